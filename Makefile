@@ -12,7 +12,7 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint docs api semantics linkage tsan asan fuzz fuzz-http crash-test \
+.PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage tsan asan fuzz fuzz-http crash-test \
 	counts bench clean
 
 help: ## Show this list
@@ -25,6 +25,9 @@ help: ## Show this list
 
 setup: ## Install missing system libraries
 	@Scripts/setup.sh
+
+# The tool says which commit it was built from. Other targets don't set it, so that a commit compiles nothing anew there.
+build demo serve: export SETTLE_COMMIT := $(shell git describe --always --dirty --exclude '*' --abbrev=12 2>/dev/null)
 
 build: setup ## Build the library and the tool, optimised
 	$(SWIFT) build -c release
@@ -47,6 +50,12 @@ test: ## Run all tests
 
 format: ## Format all Swift code by .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)
+
+collation: ## Write the table of the order of strings, from libicu 72
+	Scripts/collation/derive.py Sources/SettleDatabase/Collation/Unicode/CollationData.swift
+
+collation-check: ## Check that libicu 72, where it is installed, gives the table of the order of strings
+	@Scripts/collation/derive.py --check Sources/SettleDatabase/Collation/Unicode/CollationData.swift
 
 lint: ## Check the format and the lint rules, without changes
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)

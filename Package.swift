@@ -11,12 +11,19 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The commit of the checkout, which `make` gives to the build of the tool; other builds do without it.
+let commit = (Context.environment["SETTLE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
+
 let package = Package(
     name: "Settle",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Settle", targets: ["Settle"]),
+        .library(name: "SettleUI", targets: ["SettleUI"]),
         .library(name: "SettleCore", targets: ["SettleCore"]),
+        // What storage engines and transports are written with.
+        .library(name: "SettleDatabase", targets: ["SettleDatabase"]),
+        .library(name: "SettleReplication", targets: ["SettleReplication"]),
         .library(name: "SettleServer", targets: ["SettleServer"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
@@ -31,14 +38,6 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
             name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]),
-        // ICU (`libicu-dev`) for the order of strings; Apple's systems have it.
-        .target(
-            name: "CICU",
-            linkerSettings: [
-                .linkedLibrary("icui18n", .when(platforms: [.linux])),
-                .linkedLibrary("icuuc", .when(platforms: [.linux])),
-                .linkedLibrary("icucore", .when(platforms: [.macOS, .iOS])),
-            ]),
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
@@ -54,7 +53,7 @@ let package = Package(
         .target(
             name: "SettleDatabase",
             dependencies: [
-                "SettlePlatform", "SettleCore", "CSQLite", "CZlib", "CPCRE2", "CICU",
+                "SettlePlatform", "SettleCore", "CSQLite", "CZlib", "CPCRE2",
             ],
             swiftSettings: strict),
         .target(
@@ -67,7 +66,12 @@ let package = Package(
         .target(
             name: "Settle", dependencies: ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
             swiftSettings: strict),
-        .target(name: "SettleTesting", dependencies: ["SettlePlatform", "Settle"], swiftSettings: strict),
+        // SwiftUI's side of `Settle`; empty where SwiftUI is not.
+        .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
+        .target(
+            name: "SettleTesting",
+            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "Settle"],
+            swiftSettings: strict),
         .target(
             name: "SettleScripting",
             dependencies: [
@@ -84,8 +88,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "CSettleBuild",
+            cSettings: [.treatAllWarnings(as: .error)]
+                + (commit.isEmpty ? [] : [.define("SETTLE_COMMIT", to: "\"\(commit)\"")])),
+        .target(
             name: "SettleCommands",
-            dependencies: ["SettlePlatform", "Settle", "SettleServer", "SettleScripting"],
+            dependencies: [
+                "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle",
+                "SettleServer", "SettleScripting", "CSettleBuild",
+            ],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
         // Tries random schedules on real databases; apart from the tool, which needs nothing of it.
@@ -101,6 +112,17 @@ let package = Package(
             name: "SettleDatabaseTests",
             dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
+        // ICU (`libicu-dev`), which only the tests of the order of strings compare with.
+        .target(
+            name: "CICU", path: "Tests/CICU", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
+        .testTarget(
+            name: "CollationTests",
+            dependencies: [
+                "SettleCore", "SettleDatabase", "SettleTesting",
+                .target(name: "CICU", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",
             dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"],
@@ -121,6 +143,13 @@ let package = Package(
         .testTarget(
             name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
+
+        // An app's sources: they import what an app imports, beside names of other libraries, and are isolated to the main actor.
+        .target(name: "OtherLibraries", path: "Tests/OtherLibraries", swiftSettings: strict),
+        .testTarget(name: "NameTests", dependencies: ["Settle", "OtherLibraries"], swiftSettings: strict),
+        .testTarget(
+            name: "IsolationTests", dependencies: ["Settle", "SettleTesting"],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
 
         // Two devices that share a list and edit it offline: `swift run ShoppingList`.
         .executableTarget(

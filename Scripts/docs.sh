@@ -28,9 +28,9 @@ mkdir -p "$graphs"
 bin=$(swift build --show-bin-path)
 
 # `import Settle` imports four modules, but readers of the documentation see only one.
-for graph in "${bin%/*}"/symbolgraph/{SettleCore,Settle,SettleDatabase,SettleViews}{,@*}.symbols.json; do
+for graph in "${bin%/*}"/symbolgraph/{SettleCore,Settle,SettleDatabase,SettleReplication,SettleViews}{,@*}.symbols.json; do
     [[ -e $graph ]] || continue
-    sed -E 's/"module":\{"name":"(SettleCore|SettleDatabase|SettleViews)"/"module":{"name":"Settle"/' \
+    sed -E 's/"module":\{"name":"(SettleCore|SettleDatabase|SettleReplication|SettleViews)"/"module":{"name":"Settle"/' \
         "$graph" >"$graphs/${graph##*/}"
 done
 

@@ -16,7 +16,6 @@ flags=(
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault
     -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2 -I Sources/CCurl
-    -Xcc "-fmodule-map-file=$out/CICU.modulemap"
 )
 compile() {
     local module=$1 folder=$2
@@ -24,8 +23,6 @@ compile() {
     find "$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${flags[@]}" -wmo -c \
         -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" -o "$out/$module.o"
 }
-printf 'module CICU { header "%s" export * }\n' "$PWD/Sources/CICU/include/CICU.h" >"$out/CICU.modulemap"
-clang -O -c Sources/CICU/CICU.c -I Sources/CICU/include -o "$out/CICU.o"
 compile SettlePlatform Sources/SettlePlatform
 compile SettleCore Sources/SettleCore
 compile SettleDatabase Sources/SettleDatabase
@@ -36,8 +33,8 @@ compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{CICU,SettlePlatform,SettleCore,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
-        -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -licui18n -licuuc -lcurl
+        "$out"/{SettlePlatform,SettleCore,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 
 export SWIFT_BACKTRACE=enable=no

@@ -19,7 +19,7 @@ let count = try await database.perform { try $0.info().documents.live }
 print(count)
 try database.delete("milk", keeping: ["name"])
 
-let store = try Store(path: "groceries-demo")
+let store = try DocumentStore(path: "groceries-demo")
 let notes = try store.openOrCreate("notes")
 print(try store.names(), notes.path ?? "-")
 try store.delete("notes")

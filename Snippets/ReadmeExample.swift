@@ -1,13 +1,13 @@
 import Settle
 
-let store = try Store(path: "groceries-demo")
+let store = try DocumentStore(path: "groceries-demo")
 let database = try store.openOrCreate("groceries")
 
 var milk = Document(id: "milk", body: ["name": "Milk", "count": 1])
-milk = try database.save(milk, onConflict: .fail)
+milk = try database.save(milk)
 
 milk["count"] = 2
-milk = try database.save(milk, onConflict: .fail)
+milk = try database.save(milk)
 print(milk.revision?.description ?? "-", milk["count"] ?? .null)
 
 for change in try database.changes() {

@@ -9,7 +9,7 @@ try database.save(
     Document(id: "atlas", body: ["title": "The old atlas", "summary": "Maps of places that never were."]),
     onConflict: .fail)
 
-let books = TextIndex("books", fields: [TextField("title", weight: 5), "summary"])
+let books = TextIndex("books", fields: [TextIndexField("title", weight: 5), "summary"])
 for match in try database.search("catalogue AND deb*", in: books) {
     print(match.id, match.snippets.map { $0.marked() })
 }

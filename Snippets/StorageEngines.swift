@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 
 let failures = StorageEngineSuite.run { try SQLiteStorage.inMemory() }

@@ -5,7 +5,7 @@ let database = try Database.inMemory()
 try database.save(Document(id: "1984", body: ["title": "Nineteen Eighty-Four", "year": 1949]), onConflict: .fail)
 try database.save(Document(id: "dune", body: ["title": "Dune", "year": 1965]), onConflict: .fail)
 
-let byYear = View<Int, String>("by year", version: 1) { book, emit in
+let byYear = MapIndex<Int, String>("by year", version: 1) { book, emit in
     if let year = book["year"]?.int { emit(year, book["title"]?.string ?? "") }
 }
 for row in try database.rows(of: byYear, in: .between(1900, 1960)) { print(row.key, row.value) }

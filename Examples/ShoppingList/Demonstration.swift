@@ -15,7 +15,7 @@ struct Demonstration {
         var options = ServerOptions()
         options.port = 0
         options.security.admins = ["anna": "secret"]
-        let server = Server(store: try Store(path: room + "/server"), options: options)
+        let server = Server(store: try DocumentStore(path: room + "/server"), options: options)
         try server.start()
         defer { server.stop() }
         let url = try HTTPURL("http://anna:secret@127.0.0.1:\(server.port)/groceries")

@@ -3,11 +3,11 @@ import SettleCore
 /// Untrusted JSON text, parsed as a document.
 enum DocumentTarget {
     static func run(_ bytes: [UInt8]) throws {
-        let value = Result { () throws(JSONError) in try JSON(utf8: bytes) }
+        let value = Result { () throws(JSONError) in try JSONValue(utf8: bytes) }
         let wholeDocument = try? DocumentReader.read(bytes, allowsReserved: true)
         let plainDocument = try? DocumentReader.read(bytes, allowsReserved: false)
 
-        let isValid = (try? bytes.withUnsafeBufferPointer { try JSON.validate(utf8: $0) }) != nil
+        let isValid = (try? bytes.withUnsafeBufferPointer { try JSONValue.validate(utf8: $0) }) != nil
         let tree = try? value.get()
         try require(isValid == (tree != nil), "validating and reading agree on what is JSON")
         try require((wholeDocument != nil) == (tree?.object != nil), "a document is a JSON object and nothing else")
@@ -20,14 +20,15 @@ enum DocumentTarget {
         }
         try check(wholeDocument.body, members: tree?.object ?? JSONObject())
         for member in wholeDocument.reserved {
-            try require((try? JSON(utf8: member.value)) == tree?[member.name], "a reserved value is what the text says")
+            try require(
+                (try? JSONValue(utf8: member.value)) == tree?[member.name], "a reserved value is what the text says")
         }
     }
 
     /// A value that is printed and parsed again is equal.
-    private static func check(_ value: JSON) throws {
+    private static func check(_ value: JSONValue) throws {
         let text = value.utf8
-        let again = try? JSON(utf8: text)
+        let again = try? JSONValue(utf8: text)
         try require(again == value && again?.utf8 == text, "a value that is written reads to itself")
     }
 

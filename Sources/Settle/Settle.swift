@@ -1,4 +1,162 @@
-@_exported public import SettleCore
-@_exported public import SettleDatabase
-@_exported public import SettleReplication
-@_exported public import SettleViews
+// What an app needs, by name. Other public types are for those who write a storage engine or a transport: they import
+// `SettleDatabase` or `SettleReplication`, and an app is not in their way.
+
+// Databases and documents
+@_exported public import struct SettleCore.DocumentBody
+@_exported public import struct SettleCore.DocumentID
+// Conflicts
+@_exported public import struct SettleCore.FieldClock
+@_exported public import struct SettleCore.InvalidIdentifier
+// JSON
+@_exported public import struct SettleCore.JSONError
+@_exported public import enum SettleCore.JSONLimits
+@_exported public import struct SettleCore.JSONNumber
+@_exported public import struct SettleCore.JSONObject
+@_exported public import enum SettleCore.JSONValue
+@_exported public import enum SettleCore.MergeRule
+@_exported public import struct SettleCore.MergeRules
+// Revisions
+@_exported public import struct SettleCore.RevisionHistory
+@_exported public import struct SettleCore.RevisionID
+@_exported public import struct SettleCore.RevisionNode
+@_exported public import struct SettleCore.RevisionTree
+@_exported public import struct SettleCore.RevisionTreeError
+@_exported public import struct SettleDatabase.AttachmentDigest
+@_exported public import class SettleDatabase.AttachmentReader
+@_exported public import class SettleDatabase.AttachmentWriter
+@_exported public import class SettleDatabase.AutomaticSettling
+// Changes and maintenance
+@_exported public import struct SettleDatabase.Change
+@_exported public import struct SettleDatabase.ChangeObservation
+@_exported public import struct SettleDatabase.CompactionResult
+@_exported public import struct SettleDatabase.Conflict
+@_exported public import enum SettleDatabase.ConflictKind
+@_exported public import struct SettleDatabase.ConflictPolicy
+@_exported public import class SettleDatabase.Database
+@_exported public import struct SettleDatabase.DatabaseError
+@_exported public import struct SettleDatabase.DatabaseErrorCode
+@_exported public import struct SettleDatabase.DatabaseInfo
+@_exported public import struct SettleDatabase.DatabaseOptions
+@_exported public import struct SettleDatabase.DatabaseSizes
+@_exported public import enum SettleDatabase.DeletionRule
+@_exported public import struct SettleDatabase.Document
+@_exported public import struct SettleDatabase.DocumentAttachment
+@_exported public import struct SettleDatabase.DocumentCoding
+@_exported public import protocol SettleDatabase.DocumentIDConvertible
+@_exported public import protocol SettleDatabase.DocumentModel
+@_exported public import struct SettleDatabase.DocumentObservation
+@_exported public import struct SettleDatabase.DocumentRange
+// Validation
+@_exported public import struct SettleDatabase.DocumentRejection
+@_exported public import struct SettleDatabase.DocumentStore
+@_exported public import struct SettleDatabase.DocumentType
+@_exported public import typealias SettleDatabase.DocumentValidation
+@_exported public import protocol SettleDatabase.DocumentValue
+@_exported public import enum SettleDatabase.Durability
+@_exported public import struct SettleDatabase.FieldDecision
+@_exported public import struct SettleDatabase.JSONSchema
+// The journal of local changes
+@_exported public import struct SettleDatabase.Journal
+@_exported public import struct SettleDatabase.JournalEntry
+@_exported public import struct SettleDatabase.KeptFields
+@_exported public import struct SettleDatabase.LocalDocument
+@_exported public import struct SettleDatabase.MaintenanceProgress
+@_exported public import struct SettleDatabase.MaintenanceReport
+@_exported public import enum SettleDatabase.MaintenanceTask
+// Queries
+@_exported public import struct SettleDatabase.MangoSelector
+@_exported public import struct SettleDatabase.PendingChange
+@_exported public import struct SettleDatabase.PendingObservation
+@_exported public import struct SettleDatabase.PolicyDecision
+@_exported public import struct SettleDatabase.ReplicatedRevision
+@_exported public import enum SettleDatabase.Resolution
+@_exported public import struct SettleDatabase.ResolverIdentity
+@_exported public import enum SettleDatabase.SaveConflict
+@_exported public import struct SettleDatabase.SchemaError
+@_exported public import enum SettleDatabase.SchemaLimits
+@_exported public import struct SettleDatabase.SchemaProblem
+@_exported public import struct SettleDatabase.SelectorError
+@_exported public import protocol SettleDatabase.SettleError
+@_exported public import struct SettleDatabase.Settlement
+@_exported public import struct SettleDatabase.SettlementPlan
+@_exported public import struct SettleDatabase.SettlementPreview
+@_exported public import struct SettleDatabase.SettlementReport
+@_exported public import struct SettleDatabase.UpdateSequence
+@_exported public import enum SettleDatabase.ValidationAdapter
+@_exported public import struct SettleDatabase.ValidationContext
+@_exported public import struct SettleDatabase.VerificationReport
+// Replication
+@_exported public import struct SettleReplication.BatchLimits
+@_exported public import struct SettleReplication.CouchDBError
+@_exported public import class SettleReplication.CouchDBPeer
+@_exported public import struct SettleReplication.CouchDBPeerOptions
+@_exported public import struct SettleReplication.CredentialStore
+@_exported public import struct SettleReplication.DocumentReplication
+@_exported public import struct SettleReplication.HTTPProxy
+@_exported public import struct SettleReplication.HTTPURL
+@_exported public import struct SettleReplication.LocalChangeOutcome
+@_exported public import struct SettleReplication.LocalPeer
+@_exported public import struct SettleReplication.OfflineConflict
+@_exported public import class SettleReplication.OfflineSession
+@_exported public import struct SettleReplication.OfflineSessionOptions
+@_exported public import enum SettleReplication.OfflineState
+@_exported public import struct SettleReplication.OfflineStatus
+@_exported public import class SettleReplication.OneWayReplicator
+@_exported public import protocol SettleReplication.Peer
+@_exported public import struct SettleReplication.PeerError
+@_exported public import struct SettleReplication.PersistentReplication
+@_exported public import struct SettleReplication.ReplicationConfiguration
+@_exported public import struct SettleReplication.ReplicationCounts
+@_exported public import struct SettleReplication.ReplicationCredentials
+@_exported public import enum SettleReplication.ReplicationDirection
+@_exported public import enum SettleReplication.ReplicationEvent
+@_exported public import enum SettleReplication.ReplicationFilter
+@_exported public import typealias SettleReplication.ReplicationFilterFunction
+@_exported public import struct SettleReplication.ReplicationProgress
+@_exported public import struct SettleReplication.ReplicationResult
+@_exported public import struct SettleReplication.ReplicationRetryPolicy
+@_exported public import enum SettleReplication.ReplicationState
+@_exported public import struct SettleReplication.ReplicationStatus
+@_exported public import struct SettleReplication.ReplicationWarning
+@_exported public import class SettleReplication.Replications
+@_exported public import class SettleReplication.Replicator
+@_exported public import struct SettleReplication.ReplicatorStatus
+@_exported public import struct SettleReplication.TLSOptions
+@_exported public import struct SettleReplication.TransportError
+@_exported public import struct SettleReplication.TransportErrorCode
+@_exported public import struct SettleReplication.TransportOptions
+@_exported public import struct SettleViews.DocumentQuery
+// Indexes by closures, and of texts
+@_exported public import struct SettleViews.MapIndex
+@_exported public import struct SettleViews.MapIndexError
+@_exported public import struct SettleViews.MapIndexObservation
+@_exported public import struct SettleViews.MapIndexRange
+@_exported public import struct SettleViews.MapIndexRow
+@_exported public import struct SettleViews.MapInput
+@_exported public import struct SettleViews.MapReduceIndex
+@_exported public import struct SettleViews.MapReduceRow
+@_exported public import struct SettleViews.MisfitDocument
+@_exported public import struct SettleViews.QueryCondition
+@_exported public import struct SettleViews.QueryError
+@_exported public import struct SettleViews.QueryField
+@_exported public import typealias SettleViews.QueryFieldPath
+@_exported public import struct SettleViews.QueryFields
+@_exported public import struct SettleViews.QueryIndex
+@_exported public import struct SettleViews.QueryObservation
+@_exported public import struct SettleViews.QueryPages
+@_exported public import struct SettleViews.QueryPlan
+@_exported public import protocol SettleViews.QueryPredicate
+@_exported public import struct SettleViews.QueryResult
+@_exported public import struct SettleViews.QueryRow
+@_exported public import struct SettleViews.QueryStatistics
+@_exported public import protocol SettleViews.Queryable
+@_exported public import struct SettleViews.Reduction
+@_exported public import struct SettleViews.ReductionStatistics
+@_exported public import struct SettleViews.SortField
+@_exported public import struct SettleViews.TextIndex
+@_exported public import struct SettleViews.TextIndexField
+@_exported public import struct SettleViews.TextMatch
+@_exported public import struct SettleViews.TextObservation
+@_exported public import struct SettleViews.TextSnippet
+@_exported public import struct SettleViews.TextTokenizer
+@_exported public import protocol SettleViews.TextValue

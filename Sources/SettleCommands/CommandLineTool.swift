@@ -13,28 +13,33 @@ public enum CommandLineTool {
         if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        let status = run(Array(CommandLine.arguments.dropFirst()))
+        // No exit handlers: those of OpenSSL free what a thread that is just ending frees as well.
+        fflush(nil)
+        _exit(status.rawValue)
     }
 
-    /// Runs a command line without the tool's own name.
-    static func run(_ words: [String]) -> ExitStatus {
-        let options = words.prefix { $0 != "--" }
+    /// Runs a command line without the tool's own name, or a line of a shell.
+    static func run(_ words: [String], in session: ShellSession? = nil) -> ExitStatus {
+        let options = words.prefix { $0 != "--" } + (session?.options ?? [])
         let console = Console(
             isJSON: options.contains("--json"), isQuiet: options.contains("--quiet") || options.contains("-q"))
         do {
-            let status = try dispatch(words, console)
+            let status = try dispatch(words, console, session)
             try console.output.flush()
             return status
         } catch {
             let failure = CommandError(error)
             // Output written before the failure is part of the result.
             try? console.output.flush()
-            if failure.status != .success { console.complain(failure) }
+            if failure.status != .outputClosed { console.complain(failure) }
             return failure.status
         }
     }
 
-    private static func dispatch(_ words: [String], _ console: Console) throws -> ExitStatus {
+    private static func dispatch(
+        _ words: [String], _ console: Console, _ session: ShellSession?
+    ) throws -> ExitStatus {
         guard let index = words.firstIndex(where: { !$0.hasPrefix("-") || ["--help", "-h", "--version"].contains($0) })
         else {
             if let option = words.first(where: { !["--json", "--quiet", "-q"].contains($0) }) {
@@ -51,12 +56,16 @@ public enum CommandLineTool {
             case "--version": VersionCommand.self
             case let name: try CommandList.verb(name)
             }
-        let arguments = try ArgumentParser(spec: verb.spec).parse(rest)
+        let repeated = session?.repeated(for: verb.spec, on: words) ?? []
+        let arguments = try ArgumentParser(
+            spec: verb.spec, elsewhere: CommandList.question, database: session?.operand
+        ).parse(repeated + rest)
         if arguments.flag("--help") {
             let width = console.terminal.isTerminal ? min(console.terminal.width, 100) : 100
             try console.print(HelpText.verb(verb.spec, width: width, styled: console.styled))
             return .success
         }
-        return try verb.run(Invocation(arguments: arguments, console: console))
+        return try verb.run(
+            Invocation(arguments: arguments, console: console, session: session) { run($0, in: $1) })
     }
 }

@@ -70,13 +70,13 @@ struct SimulateTool {
             """
     }
 
-    private static func json(_ total: SimulationOutcome, _ schedules: Int) -> JSON {
-        func number(_ value: Int) -> JSON { .number(JSONNumber(value)) }
-        let failure = total.failure.map { failure -> JSON in
+    private static func json(_ total: SimulationOutcome, _ schedules: Int) -> JSONValue {
+        func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
+        let failure = total.failure.map { failure -> JSONValue in
             [
                 "seed": number(Int(failure.seed)), "rule": .string(failure.rule.rawValue),
-                "message": .string(failure.message), "policies": .array(failure.policies.map(JSON.string)),
-                "story": .array(failure.story.map(JSON.string)),
+                "message": .string(failure.message), "policies": .array(failure.policies.map(JSONValue.string)),
+                "story": .array(failure.story.map(JSONValue.string)),
             ]
         }
         return [

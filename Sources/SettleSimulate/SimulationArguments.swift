@@ -53,7 +53,7 @@ struct SimulationArguments {
                 options.kind = .file
                 repeated.append(word)
             case "--clocks":
-                options.attributeClocks = true
+                options.fieldClocks = true
                 repeated.append(word)
             case "--seed", "--rounds", "--replicas", "--policy":
                 guard let value = rest.popFirst() else { throw Failure(message: "\(word) needs a value") }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 extension StorageEngineSuite {
     static func locals(_ engine: any StorageEngine, _ report: inout Report) throws {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+import SettleDatabase
 internal import SettlePlatform
 
 extension StorageEngineSuite {

@@ -1,4 +1,5 @@
 public import Settle
+import SettleDatabase
 internal import SettlePlatform
 
 /// The contract of every storage engine, as checks that need no test framework.

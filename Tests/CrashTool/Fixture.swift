@@ -1,5 +1,7 @@
 import Foundation
 import Settle
+import SettleCore
+import SettleDatabase
 
 /// A small database with every feature, always the same: the format fixture, and the fuzzer's seed.
 struct Fixture {
@@ -10,7 +12,7 @@ struct Fixture {
         let database = try Database.create(folder, options: options)
         defer { database.close() }
         try database.setRevisionLimit(5)
-        try database.setMembersKeptOnDelete(["type"])
+        try database.setFieldsKeptOnDelete(["type"])
         try saveDocuments(in: database)
         try insertConflicts(in: database)
         try settleConflicts(in: database)

@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 
 /// Documents that are edited concurrently and settled, repeatedly: `c-…`.
 ///
@@ -47,7 +49,7 @@ extension WritingThread {
     }
 
     private mutating func editHere(
-        _ base: Document, _ attachment: (Attachment, AttachmentContent)?
+        _ base: Document, _ attachment: (DocumentAttachment, AttachmentContent)?
     ) throws -> [String] {
         if Int.random(in: 0..<6, using: &random) == 0 {
             let tombstone = try database.delete(base, onConflict: .fail)
@@ -61,7 +63,7 @@ extension WritingThread {
 
     /// An edit or a deletion on the same base, as a peer sends it, one or two revisions long.
     private mutating func editThere(
-        _ base: Document, _ path: RevisionHistory, _ attachment: (Attachment, AttachmentContent)?, _ index: Int
+        _ base: Document, _ path: RevisionHistory, _ attachment: (DocumentAttachment, AttachmentContent)?, _ index: Int
     ) throws -> [String] {
         let signatures = (0..<Int.random(in: 1...2, using: &random)).map { _ in signature() }
         let history = try RevisionHistory(
@@ -155,7 +157,7 @@ extension WritingThread {
     }
 
     /// An attachment for one branch in three, sometimes one that is stored in a file.
-    private mutating func attachment() throws -> (Attachment, AttachmentContent)? {
+    private mutating func attachment() throws -> (DocumentAttachment, AttachmentContent)? {
         guard Int.random(in: 0..<3, using: &random) == 0 else { return nil }
         let isLarge = Int.random(in: 0..<8, using: &random) == 0
         let content = AttachmentContent(
@@ -164,7 +166,7 @@ extension WritingThread {
     }
 
     private func line(
-        _ revision: RevisionID?, of id: DocumentID, _ attachment: (Attachment, AttachmentContent)?
+        _ revision: RevisionID?, of id: DocumentID, _ attachment: (DocumentAttachment, AttachmentContent)?
     ) -> [String] {
         guard let (attachment, content) = attachment else { return ["S", id.string, name(revision)] }
         return ["A", id.string, name(revision), attachment.name, "\(content.seed)", "\(content.length)"]

@@ -1,5 +1,7 @@
 import Foundation
 import Settle
+import SettleCore
+import SettleDatabase
 
 /// One thread of the process that is going to be killed: it changes documents endlessly, and notes each change after
 /// the call that made it has returned.
@@ -53,7 +55,7 @@ struct WritingThread {
     }
 
     /// A number that no other edit has, so that no two edits have the same revision.
-    mutating func tick() -> JSON { .number(JSONNumber(Int(random.next() >> 11))) }
+    mutating func tick() -> JSONValue { .number(JSONNumber(Int(random.next() >> 11))) }
 
     mutating func edited(_ document: Document) -> Document {
         var document = document

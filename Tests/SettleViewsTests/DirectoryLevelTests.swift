@@ -20,7 +20,7 @@ struct DirectoryLevelTests {
     /// Makes keys so long that a chunk has about four rows.
     private static let padding = String(repeating: "x", count: 1500)
 
-    private static func key(_ number: Int) -> JSON { [.number(JSONNumber(number)), .string(padding)] }
+    private static func key(_ number: Int) -> JSONValue { [.number(JSONNumber(number)), .string(padding)] }
 
     /// An index of small ranges, with the rows it should have.
     private struct Index {
@@ -195,7 +195,7 @@ struct DirectoryLevelTests {
     func `an index whose sums are damaged is built anew`(damage: String) throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path + "/rows.settle")
-        let view = View<Int, String>("long", version: 1) { document, emit in
+        let view = MapIndex<Int, String>("long", version: 1) { document, emit in
             emit(document["n"]?.int ?? 0, String(repeating: "x", count: 3000))
         }
         try database.transaction {

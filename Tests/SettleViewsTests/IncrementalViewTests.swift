@@ -5,7 +5,7 @@ import Testing
 /// A view that follows changes has the same rows and reductions as one that is built from scratch.
 struct IncrementalViewTests {
     /// A document's rows: many with equal keys, of several kinds, some of them long.
-    private static let map: View<JSON, Int>.Map = { document, emit in
+    private static let map: MapIndex<JSONValue, Int>.Map = { document, emit in
         for (index, key) in (document["keys"]?.array ?? []).enumerated() {
             emit(key, index + (document["n"]?.int ?? 0))
         }
@@ -14,7 +14,7 @@ struct IncrementalViewTests {
         }
     }
 
-    private static func key(_ generator: inout SeededRandom) -> JSON {
+    private static func key(_ generator: inout SeededRandom) -> JSONValue {
         switch Int.random(in: 0..<5, using: &generator) {
         case 0: .number(JSONNumber(Int.random(in: 0..<6, using: &generator)))
         case 1: .string(String(repeating: "k", count: Int.random(in: 0..<300, using: &generator)))
@@ -31,14 +31,14 @@ struct IncrementalViewTests {
     @Test(arguments: 1...12) func `an incremental update gives the same rows as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let database = try Database.inMemory()
-        let followed = View<JSON, Int>("followed", version: 1, map: Self.map)
+        let followed = MapIndex<JSONValue, Int>("followed", version: 1, map: Self.map)
         for step in 0..<40 {
             try database.transaction {
                 for _ in 0..<Int.random(in: 1...60, using: &generator) { try Self.change(database, &generator) }
             }
             _ = try database.count(of: followed)
             guard step % 8 == 7 else { continue }
-            let fresh = View<JSON, Int>("fresh", version: step, map: Self.map)
+            let fresh = MapIndex<JSONValue, Int>("fresh", version: step, map: Self.map)
             try Self.compare(database, followed, fresh, &generator)
         }
     }
@@ -53,14 +53,15 @@ struct IncrementalViewTests {
     }
 
     private static func compare(
-        _ database: Database, _ followed: View<JSON, Int>, _ fresh: View<JSON, Int>, _ generator: inout SeededRandom
+        _ database: Database, _ followed: MapIndex<JSONValue, Int>, _ fresh: MapIndex<JSONValue, Int>,
+        _ generator: inout SeededRandom
     ) throws {
         let rows = try database.rows(of: followed)
         #expect(rows == (try database.rows(of: fresh)))
         for reversed in [false, true] {
             for level in 0...2 {
                 let sum = (followed.reduced(.sum), fresh.reduced(.sum))
-                var range = ViewRange<JSON>.all
+                var range = MapIndexRange<JSONValue>.all
                 if Bool.random(using: &generator) { range = .from(key(&generator)) }
                 if reversed { range = range.reversed() }
                 let some = try database.groups(of: sum.0, byFirst: level, in: range)

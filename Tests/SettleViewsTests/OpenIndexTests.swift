@@ -5,8 +5,8 @@ import Testing
 
 /// How many index files are open at the same time.
 struct OpenIndexTests {
-    private static func view(_ number: Int) -> View<Int, Int> {
-        View("view \(number)", version: 1) { document, emit in emit((document["n"]?.int ?? 0) + number, number) }
+    private static func view(_ number: Int) -> MapIndex<Int, Int> {
+        MapIndex("view \(number)", version: 1) { document, emit in emit((document["n"]?.int ?? 0) + number, number) }
     }
 
     private static func database(_ folder: TemporaryFolder) throws -> Database {
@@ -76,7 +76,7 @@ struct OpenIndexTests {
     }
 }
 
-extension View<Int, Int> {
+extension MapIndex<Int, Int> {
     /// The number at the end of its name.
     fileprivate var number: Int { Int(name.split(separator: " ").last ?? "") ?? 0 }
 }

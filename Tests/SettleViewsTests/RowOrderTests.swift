@@ -6,7 +6,7 @@ import Testing
 
 /// The order of one document's rows with equal keys.
 struct RowOrderTests {
-    private static let view = View<Int, Int>("order", version: 1) { document, emit in
+    private static let view = MapIndex<Int, Int>("order", version: 1) { document, emit in
         for row in document["rows"]?.array ?? [] { emit(row[0]?.int ?? 0, row[1]?.int ?? 0) }
     }
 
@@ -25,7 +25,7 @@ struct RowOrderTests {
     private static func save(_ documents: [(id: String, rows: [(key: Int, value: Int)])], in database: Database) throws
     {
         for (id, rows) in documents {
-            let list = rows.map { row -> JSON in [.number(JSONNumber(row.key)), .number(JSONNumber(row.value))] }
+            let list = rows.map { row -> JSONValue in [.number(JSONNumber(row.key)), .number(JSONNumber(row.value))] }
             let revision = try database.document(DocumentID(stringLiteral: id))
             var document = revision ?? Document(id: DocumentID(stringLiteral: id))
             document["rows"] = .array(list)
@@ -43,7 +43,7 @@ struct RowOrderTests {
             let all = documents.flatMap { document in document.rows.map { ($0.key, document.id, $0.value) } }
             let up = all.sorted { $0 < $1 }
             let down = all.sorted { ($0.0, $0.1) == ($1.0, $1.1) ? $0.2 < $1.2 : ($0.0, $0.1) > ($1.0, $1.1) }
-            for (range, expected) in [(ViewRange<Int>.all, up), (.all.reversed(), down)] {
+            for (range, expected) in [(MapIndexRange<Int>.all, up), (.all.reversed(), down)] {
                 let found = try database.rows(of: Self.view, in: range)
                 #expect(found.map(\.value) == expected.map(\.2), "round \(round)")
                 #expect(found.map(\.id.string) == expected.map(\.1))

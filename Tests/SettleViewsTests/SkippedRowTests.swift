@@ -8,7 +8,7 @@ import Testing
 
 /// Rows that a query skips: which ones, and that their chunks are not read.
 struct SkippedRowTests {
-    private static let view = View<Int, String>("skipped", version: 1) { document, emit in
+    private static let view = MapIndex<Int, String>("skipped", version: 1) { document, emit in
         emit(document["n"]?.int ?? 0, String(repeating: "x", count: 200))
     }
 
@@ -40,7 +40,7 @@ struct SkippedRowTests {
         var generator = SeededRandom(seed: seed)
         let folder = try TemporaryFolder()
         let reader = try IndexReader(Self.makeIndex(folder, &generator))
-        func bound() -> JSON? {
+        func bound() -> JSONValue? {
             Bool.random(using: &generator)
                 ? .number(JSONNumber(Int.random(in: -5..<305, using: &generator))) : nil
         }

@@ -4,7 +4,7 @@ import SettleTesting
 import Testing
 
 struct SortKeyTests {
-    private static func random(_ generator: inout SeededRandom, depth: Int = 2) -> JSON {
+    private static func random(_ generator: inout SeededRandom, depth: Int = 2) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 7), using: &generator) {
         case 0: return .null
         case 1: return .bool(.random(using: &generator))
@@ -60,7 +60,7 @@ struct SortKeyTests {
     }
 
     @Test func `integers past 2⁵³ are distinguished from adjacent floats`() {
-        let order: [JSON] = [
+        let order: [JSONValue] = [
             .number(JSONNumber(9_007_199_254_740_991)), .number(JSONNumber(9_007_199_254_740_992)),
             .number(JSONNumber(9_007_199_254_740_993)), .number(JSONNumber(1e300) ?? JSONNumber(0)),
         ]

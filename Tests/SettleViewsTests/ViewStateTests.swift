@@ -6,7 +6,7 @@ import Testing
 struct ViewStateTests {
     private struct Refused: Error {}
 
-    private static let all = View<String, Int>("all", version: 1) { document, emit in
+    private static let all = MapIndex<String, Int>("all", version: 1) { document, emit in
         emit(document.id.string, document["n"]?.int ?? 0)
     }
 

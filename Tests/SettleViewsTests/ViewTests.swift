@@ -1,10 +1,11 @@
 import Foundation
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
 struct ViewTests {
-    private let byYear = View<Int, String>("by year", version: 1) { book, emit in
+    private let byYear = MapIndex<Int, String>("by year", version: 1) { book, emit in
         if let year = book["year"]?.int { emit(year, book["title"]?.string ?? "") }
     }
 
@@ -45,7 +46,7 @@ struct ViewTests {
 
     @Test func `more purges than are remembered are detected`() throws {
         let database = try Database.inMemory()
-        let all = View<String, Int>("all", version: 1) { document, emit in emit(document.id.string, 1) }
+        let all = MapIndex<String, Int>("all", version: 1) { document, emit in emit(document.id.string, 1) }
         let ids = (0..<1200).map { DocumentID(stringLiteral: "d\($0)") }
         try database.transaction { for id in ids { try database.save(Document(id: id), onConflict: .fail) } }
         #expect(try database.count(of: all) == 1200)
@@ -58,7 +59,7 @@ struct ViewTests {
     @Test func `another version rebuilds the rows, and a closure that throws emits none`() throws {
         let database = try library()
         #expect(try database.rows(of: byYear).count == 4)
-        let other = View<Int, String>("by year", version: 2) { book, emit in
+        let other = MapIndex<Int, String>("by year", version: 2) { book, emit in
             emit(0, book.id.string)
             if book.id == "a" { throw DatabaseError(.invalid, "no") }
         }
@@ -69,7 +70,7 @@ struct ViewTests {
     /// SEMANTICS 142
     @Test func `conflicts are seen, also when only a losing branch has changed`() throws {
         let database = try Database.inMemory()
-        let conflicted = View<String, [String]>("conflicts", version: 1) { document, emit in
+        let conflicted = MapIndex<String, [String]>("conflicts", version: 1) { document, emit in
             if !document.conflicts.isEmpty { emit(document.id.string, document.conflicts.map(\.description)) }
         }
         func insert(_ signature: String) throws {
@@ -97,7 +98,7 @@ struct ViewTests {
         let longest = byYear.reduced(
             .custom("longest", version: 1, reduce: { $0.map(\.count).max() ?? 0 }, combine: { $0.max() ?? 0 }))
         #expect(try database.reduce(longest) == 1)
-        let decades = View<[Int], Double>("decades", version: 1) { book, emit in
+        let decades = MapIndex<[Int], Double>("decades", version: 1) { book, emit in
             if let year = book["year"]?.int { emit([year / 10 * 10, year], Double(year)) }
         }
         let statistics = try database.groups(of: decades.reduced(.statistics), byFirst: 1)
@@ -148,7 +149,7 @@ struct ViewTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.settle"
         let mapped = Counter()
-        let view = View<String, Int>("counted", version: 1) { document, emit in
+        let view = MapIndex<String, Int>("counted", version: 1) { document, emit in
             mapped.add(1)
             emit(document.id.string, 1)
         }

@@ -3,7 +3,8 @@ import Testing
 /// The allowed entries at the top of the repository.
 private let topLevel: Set = [
     ".ci", ".editorconfig", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples",
-    "Fuzz", "LICENSE", "Makefile", "Package.swift", "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
+    "Fuzz", "LICENSE", "LICENSES", "Makefile", "Package.swift", "README.md", "Scripts", "Snippets", "Sources", "Tests",
+    "docs",
 ]
 
 private let strayEndings = [".orig", ".rej", ".log", ".bak", ".tmp", ".swp", "~", ".DS_Store"]

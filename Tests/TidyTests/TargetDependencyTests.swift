@@ -8,17 +8,21 @@ private let system: Set = [
 private let allowedImports: [String: Set<String>] = [
     "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin", "CCrypto", "CommonCrypto"],
     "SettleCore": ["Synchronization", "SettlePlatform"],
-    "SettleDatabase": system.union(["SettleCore", "CSQLite", "CZlib", "CPCRE2", "CICU"]),
+    "SettleDatabase": system.union(["SettleCore", "CSQLite", "CZlib", "CPCRE2"]),
     "SettleReplication": system.union(["SettleCore", "SettleDatabase", "CCurl", "CCrypto", "Network"]),
     "SettleViews": system.union(["SettleCore", "SettleDatabase", "CSQLite"]),
     "SettleScripting": system.union(["SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
-    "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
+    "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
+    "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle"]),
     "SettleServer": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
         "CCrypto",
     ]),
-    "SettleCommands": system.union(["Settle", "SettleServer", "SettleScripting"]),
+    "SettleCommands": system.union([
+        "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer", "SettleScripting",
+        "CSettleBuild",
+    ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting"],
     "SettleTool": ["SettleCommands"],
 ]

@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import Settle
+import SettleCore
 
 /// Settling, listing and merging, each timed alone.
 struct ConflictComparison {

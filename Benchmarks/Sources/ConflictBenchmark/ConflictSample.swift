@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 
 /// A document of about 500 bytes, edited concurrently on two devices: different members on each; every fifth document
 /// has a member that both changed.

@@ -80,6 +80,6 @@ final class Calibration {
         }
         await Poller.shared.sleep(0.1)
         try await client.send(.bulkDocs)
-        for feed in waiting { since = ChangesPage(try JSON(utf8: try await feed.value.body)).last }
+        for feed in waiting { since = ChangesPage(try JSONValue(utf8: try await feed.value.body)).last }
     }
 }

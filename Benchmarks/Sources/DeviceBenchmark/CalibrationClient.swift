@@ -23,12 +23,12 @@ final class CalibrationClient {
     /// Sends any request, and ends with what is answered.
     func ask(
         _ method: String, _ path: String, _ body: String = "", alsoGood: Int = 200
-    ) async throws -> JSON {
+    ) async throws -> JSONValue {
         let answer = try await connection.exchange(fleet.server.request(method, path, body))
         guard answer.status / 100 == 2 || answer.status == alsoGood else {
             throw SetupFailure(request: "\(method) \(path)", status: answer.status)
         }
-        return try JSON(utf8: answer.body)
+        return try JSONValue(utf8: answer.body)
     }
 
     /// Makes what the requests are about.

@@ -9,7 +9,7 @@ final class Checkpoint {
     init(_ id: String, in database: String) { path = "\(database)/_local/\(id)" }
 
     /// Takes what the server has, or `nil` if it has none yet; returns the sequence in it.
-    func take(_ document: JSON?) -> String? {
+    func take(_ document: JSONValue?) -> String? {
         revision = document?["_rev"]?.string
         return document?["last_seq"]?.string
     }
@@ -21,5 +21,5 @@ final class Checkpoint {
     }
 
     /// Takes the answer to the document.
-    func wrote(_ answer: JSON?) { revision = answer?["rev"]?.string }
+    func wrote(_ answer: JSONValue?) { revision = answer?["rev"]?.string }
 }

@@ -31,7 +31,7 @@ struct Content {
     }
 
     /// Whether a document has the content that belongs to its revision.
-    static func isRight(_ document: JSON, of revision: Revision) -> Bool {
+    static func isRight(_ document: JSONValue, of revision: Revision) -> Bool {
         guard let device = document["device"]?.int, let edit = document["edit"]?.int,
             let text = document["text"]?.string
         else { return false }

@@ -21,7 +21,7 @@ final class Course {
 
     /// - Throws: when the server can't be used at all.
     func run() async throws -> Report {
-        let welcome = try JSON(utf8: try await connection.exchange(server.request("GET", "/")).body)
+        let welcome = try JSONValue(utf8: try await connection.exchange(server.request("GET", "/")).body)
         let vendor = welcome["vendor"]?["name"]?.string
         report.product = vendor == "Settle" ? "Settle" : "CouchDB \(welcome["version"]?.string ?? "")"
         for (number, group) in fleet.groups.enumerated() {

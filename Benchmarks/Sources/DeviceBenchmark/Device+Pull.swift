@@ -62,7 +62,7 @@ extension Device {
         try await write(pulled, connection)
     }
 
-    private func store(_ answer: JSON?) {
+    private func store(_ answer: JSONValue?) {
         for document in (answer?["results"]?.array ?? []).flatMap({ $0["docs"]?.array ?? [] }) {
             guard let document = document["ok"], let id = document["_id"]?.string else {
                 fleet.statistics.addWrongContent()
@@ -87,7 +87,7 @@ struct ChangesPage {
     /// The sequence that it reaches.
     let last: String
 
-    init(_ json: JSON?) {
+    init(_ json: JSONValue?) {
         rows = (json?["results"]?.array ?? []).map { row in
             let revisions = (row["changes"]?.array ?? []).compactMap { $0["rev"]?.string.flatMap(Revision.init) }
             return (row["id"]?.string ?? "", revisions)

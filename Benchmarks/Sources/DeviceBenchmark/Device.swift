@@ -36,14 +36,14 @@ final class Device {
     /// - Throws: why there is no answer, ``Refusal``, or `JSONError`.
     func ask(
         _ kind: RequestKind, _ connection: Connection, _ method: String, _ path: String, _ body: String = ""
-    ) async throws -> JSON? {
+    ) async throws -> JSONValue? {
         let request = fleet.server.request(method, path, body)
         let began = Moment.now
         let answer = try await connection.exchange(request, cut: cut())
         fleet.statistics.add(kind, seconds: Moment.now - began)
         if answer.status == 404, kind == .checkpointRead { return nil }
         guard answer.status / 100 == 2 else { throw Refusal(kind: kind, status: answer.status) }
-        return try JSON(utf8: answer.body)
+        return try JSONValue(utf8: answer.body)
     }
 
     /// Lets the time pass that a device takes between two requests of a sync; none while all connect or go quiet.

@@ -40,12 +40,12 @@ extension Group {
         return verdict
     }
 
-    private func ask(_ connection: Connection, _ request: [UInt8], alsoGood: Int = 200) async throws -> JSON {
+    private func ask(_ connection: Connection, _ request: [UInt8], alsoGood: Int = 200) async throws -> JSONValue {
         let answer = try await connection.exchange(request)
         guard answer.status / 100 == 2 || answer.status == alsoGood else {
             throw SetupFailure(request: path, status: answer.status)
         }
-        return try JSON(utf8: answer.body)
+        return try JSONValue(utf8: answer.body)
     }
 }
 

@@ -2,7 +2,7 @@ import SettleCore
 
 extension Report {
     /// All figures, for scripts: times in milliseconds, memory in MiB, processor time in seconds.
-    var json: JSON {
+    var json: JSONValue {
         [
             "server": .string(product), "devices": number(options.devices), "databases": number(options.databases),
             "seed": number(options.seed), "connect_seconds": number(connectSeconds),
@@ -20,11 +20,11 @@ extension Report {
         ]
     }
 
-    private func table(_ rows: [Row]) -> JSON {
+    private func table(_ rows: [Row]) -> JSONValue {
         .object(
             JSONObject(
                 rows.map { row in
-                    let values: JSON = [
+                    let values: JSONValue = [
                         "count": number(row.answered), "p50": number(row.times.median),
                         "p99": number(row.times.percentile99), "longest": number(row.times.longest),
                         "processor": costs[row.kind].map(number) ?? .null,
@@ -33,7 +33,7 @@ extension Report {
                 }))
     }
 
-    private func number(_ value: Int) -> JSON { .number(JSONNumber(value)) }
+    private func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
 
-    private func number(_ value: Double) -> JSON { JSONNumber(value).map(JSON.number) ?? .null }
+    private func number(_ value: Double) -> JSONValue { JSONNumber(value).map(JSONValue.number) ?? .null }
 }

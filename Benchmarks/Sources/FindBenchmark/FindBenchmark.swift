@@ -35,19 +35,19 @@ struct FindBenchmark {
         for run in 0..<measuring.runs {
             let index = try database.createIndex(on: "n", "group", name: "run\(run)")
             let low = run * 1000 % max(count - 1000, 1)
-            let range = Query<Item>().where { $0["n"] >= .number(JSONNumber(low)) && $0["group"].exists }
+            let range = DocumentQuery<Item>().where { $0["n"] >= .number(JSONNumber(low)) && $0["group"].exists }
             rates[0].1.append(
                 try measuring.rate(of: count) { _ = try database.find(range.prefix(1)) })
             rates[1].1.append(try measuring.rate(of: 1000) { _ = try database.find(range.prefix(1000)) })
-            let json = Query<JSON>(try range.selector()).prefix(1000)
+            let json = DocumentQuery<JSONValue>(try range.selector()).prefix(1000)
             rates[2].1.append(try measuring.rate(of: 1000) { _ = try database.find(json) })
             rates[3].1.append(
                 try measuring.rate(of: 1000) { _ = try database.find(json.selecting("n", "group")) })
             rates[4].1.append(
                 try measuring.rate(of: 1000) {
                     for number in 0..<1000 {
-                        let wanted = JSON.number(JSONNumber((low + number * 7) % count))
-                        _ = try database.find(Query<Item>().where { $0["n"] == wanted && $0["group"].exists })
+                        let wanted = JSONValue.number(JSONNumber((low + number * 7) % count))
+                        _ = try database.find(DocumentQuery<Item>().where { $0["n"] == wanted && $0["group"].exists })
                     }
                 })
             try database.deleteIndex(index)

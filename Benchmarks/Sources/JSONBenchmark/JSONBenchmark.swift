@@ -2,6 +2,7 @@ import CSimdjson
 import Foundation
 import Measuring
 import Settle
+import SettleCore
 
 /// The JSON scanner against Foundation's JSONSerialization and simdjson, in the same run: `JSONBenchmark [runs]`.
 @main
@@ -25,7 +26,7 @@ struct JSONBenchmark {
             print(Measuring.pad(name, 46), Measuring.fixed(Double(bytes) / Measuring.median(times) / 1e6, 0))
         }
         try row("settle: validate") {
-            for text in texts { try text.withUnsafeBufferPointer { try JSON.validate(utf8: $0) } }
+            for text in texts { try text.withUnsafeBufferPointer { try JSONValue.validate(utf8: $0) } }
         }
         row("simdjson: parse to its tape") {
             for text in padded {
@@ -38,7 +39,7 @@ struct JSONBenchmark {
         try row("Foundation: JSONSerialization") {
             for text in data { _ = try JSONSerialization.jsonObject(with: text) }
         }
-        try row("settle: JSON value") { for text in texts { _ = try JSON(utf8: text) } }
+        try row("settle: JSON value") { for text in texts { _ = try JSONValue(utf8: text) } }
         if texts.count > 1 {
             try row("settle: document body and term") { for text in texts { _ = try DocumentBody(utf8: text) } }
             let hasher = RevisionHasher()

@@ -53,8 +53,8 @@ extension ReplicationRoom {
         let source = try database("conflicts")
         try Self.fill(source, 0..<count)
         let other = try database("other")
-        _ = try await Replicator(.push(source, to: hub)).run()
-        _ = try await Replicator(.pull(other, from: hub)).run()
+        _ = try await OneWayReplicator(.push(source, to: hub)).run()
+        _ = try await OneWayReplicator(.pull(other, from: hub)).run()
         for number in stride(from: 0, to: count, by: 20) {
             for (side, database) in [source, other].enumerated() {
                 guard var document = try database.document(ReplicationSample.documentID(number)) else { continue }
@@ -62,8 +62,8 @@ extension ReplicationRoom {
                 try database.save(document, onConflict: .fail)
             }
         }
-        _ = try await Replicator(.push(source, to: hub)).run()
-        _ = try await Replicator(.push(other, to: hub)).run()
+        _ = try await OneWayReplicator(.push(source, to: hub)).run()
+        _ = try await OneWayReplicator(.push(other, to: hub)).run()
         var kept: [(Double, Double)] = []
         var settled: [(Double, Double)] = []
         for _ in 0..<runs {

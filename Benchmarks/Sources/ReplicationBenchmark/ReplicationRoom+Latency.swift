@@ -12,7 +12,7 @@ extension ReplicationRoom {
         push.isContinuous = true
         var pull = ReplicationConfiguration.pull(there, from: try peer("latency"))
         pull.isContinuous = true
-        let replicators = [Replicator(push), Replicator(pull)]
+        let replicators = [OneWayReplicator(push), OneWayReplicator(pull)]
         for replicator in replicators {
             let statuses = replicator.statuses
             replicator.start()

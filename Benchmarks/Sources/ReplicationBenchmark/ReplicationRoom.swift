@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import Settle
+import SettleReplication
 
 /// A server, and databases here that are replicated with it.
 struct ReplicationRoom {
@@ -15,10 +16,10 @@ struct ReplicationRoom {
 
     func remove(_ name: String) async throws {
         let url = try HTTPURL("\(server)/bench-\(getpid())-\(name)")
-        var request = HTTPClientRequest("DELETE", url)
+        var request = TransportRequest("DELETE", url)
         let login = Data("\(url.user ?? ""):\(url.password ?? "")".utf8).base64EncodedString()
         request.headers["Authorization"] = "Basic \(login)"
-        _ = try await CurlHTTPClient().send(request)
+        _ = try await CurlTransport().send(request)
     }
 
     func database(_ name: String) throws -> Database { try Database.create("\(folder)/\(name).settle") }
@@ -36,7 +37,7 @@ struct ReplicationRoom {
     ) {
         let start = ContinuousClock.now
         let before = Self.processorSeconds()
-        let result = try await Replicator(configuration).run()
+        let result = try await OneWayReplicator(configuration).run()
         let duration = ContinuousClock.now - start
         return (result, Self.seconds(duration), Self.processorSeconds() - before)
     }

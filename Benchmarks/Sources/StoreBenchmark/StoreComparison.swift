@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import Settle
+import SettleDatabase
 
 struct StoreComparison {
     let count: Int

@@ -24,7 +24,7 @@ struct ViewBenchmark {
         var read: [Double] = []
         var change: [Double] = []
         for run in 0..<measuring.runs {
-            let view = View<JSON, Double>("bench", version: run) { item, emit in
+            let view = MapIndex<JSONValue, Double>("bench", version: run) { item, emit in
                 guard item["type"] == "item", let group = item["group"], let name = item["name"] else { return }
                 emit([group, name], item["price"]?.double ?? 0)
             }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// Takes the attachments of an input: their contents inline, in pieces before the document, or known here already.
 ///
@@ -9,16 +10,16 @@ internal import Settle
 /// One content at a time is open. Finished ones are kept until a document without any comes.
 final class AttachmentImporter {
     private let database: Database
-    private let known: (DocumentID) throws -> [Attachment]
+    private let known: (DocumentID) throws -> [DocumentAttachment]
     private var open: (name: String, length: Int64, writer: AttachmentWriter)?
-    private var finished: [String: Attachment] = [:]
+    private var finished: [String: DocumentAttachment] = [:]
 
     /// Creates an importer.
     ///
     /// - Parameters:
     ///   - database: Where contents go.
     ///   - known: The attachments that a document has already; those of the database unless given.
-    init(_ database: Database, known: ((DocumentID) throws -> [Attachment])? = nil) {
+    init(_ database: Database, known: ((DocumentID) throws -> [DocumentAttachment])? = nil) {
         self.database = database
         self.known = known ?? { try database.leaves(of: $0).flatMap(\.attachments) }
     }
@@ -53,18 +54,18 @@ final class AttachmentImporter {
     }
 
     /// The attachments of a document's `_attachments`, in order.
-    func attachments(_ value: JSON, of id: DocumentID) throws -> [Attachment] {
+    func attachments(_ value: JSONValue, of id: DocumentID) throws -> [DocumentAttachment] {
         guard let members = value.object else { throw CommandError.invalid("_attachments must be an object") }
         defer { finished = [:] }
         try finish()
         return try members.map { try attachment($0.name, $0.value, of: id) }
     }
 
-    private func attachment(_ name: String, _ value: JSON, of id: DocumentID) throws -> Attachment {
+    private func attachment(_ name: String, _ value: JSONValue, of id: DocumentID) throws -> DocumentAttachment {
         let type = value["content_type"]?.string ?? "application/octet-stream"
         let revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
         let digest = value["digest"]?.string
-        let encoding: Attachment.Encoding? = value["encoding"]?.string == "gzip" ? .gzip : nil
+        let encoding: DocumentAttachment.Encoding? = value["encoding"]?.string == "gzip" ? .gzip : nil
         if let follows = value["follows"]?.string {
             guard let stored = finished[follows] else {
                 throw CommandError.invalid("the content \(follows) of \"\(name)\" does not stand before the document")
@@ -90,7 +91,9 @@ final class AttachmentImporter {
         return try described(known, name, type, revpos, known.encoding, digest)
     }
 
-    private func stored(_ bytes: [UInt8], _ type: String, _ encoding: Attachment.Encoding?) throws -> Attachment {
+    private func stored(
+        _ bytes: [UInt8], _ type: String, _ encoding: DocumentAttachment.Encoding?
+    ) throws -> DocumentAttachment {
         let writer = try database.attachmentWriter(contentType: type, encoding: encoding)
         try writer.write(bytes)
         return try writer.finish(name: "content")
@@ -98,9 +101,10 @@ final class AttachmentImporter {
 
     /// Names stored bytes, after a look whether they are what is said of them.
     private func described(
-        _ stored: Attachment, _ name: String, _ type: String, _ revpos: UInt64, _ encoding: Attachment.Encoding,
+        _ stored: DocumentAttachment, _ name: String, _ type: String, _ revpos: UInt64,
+        _ encoding: DocumentAttachment.Encoding,
         _ digest: String?
-    ) throws -> Attachment {
+    ) throws -> DocumentAttachment {
         if let digest, digest != stored.digest.description {
             throw CommandError.invalid("the content of \"\(name)\" has another digest than \(digest)")
         }

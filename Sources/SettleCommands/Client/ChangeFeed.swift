@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// Reads the changes of a database: those there are, or a server's feed without end, which goes on over lost connections.
 struct ChangeFeed {
@@ -79,7 +80,7 @@ struct ChangeFeed {
                 "settle: \(error.message); retrying",
                 json: ["warning": .string(error.message)])
         }
-        let pause = RetryPolicy().delay(after: failures, jitter: .random(in: 0...1), retryAfter: nil)
+        let pause = ReplicationRetryPolicy().delay(after: failures, jitter: .random(in: 0...1), retryAfter: nil)
         try Waiting.wait { try await Task.sleep(for: min(pause, .seconds(30))) }
     }
 }

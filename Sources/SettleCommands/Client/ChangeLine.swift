@@ -1,9 +1,11 @@
 internal import Settle
+import SettleCore
+import SettleReplication
 
 /// A row of `_changes`, as `settle changes` shows it.
 struct ChangeLine {
     /// The position, which only the one who gave it can read.
-    var sequence: JSON
+    var sequence: JSONValue
     /// The document's id; `nil` for a row that ends a feed.
     let id: String?
     /// The leaves that are told, the winner first.
@@ -15,7 +17,9 @@ struct ChangeLine {
     /// Reads a row of `_changes`.
     init(_ row: [UInt8]) throws {
         let outline = try JSONOutline(row)
-        func value(_ name: String) throws -> JSON? { try outline[name].map { try JSON(utf8: Array(row[$0])) } }
+        func value(_ name: String) throws -> JSONValue? {
+            try outline[name].map { try JSONValue(utf8: Array(row[$0])) }
+        }
         sequence = try value("seq") ?? value("last_seq") ?? .null
         id = try value("id")?.string
         leaves = try (value("changes")?.array ?? []).compactMap { $0["rev"]?.string.flatMap { RevisionID($0) } }

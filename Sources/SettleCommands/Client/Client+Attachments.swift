@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 extension Client {
     /// Streams a file as an attachment of a document: this thread reads it, and the client takes the pieces at the
@@ -29,18 +30,18 @@ extension Client {
             for: { connection, _ in
                 defer { pipe.close() }
                 let path = HTTPPath.attachment(name, of: id)
-                let body = HTTPClientRequestBody.stream(length: length) { pipe.open() }
+                let body = TransportRequestBody.stream(length: length) { pipe.open() }
                 let response = try await connection.stream("PUT", path, query: asked, body: body) { request in
                     request.headers["Content-Type"] = type
                     request.headers["Accept"] = "application/json"
                 }
-                return try JSON(utf8: try await response.collect(limit: 1 << 20))
+                return try JSONValue(utf8: try await response.collect(limit: 1 << 20))
             })
         return answer["rev"]?.string ?? ""
     }
 
     /// Hands on the content of an attachment, piece by piece.
-    func read(_ attachment: Attachment, of document: Document, _ body: ([UInt8]) throws -> Void) throws {
+    func read(_ attachment: DocumentAttachment, of document: Document, _ body: ([UInt8]) throws -> Void) throws {
         var query = HTTPQuery()
         query["rev"] = document.revision?.description
         let path = HTTPPath.attachment(attachment.name, of: document.id)

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// Compaction of the database.
 extension Client {
@@ -35,7 +36,7 @@ extension Client {
     /// How much of it is done; `nil` when the server does not tell, or tells others only. A cluster has a task for each shard.
     private func compactionShare() throws -> Double? {
         let name = url.databaseName ?? ""
-        let tasks: JSON
+        let tasks: JSONValue
         do { tasks = try serverJSON("_active_tasks") } catch let error as CommandError where error.status == .refused {
             return nil
         }
@@ -48,7 +49,7 @@ extension Client {
     }
 
     /// Asks the server of the database.
-    func serverJSON(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) throws -> JSON {
+    func serverJSON(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) throws -> JSONValue {
         try wait { connection, _ in
             try await connection.server.json("GET", path, query: query, limit: 1 << 30).json
         }

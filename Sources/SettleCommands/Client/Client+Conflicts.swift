@@ -86,7 +86,7 @@ extension Client {
     func documentsWithLeaves() throws -> [DocumentID] {
         var ids: [DocumentID] = []
         try forEachElement("results", of: "_changes", query: ["style": "all_docs"]) { text in
-            let row = try JSON(utf8: text)
+            let row = try JSONValue(utf8: text)
             if let id = row["id"]?.string, (row["changes"]?.array?.count ?? 0) > 1 {
                 ids.append(DocumentID(unchecked: id))
             }

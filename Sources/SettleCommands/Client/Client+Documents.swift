@@ -1,4 +1,7 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
+import SettleReplication
 
 /// Single documents.
 extension Client {
@@ -39,7 +42,7 @@ extension Client {
     /// - Returns: The new revision.
     /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
     func save(
-        _ id: DocumentID, _ body: DocumentBody, attachments: JSON? = nil, on document: Document?,
+        _ id: DocumentID, _ body: DocumentBody, attachments: JSONValue? = nil, on document: Document?,
         isDeleted: Bool = false
     ) throws -> RevisionID {
         // A deleted document is revived by an edit of nothing, as a new one is made.
@@ -47,7 +50,7 @@ extension Client {
         let kept = isDeleted ? [] : document?.attachments ?? []
         var line = DocumentJSON(
             Document(id: id, revision: parent, isDeleted: isDeleted, RevisionContent(body: body)))
-        let stubs: JSON? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
+        let stubs: JSONValue? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
         if let shown = attachments ?? stubs { line.others.append(("_attachments", shown)) }
         let answer = try send("PUT", .document(id), line.bytes, about: id)
         guard let revision = answer["rev"]?.string.flatMap({ RevisionID($0) }) else {
@@ -114,7 +117,7 @@ extension Client {
 
     private func onTheWay(
         _ state: DocumentState, _ revision: RevisionID, on parent: RevisionID, isDeleted: Bool, _ body: DocumentBody,
-        _ attachments: [Attachment], _ scratch: Database? = nil
+        _ attachments: [DocumentAttachment], _ scratch: Database? = nil
     ) throws -> PeerRevision {
         let path = state.tree.history(of: parent)?.signatures ?? []
         let before = try state.document(parent)?.attachments ?? []
@@ -133,7 +136,7 @@ extension Client {
     }
 
     /// The content of an attachment of another leaf, which has to be sent again.
-    private func content(of attachment: Attachment, in state: DocumentState) throws -> PeerAttachment.Content {
+    private func content(of attachment: DocumentAttachment, in state: DocumentState) throws -> PeerAttachment.Content {
         let owner = try state.tree.revisions.sorted().last { revision in
             try state.document(revision)?.attachments.contains { $0.digest == attachment.digest } ?? false
         }
@@ -156,7 +159,7 @@ extension Client {
     func purge(_ id: DocumentID, _ revisions: [RevisionID]) throws -> [RevisionID] {
         let leaves = revisions.isEmpty ? try state(of: id).tree.leaves.map(\.revision) : revisions
         if leaves.isEmpty { return [] }
-        let body: JSON = [id.string: .array(leaves.map { .string($0.description) })]
+        let body: JSONValue = [id.string: .array(leaves.map { .string($0.description) })]
         let answer = try json("POST", "_purge", body: body, about: id)
         let purged = Set((answer["purged"]?[id.string]?.array ?? []).compactMap(\.string))
         return leaves.filter { purged.contains($0.description) }

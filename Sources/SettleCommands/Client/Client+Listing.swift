@@ -1,4 +1,7 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
+import SettleReplication
 
 extension Client {
     /// The winner of a document; `nil` if the document does not exist or its winner is a tombstone.
@@ -19,8 +22,8 @@ extension Client {
     ) throws {
         var query = HTTPQuery()
         let (low, high) = range.descending ? ("endkey", "startkey") : ("startkey", "endkey")
-        query[low] = range.from.map { JSON.string($0.string).description }
-        query[high] = range.through.map { JSON.string($0.string).description }
+        query[low] = range.from.map { JSONValue.string($0.string).description }
+        query[high] = range.through.map { JSONValue.string($0.string).description }
         if range.descending { query["descending"] = "true" }
         if limit < .max { query["limit"] = String(limit) }
         if withBodies { query["include_docs"] = "true" }
@@ -48,7 +51,7 @@ extension Client {
         if let range = outline[member], row[range].first == UInt8(ascii: "{") {
             return try FetchedDocument(Array(row[range])).document
         }
-        let json = try JSON(utf8: row)
+        let json = try JSONValue(utf8: row)
         guard let id = json["id"]?.string, let text = json[revision]?["rev"]?.string, let revision = RevisionID(text)
         else { return nil }
         return document(id, revision, isDeleted: false)

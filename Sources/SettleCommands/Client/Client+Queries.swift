@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// Queries by selector and their indexes, in the JSON of CouchDB's `_find`, `_explain` and `_index`.
 extension Client {
@@ -15,17 +16,17 @@ extension Client {
     }
 
     /// How a query would be answered.
-    func explain(_ request: JSONObject) throws -> JSON {
+    func explain(_ request: JSONObject) throws -> JSONValue {
         try json("POST", "_explain", body: .object(request))
     }
 
     /// The indexes: `ddoc`, `name`, `type` and `def`, and where that is known `rows`, `size` and `pending`.
     func indexes() throws -> [NamedIndex] { try indexLines().map(NamedIndex.init) }
 
-    private func indexLines() throws -> [JSON] {
+    private func indexLines() throws -> [JSONValue] {
         let indexes = try json("GET", "_index")["indexes"]?.array ?? []
         if let database { return try Self.described(indexes, in: database) }
-        var states: [String: JSON] = [:]
+        var states: [String: JSONValue] = [:]
         return try indexes.map { line in
             guard let id = line["ddoc"]?.string, line["type"] == "json" else { return line }
             let state = try states[id] ?? state(of: id)
@@ -38,7 +39,7 @@ extension Client {
     }
 
     /// Adds what is known of the indexes of a folder.
-    private static func described(_ indexes: [JSON], in database: Database) throws -> [JSON] {
+    private static func described(_ indexes: [JSONValue], in database: Database) throws -> [JSONValue] {
         let known = try database.indexes()
         return try indexes.map { line in
             let index = known.first { NamedIndex(line).isSame(as: $0) }
@@ -52,7 +53,7 @@ extension Client {
     }
 
     /// What the server tells of the indexes of a design document; CouchDB does, others do not.
-    private func state(of id: String) throws -> JSON {
+    private func state(of id: String) throws -> JSONValue {
         do {
             let path = HTTPPath(segments: ["_design", ViewName.designName(id), "_info"])
             return try json("GET", path)["view_index"] ?? .null
@@ -62,7 +63,7 @@ extension Client {
     }
 
     /// Makes an index; tells `result`, `id` and `name`.
-    func createIndex(_ request: JSONObject) throws -> JSON {
+    func createIndex(_ request: JSONObject) throws -> JSONValue {
         do { return try json("POST", "_index", body: .object(request)) } catch let error as CommandError
             where error.message.contains("index service")
         {
@@ -83,7 +84,7 @@ extension Client {
 
     /// Brings an index up to date: a server builds it when it is asked for something that is in it.
     func buildIndex(_ index: NamedIndex) throws {
-        let conditions = index.fields.map { field -> JSON in
+        let conditions = index.fields.map { field -> JSONValue in
             .object(JSONObject([(field.path, ["$exists": true])]))
         }
         let request: JSONObject = [

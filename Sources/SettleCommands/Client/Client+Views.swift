@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// Views of design documents.
 extension Client {
@@ -11,7 +12,7 @@ extension Client {
     ///   - body: Is given each row as JSON text, and says whether to go on.
     /// - Throws: ``CommandError``, and what `body` throws.
     func forEachRow(
-        of name: ViewName, _ query: HTTPQuery, keys: [JSON]?, _ body: ([UInt8]) throws -> Bool
+        of name: ViewName, _ query: HTTPQuery, keys: [JSONValue]?, _ body: ([UInt8]) throws -> Bool
     ) throws {
         let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
         let response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] })
@@ -35,7 +36,7 @@ extension Client {
     }
 
     /// What is known of the index of a design document's views: the members of CouchDB's `view_index`.
-    func viewInfo(_ design: String) throws -> JSON {
+    func viewInfo(_ design: String) throws -> JSONValue {
         try json("GET", HTTPPath(segments: ["_design", design, "_info"]))["view_index"] ?? .null
     }
 }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 internal import SettleServer
 
 /// A database as verbs see it: typed calls of CouchDB's HTTP API, each of which waits for its answer.
@@ -20,7 +21,7 @@ final class Client {
     /// Makes the client of a database at a server; nothing is sent yet. From now on Ctrl-C ends what is waited for.
     init(_ url: HTTPURL, arguments: Arguments, console: Console) throws {
         guard url.databaseName != nil else {
-            throw CommandError.usage("\(url) names a server; put the name of a database behind it")
+            throw CommandError.usage("\(url) names a server; append the name of a database")
         }
         Interruption.watch()
         let options = RemoteOptions(arguments: arguments, console: console)
@@ -47,8 +48,8 @@ final class Client {
         self.console = console
         inProcess = server
         url = server.url
-        connection = CouchDBConnection(database: server.url, client: server, credentials: Credentials.none)
-        peer = try CouchDBPeer(server.url, credentials: Credentials.none, client: server)
+        connection = CouchDBConnection(database: server.url, client: server, credentials: ReplicationCredentials.none)
+        peer = try CouchDBPeer(server.url, credentials: ReplicationCredentials.none, client: server)
     }
 
     deinit { inProcess?.close() }
@@ -93,9 +94,9 @@ final class Client {
     /// Sends a request and waits for its JSON.
     @discardableResult
     func json(
-        _ method: String = "GET", _ path: HTTPPath = "", query: HTTPQuery = HTTPQuery(), body: JSON? = nil,
+        _ method: String = "GET", _ path: HTTPPath = "", query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
         about document: DocumentID? = nil
-    ) throws -> JSON {
+    ) throws -> JSONValue {
         try wait(about: document) { connection, _ in
             try await connection.json(method, path, query: query, body: body, limit: 1 << 30).json
         }
@@ -104,23 +105,23 @@ final class Client {
     /// Sends JSON text and waits for the JSON that comes back.
     func send(
         _ method: String, _ path: HTTPPath, _ text: [UInt8], about document: DocumentID? = nil
-    ) throws -> JSON {
+    ) throws -> JSONValue {
         try wait(about: document) { connection, _ in
             let response = try await connection.stream(method, path, body: .bytes(text)) { request in
                 request.headers["Content-Type"] = "application/json"
                 request.headers["Accept"] = "application/json"
             }
-            return try JSON(utf8: try await response.collect(limit: 64 << 20))
+            return try JSONValue(utf8: try await response.collect(limit: 64 << 20))
         }
     }
 
     /// What the database says of itself.
     ///
     /// - Throws: ``CommandError`` with status `notFound`, or `damaged` when the URL is not a CouchDB server.
-    func info() throws -> JSON {
+    func info() throws -> JSONValue {
         let info = try json()
         guard info["update_seq"] != nil, info["doc_count"] != nil else {
-            throw failure().told(HTTPClientError(.badAnswer, "no database"))
+            throw failure().told(TransportError(.badAnswer, "no database"))
         }
         return info
     }
@@ -151,7 +152,7 @@ final class Client {
     /// - Returns: The other members of the answer; none when the closure wanted no more.
     @discardableResult
     func forEachElement(
-        _ member: String, of response: HTTPClientResponse, _ body: ([UInt8]) throws -> Bool
+        _ member: String, of response: TransportResponse, _ body: ([UInt8]) throws -> Bool
     ) throws -> JSONObject {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
@@ -181,8 +182,8 @@ final class Client {
     /// Sends a request and waits for the head of its answer.
     func stream(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), about document: DocumentID? = nil,
-        adjust: @escaping @Sendable (inout HTTPClientRequest) -> Void = { $0.acceptsCompression = true }
-    ) throws -> HTTPClientResponse {
+        adjust: @escaping @Sendable (inout TransportRequest) -> Void = { $0.acceptsCompression = true }
+    ) throws -> TransportResponse {
         try wait(about: document) { connection, _ in
             try await connection.stream("GET", path, query: query) { request in
                 request.headers["Accept"] = "application/json"
@@ -194,10 +195,10 @@ final class Client {
     /// Sends a request that may have to wait until an index is built, however long that takes, and waits for the head of
     /// its answer.
     func streamPatiently(
-        _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSON? = nil
-    ) throws -> HTTPClientResponse {
+        _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil
+    ) throws -> TransportResponse {
         try wait { connection, _ in
-            let bytes = body.map { HTTPClientRequestBody.bytes($0.utf8) } ?? .none
+            let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
             return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
                 request in
                 request.headers["Accept"] = "application/json"
@@ -208,8 +209,8 @@ final class Client {
         }
     }
 
-    /// Waits for the next piece of an answer; `nil` behind the last.
-    func next(of response: HTTPClientResponse) throws -> [UInt8]? {
+    /// Waits for the next piece of an answer; `nil` after the last.
+    func next(of response: TransportResponse) throws -> [UInt8]? {
         try wait { _, _ in
             var pieces = response.body.makeAsyncIterator()
             return try await pieces.next()

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 internal import SettleScripting
 
 /// Tells what a server refused, or why it was not reached, in the tool's terms.
@@ -23,12 +24,12 @@ struct ClientFailure {
     func told(_ error: any Error) -> any Error {
         switch error {
         case let error as CouchDBError: refusal(error)
-        case let error as PeerError where error.cause is CouchDBError || error.cause is HTTPClientError:
+        case let error as PeerError where error.cause is CouchDBError || error.cause is TransportError:
             told(error.cause ?? error)
-        case let error as HTTPClientError where error.cause is CommandError: error.cause ?? error
-        case let error as HTTPClientError where [.badAnswer, .badRedirect].contains(error.code): notCouchDB
+        case let error as TransportError where error.cause is CommandError: error.cause ?? error
+        case let error as TransportError where [.badAnswer, .badRedirect].contains(error.code): notCouchDB
         case is JSONElements.Fault, is JSONError: notCouchDB
-        case is HTTPClientError, is PeerError, is ScriptError: CommandError(error)
+        case is TransportError, is PeerError, is ScriptError: CommandError(error)
         default: error
         }
     }
@@ -65,8 +66,8 @@ struct ClientFailure {
         }
         switch error.status {
         case 401:
-            let tried = error.tried.flatMap { $0 == Credentials.none.description ? nil : $0 }
-            let what = tried.map { "did not accept \($0)" } ?? "wants to know who you are"
+            let tried = error.tried.flatMap { $0 == ReplicationCredentials.none.description ? nil : $0 }
+            let what = tried.map { "did not accept \($0)" } ?? "requires authentication"
             return told(
                 "unauthorized",
                 """
@@ -75,19 +76,20 @@ struct ClientFailure {
                 """, .refused)
         case 403: return told("forbidden", "\(authority) forbids it for \(place): \(reason)", .refused)
         case 404 where Self.isAboutDatabase(error):
-            return told("not_found", "there is no database \(name); `settle create` makes it", .notFound)
-        case 404: return told("not_found", "\(place) is not there (\(reason))", .notFound)
+            return told("not_found", "there is no database \(name); `settle create` creates it", .notFound)
+        case 404: return told("not_found", "\(place) does not exist (\(reason))", .notFound)
         case 409:
-            return told("conflict", "\(place) was changed meanwhile; look at it again, and retry", .conflict)
+            return told("conflict", "\(place) was changed concurrently; read it again, and retry", .conflict)
         case 412 where error.error == "file_exists":
             return told("exists", "there is a database \(name) already", .conflict)
         case 412: return told("attachment_missing", "\(place) was refused: \(reason)", .refused)
-        case 413: return told("document_too_large", "\(place) is larger than the server takes (\(reason))", .refused)
+        case 413: return told("document_too_large", "\(place) is larger than the server accepts (\(reason))", .refused)
         case 400 where Self.aboutQueries.contains(error.error): return told(error.error, error.reason, .refused)
         case 400..<500: return told("invalid", "\(authority) refused \(place): \(reason)", .refused)
         case ..<400:
             return told(
-                "bad_redirect", "\(name) leads elsewhere, where nothing is written; give the URL it leads to", .failure)
+                "bad_redirect",
+                "\(name) redirects elsewhere, and nothing is written there; give the URL it redirects to", .failure)
         default:
             return told(
                 "server_error", "\(authority) failed at \(place), status \(error.status) (\(reason)); try later",

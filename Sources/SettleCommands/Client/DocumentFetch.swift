@@ -1,4 +1,6 @@
 internal import Settle
+import SettleDatabase
+import SettleReplication
 
 /// Brings the revisions of documents that a verb looks at.
 struct DocumentFetch: Sendable {
@@ -24,7 +26,7 @@ struct DocumentFetch: Sendable {
     ///   - revisions: Revisions of all of them that are wanted even if they are no leaves.
     ///   - extent: What else is wanted.
     /// - Returns: Them in the order given; those that are not there without leaves.
-    /// - Throws: ``CouchDBError``, ``HTTPClientError``, or ``CommandError`` for JSON that is not a document.
+    /// - Throws: ``CouchDBError``, ``TransportError``, or ``CommandError`` for JSON that is not a document.
     func fetch(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: Extent) async throws -> [DocumentCopy]
     {
         try await withThrowingTaskGroup(of: (Int, DocumentCopy).self) { group in

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 internal import SettlePlatform
 
 /// Makes documents of their JSON as `get`, `export`, CouchDB's `_all_docs` and people write it.
@@ -17,8 +19,8 @@ struct DocumentParser {
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
         if reader.reserved.isEmpty, try attachments.take(piece: reader.body) { return nil }
-        var reserved: [String: JSON] = [:]
-        for member in reader.reserved { reserved[member.name] = try JSON(utf8: member.value) }
+        var reserved: [String: JSONValue] = [:]
+        for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
         let id = try id(reserved["_id"], reader.body)
         if id.isLocal { return .local(id, reader.body) }
         let known: Set = ["_id", "_rev", "_revisions", "_deleted", "_attachments"]
@@ -39,7 +41,7 @@ struct DocumentParser {
         return .edit(Document(id: id, body: reader.body, attachments: files))
     }
 
-    private func id(_ value: JSON?, _ body: DocumentBody) throws -> DocumentID {
+    private func id(_ value: JSONValue?, _ body: DocumentBody) throws -> DocumentID {
         if let value {
             guard let text = value.string else { throw CommandError.invalid("_id must be a string") }
             return try DocumentID(validating: text)
@@ -58,14 +60,14 @@ struct DocumentParser {
         DocumentID(unchecked: SecureRandom.hexadecimal())
     }
 
-    static func flag(_ value: JSON?, _ name: String) throws -> Bool {
+    static func flag(_ value: JSONValue?, _ name: String) throws -> Bool {
         guard let value else { return false }
         guard let flag = value.bool else { throw CommandError.invalid("\(name) must be true or false") }
         return flag
     }
 
     /// The history a document came with: `_revisions`, or `_rev` alone.
-    static func history(rev: JSON?, revisions: JSON?) throws -> RevisionHistory? {
+    static func history(rev: JSONValue?, revisions: JSONValue?) throws -> RevisionHistory? {
         let revision = try rev.map { value in
             guard let text = value.string else { throw CommandError.invalid("_rev must be a string") }
             return try RevisionID(validating: text)

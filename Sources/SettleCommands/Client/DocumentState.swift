@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// A document as a verb looks at it: its tree, and those of its contents that the verb asked for.
 ///
@@ -42,7 +43,7 @@ struct DocumentState {
     }
 
     /// The attachments of all leaves.
-    var attachments: [Attachment] {
+    var attachments: [DocumentAttachment] {
         get throws { try tree.leaves.flatMap { try document($0.revision)?.attachments ?? [] } }
     }
 

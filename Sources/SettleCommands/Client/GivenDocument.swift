@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 
 /// A document as someone typed it: a body, and the reserved members of one that `get` wrote.
 struct GivenDocument {
@@ -7,7 +8,7 @@ struct GivenDocument {
     /// The `_rev`, where there is one.
     let revision: RevisionID?
     /// The `_attachments`, where there are some.
-    let attachments: JSON?
+    let attachments: JSONValue?
 
     private static let ignored: Set<String> = [
         "_conflicts", "_deleted_conflicts", "_revisions", "_revs_info", "_local_seq",
@@ -18,8 +19,8 @@ struct GivenDocument {
     /// - Throws: ``JSONError``, or ``CommandError`` for reserved members that don't fit.
     init(_ bytes: [UInt8], id: DocumentID) throws {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        var reserved: [String: JSON] = [:]
-        for member in reader.reserved { reserved[member.name] = try JSON(utf8: member.value) }
+        var reserved: [String: JSONValue] = [:]
+        for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
         if let given = reserved.removeValue(forKey: "_id"), given.string != id.string {
             throw CommandError.invalid("the _id of the JSON is \(given), not \"\(id)\"")
         }
@@ -37,7 +38,7 @@ struct GivenDocument {
     }
 
     /// The `_attachments` as an edit has them: those without content are what the document has already.
-    var wireAttachments: JSON? {
+    var wireAttachments: JSONValue? {
         get throws {
             try attachments.map { attachments in
                 guard let members = attachments.object else {

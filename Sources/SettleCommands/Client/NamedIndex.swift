@@ -10,14 +10,14 @@ struct NamedIndex {
     /// What it is ordered by, with the direction where that is not the usual one.
     let fields: [(path: String, isDescending: Bool)]
     /// Which documents are in it; `nil` for all that have the fields.
-    let filter: JSON?
+    let filter: JSONValue?
     let rows: Int?
     let size: Int?
     let pending: Int?
     /// The line of the list.
-    let json: JSON
+    let json: JSONValue
 
-    init(_ json: JSON) {
+    init(_ json: JSONValue) {
         self.json = json
         designDocument = json["ddoc"]?.string
         name = json["name"]?.string ?? ""

@@ -2,10 +2,21 @@ internal import SettlePlatform
 
 /// Asks for a password on the terminal, which does not show what is typed; standard input stays for documents.
 enum PasswordPrompt {
-    /// Asks; `nil` where there is no terminal.
+    /// The passwords that were typed, so that a shell asks once.
+    private static let known = Guarded<[String: String]>([:])
+
+    /// Asks, the first time in this process; `nil` where there is no terminal.
     ///
     /// - Throws: ``CommandError/interrupted`` after Ctrl-C; the terminal shows again what is typed then.
     static func ask(_ user: String, at host: String) throws -> String? {
+        let place = "\(user)\n\(host)"
+        if let password = known.withLock({ $0[place] }) { return password }
+        guard let password = try typed(user, at: host) else { return nil }
+        known.withLock { $0[place] = password }
+        return password
+    }
+
+    private static func typed(_ user: String, at host: String) throws -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }

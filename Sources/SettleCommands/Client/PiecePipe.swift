@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Settle
 internal import SettlePlatform
+import SettleReplication
 
 /// Hands pieces of bytes from the main thread, which may wait for them, to a task, which must not block: one at a time.
 ///
@@ -21,7 +22,7 @@ final class PiecePipe: Sendable {
     private let isOpen = Guarded(false)
 
     /// Begins to take the pieces, which can be done once.
-    func open() -> HTTPClientRequestBody.Producer {
+    func open() -> TransportRequestBody.Producer {
         let wasOpen = isOpen.withLock { isOpen in
             defer { isOpen = true }
             return isOpen

@@ -1,7 +1,8 @@
 internal import Settle
 internal import SettlePlatform
+import SettleReplication
 
-/// Who one is at a server, and whom one trusts: the options of every verb that takes a URL.
+/// Authentication at a server, and trusted certificates: the options of every verb that takes a URL.
 ///
 /// A password is looked for in this order: in the URL, `--password-file`, `SETTLE_PASSWORD`, `~/.netrc`, and a person is asked.
 struct RemoteOptions {
@@ -10,18 +11,20 @@ struct RemoteOptions {
 
     /// The options, which the help lists under a heading of their own.
     static let options = [
-        Option("--user", value: "NAME", "who you are there; the password is in SETTLE_PASSWORD, or asked for"),
+        Option("--user", value: "NAME", "the user at the server; the password is in SETTLE_PASSWORD, or prompted for"),
         Option("--password-file", value: "FILE", "the password is the first line of this file"),
-        Option("--bearer-file", value: "FILE", "a token instead, the first line of this file (or SETTLE_TOKEN)"),
+        Option(
+            "--bearer-file", value: "FILE",
+            "authenticate with the token in the first line of this file (or SETTLE_TOKEN)"),
         Option("--ca", value: "FILE", "trust these certificates (PEM) instead of the system's"),
-        Option("--cert", value: "FILE", "show the server this certificate (PEM)"),
+        Option("--cert", value: "FILE", "authenticate with this client certificate (PEM)"),
         Option(
             "--cert-key", value: "FILE", aliases: ["--key"], "the key of that certificate (default: in the same file)"),
     ]
 
-    /// A client that trusts whom the options say.
-    func client() throws -> CurlHTTPClient {
-        var options = HTTPClientOptions()
+    /// A client that trusts the certificates of the options.
+    func client() throws -> CurlTransport {
+        var options = TransportOptions()
         options.tls.roots = try readable("--ca")
         if let certificate = try readable("--cert") {
             options.tls.clientCertificate = TLSOptions.ClientCertificate(
@@ -29,11 +32,11 @@ struct RemoteOptions {
         } else if arguments.text("--cert-key") != nil {
             throw CommandError.usage("--cert-key needs --cert")
         }
-        return CurlHTTPClient(options)
+        return CurlTransport(options)
     }
 
-    /// Who one is at a server.
-    func credentials(for url: HTTPURL) throws -> Credentials {
+    /// The credentials for a server.
+    func credentials(for url: HTTPURL) throws -> ReplicationCredentials {
         for option in ["--user", "--password-file"] { try arguments.refuse(option, with: "--bearer-file") }
         if let given = arguments.text("--user"), let user = url.user, given != user {
             throw CommandError.usage("the URL and --user name different users")
@@ -61,7 +64,7 @@ struct RemoteOptions {
             return password
         }
         throw CommandError.usage(
-            "there is no password of \"\(user)\": set SETTLE_PASSWORD, or give --password-file FILE")
+            "there is no password for \"\(user)\": set SETTLE_PASSWORD, or give --password-file FILE")
     }
 
     /// The value of an option that names a file, once it is known that it can be read.
@@ -92,14 +95,14 @@ extension RemoteOptions {
         /// Who the replication is at an address.
         ///
         /// - Throws: ``CommandError`` with status `usage` when a user is named and there is no password.
-        func credentials(for url: HTTPURL) throws -> Credentials {
+        func credentials(for url: HTTPURL) throws -> ReplicationCredentials {
             let entry = try NetrcFile.atHome()?.entry(for: url.host, user: url.user)
             guard let user = url.user ?? entry?.user else { return .none }
             if let password = url.password ?? entry?.password { return .basic(user: user, password: password) }
             if console.errorTerminal.isTerminal, let password = try PasswordPrompt.ask(user, at: url.authority) {
                 return .basic(user: user, password: password)
             }
-            throw CommandError.usage("there is no password of \"\(user)\" at \(url.authority): put it into ~/.netrc")
+            throw CommandError.usage("there is no password for \"\(user)\" at \(url.authority): put it into ~/.netrc")
         }
     }
 }

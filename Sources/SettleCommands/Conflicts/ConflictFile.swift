@@ -14,7 +14,7 @@ struct ConflictFile {
     static let marker = "# ---- Text below this line is ignored ----"
 
     private let conflict: Conflict
-    private let proposal: JSON
+    private let proposal: JSONValue
     private let notes: [String]
 
     /// Proposes the policy's result, or the winner if the policy leaves the conflict.
@@ -31,7 +31,7 @@ struct ConflictFile {
         }
         proposal = Self.members(of: document)
         if let decision = preview?.decision, !decision.reason.isEmpty { notes.append("Proposal: \(decision.reason)") }
-        notes += (preview?.decision?.members ?? []).map { "  \($0.path): \($0.reason)" }
+        notes += (preview?.decision?.fields ?? []).map { "  \($0.path): \($0.reason)" }
         self.notes = notes
     }
 
@@ -64,8 +64,8 @@ struct ConflictFile {
         let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")
         if text.allSatisfy(\.isWhitespace) { return nil }
-        let document: JSON
-        do { document = try JSON(parsing: text) } catch { throw CommandError(error) }
+        let document: JSONValue
+        do { document = try JSONValue(parsing: text) } catch { throw CommandError(error) }
         guard var members = document.object else {
             throw CommandError.invalid("the document must be a JSON object, { … }")
         }
@@ -78,7 +78,7 @@ struct ConflictFile {
     }
 
     /// The attachments of the leaves, by name and digest.
-    private func attachments(_ value: JSON?) throws -> [Attachment] {
+    private func attachments(_ value: JSONValue?) throws -> [DocumentAttachment] {
         let all = conflict.leaves.flatMap(\.attachments)
         guard let members = (value ?? [:]).object else { throw CommandError.invalid("_attachments must be an object") }
         return try members.map { member in
@@ -92,7 +92,7 @@ struct ConflictFile {
         }
     }
 
-    private static func members(of document: Document) -> JSON {
+    private static func members(of document: Document) -> JSONValue {
         var members = document.json
         if !document.attachments.isEmpty { members["_attachments"] = DocumentJSON.stubs(document.attachments) }
         return members

@@ -3,16 +3,16 @@ internal import Settle
 /// Conflicts and policies' decisions as JSON.
 enum ConflictJSON {
     /// The leaves of a conflict, with the changes of each, and their documents if wanted.
-    static func members(of conflict: Conflict, withDocuments: Bool) -> [(String, JSON)] {
+    static func members(of conflict: Conflict, withDocuments: Bool) -> [(String, JSONValue)] {
         let kind = conflict.kind == .branches ? "branches" : "deletion"
-        var members: [(String, JSON)] = [("id", .string(conflict.documentID.string)), ("kind", .string(kind))]
+        var members: [(String, JSONValue)] = [("id", .string(conflict.documentID.string)), ("kind", .string(kind))]
         if let base = conflict.base {
             members.append(("base", withDocuments ? document(base) : revision(base.revision)))
         } else {
             members.append(("base", .null))
         }
-        let leaves = conflict.leaves.map { leaf -> JSON in
-            var row: JSON = ["rev": revision(leaf.revision), "deleted": .bool(leaf.isDeleted)]
+        let leaves = conflict.leaves.map { leaf -> JSONValue in
+            var row: JSONValue = ["rev": revision(leaf.revision), "deleted": .bool(leaf.isDeleted)]
             if let side = conflict.side(of: leaf) { row["side"] = .string(side) }
             if let base = conflict.base, !leaf.isDeleted {
                 row["differs"] = .array(MemberDifference.between(base, leaf).map { .string($0.path) })
@@ -24,8 +24,8 @@ enum ConflictJSON {
     }
 
     /// A policy's decision.
-    static func members(of preview: SettlementPreview, _ policy: ConflictPolicy) -> [(String, JSON)] {
-        let writes = preview.plan.writes.map { write -> JSON in
+    static func members(of preview: SettlementPreview, _ policy: ConflictPolicy) -> [(String, JSONValue)] {
+        let writes = preview.plan.writes.map { write -> JSONValue in
             [
                 "rev": .string(write.revision.description), "parent": .string(write.parent.description),
                 "deleted": .bool(write.isDeleted), "body": write.body.json,
@@ -37,7 +37,7 @@ enum ConflictJSON {
         ]
     }
 
-    private static func decision(_ decision: PolicyDecision) -> JSON {
+    private static func decision(_ decision: PolicyDecision) -> JSONValue {
         let resolution =
             switch decision.resolution {
             case .keep: "keep"
@@ -47,17 +47,17 @@ enum ConflictJSON {
             }
         return [
             "resolution": .string(resolution), "reason": .string(decision.reason),
-            "members": .array(decision.members.map(member)),
+            "members": .array(decision.fields.map(member)),
         ]
     }
 
     /// A missing value is left out, because `null` is a value.
-    private static func member(_ decision: MemberDecision) -> JSON {
-        var row: JSON = ["path": .string(decision.path)]
+    private static func member(_ decision: FieldDecision) -> JSONValue {
+        var row: JSONValue = ["path": .string(decision.path)]
         row["base"] = decision.base
         row["sides"] = .array(
             decision.sides.map { side in
-                var row: JSON = ["name": .string(side.name)]
+                var row: JSONValue = ["name": .string(side.name)]
                 row["value"] = side.value
                 return row
             })
@@ -69,18 +69,18 @@ enum ConflictJSON {
     }
 
     /// The outcome of a conflict.
-    static func settlement(_ settlement: Settlement) -> JSON {
+    static func settlement(_ settlement: Settlement) -> JSONValue {
         [
             "ok": true, "id": .string(settlement.documentID.string), "outcome": .string(settlement.outcome.rawValue),
             "rev": revision(settlement.survivor), "written": .array(settlement.written.map(revision)),
             "superseded": .array(settlement.superseded.map(revision)),
             "reason": settlement.decision.map { .string($0.reason) } ?? .null,
-            "warnings": .array(settlement.warnings.map(JSON.string)),
+            "warnings": .array(settlement.warnings.map(JSONValue.string)),
         ]
     }
 
     /// The outcome without a conflict.
-    static func nothing(_ id: DocumentID) -> JSON {
+    static func nothing(_ id: DocumentID) -> JSONValue {
         [
             "ok": true, "id": .string(id.string), "outcome": "nothing", "rev": .null, "written": [], "superseded": [],
             "reason": .null, "warnings": [],
@@ -88,10 +88,10 @@ enum ConflictJSON {
     }
 
     /// A revision, or `null` for `nil`.
-    static func revision(_ revision: RevisionID?) -> JSON { revision.map { .string($0.description) } ?? .null }
+    static func revision(_ revision: RevisionID?) -> JSONValue { revision.map { .string($0.description) } ?? .null }
 
     /// A document in CouchDB's form.
-    static func document(_ document: Document) -> JSON {
-        (try? JSON(utf8: DocumentJSON(document).bytes)) ?? .null
+    static func document(_ document: Document) -> JSONValue {
+        (try? JSONValue(utf8: DocumentJSON(document).bytes)) ?? .null
     }
 }

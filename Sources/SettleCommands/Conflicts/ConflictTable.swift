@@ -73,9 +73,9 @@ struct ConflictTable {
     /// The lines of the tables.
     var lines: [String] {
         let all = fixed + others + [result].compactMap(\.self)
-        var rows: [(path: String, values: [JSON?])] = []
+        var rows: [(path: String, values: [JSONValue?])] = []
         var same = 0
-        collect(all.map { $0.members.map(JSON.object) }, all, at: "", into: &rows, &same)
+        collect(all.map { $0.members.map(JSONValue.object) }, all, at: "", into: &rows, &same)
         let column = Self.narrowest + Grid.gap
         let always = fixed.count + (result == nil ? 0 : 1)
         let longest = max(rows.map { TextWidth.of($0.path) }.max() ?? 0, 8)
@@ -96,7 +96,7 @@ struct ConflictTable {
         return lines
     }
 
-    private func table(_ sides: [Side], _ rows: [(path: String, values: [JSON?])], _ paths: Int) -> [String] {
+    private func table(_ sides: [Side], _ rows: [(path: String, values: [JSONValue?])], _ paths: Int) -> [String] {
         let room = (width - paths) / max(sides.count, 1) - Grid.gap
         let widths = sides.indices.map { column in
             let texts = [sides[column].title, sides[column].place] + rows.map { text($0.values[column]) }
@@ -119,7 +119,7 @@ struct ConflictTable {
 
     /// Distributes the space that narrow columns leave to wider ones.
     private func spread(
-        _ widths: [Int], _ room: Int, asWide sides: [Side], _ rows: [(path: String, values: [JSON?])]
+        _ widths: [Int], _ room: Int, asWide sides: [Side], _ rows: [(path: String, values: [JSONValue?])]
     ) -> [Int] {
         var widths = widths
         let wanted = sides.indices.map { column in
@@ -135,7 +135,7 @@ struct ConflictTable {
         return widths
     }
 
-    private func cell(_ side: Side, _ value: JSON?, base: JSON??) -> Grid.Cell {
+    private func cell(_ side: Side, _ value: JSONValue?, base: JSONValue??) -> Grid.Cell {
         if side.members == nil { return Grid.Cell(side.isResult ? "deleted" : "✕", .faint) }
         if side.isResult { return Grid.Cell(text(value), .green) }
         if side.isBase { return Grid.Cell(text(value)) }
@@ -143,12 +143,12 @@ struct ConflictTable {
         return Grid.Cell(text(value), base == nil ? nil : .yellow)
     }
 
-    private func text(_ value: JSON?) -> String { value?.description ?? "—" }
+    private func text(_ value: JSONValue?) -> String { value?.description ?? "—" }
 
     /// Collects the members that are not equal everywhere; objects are compared member by member.
     private func collect(
-        _ values: [JSON?], _ sides: [Side], at path: String,
-        into rows: inout [(path: String, values: [JSON?])], _ same: inout Int
+        _ values: [JSONValue?], _ sides: [Side], at path: String,
+        into rows: inout [(path: String, values: [JSONValue?])], _ same: inout Int
     ) {
         let compared = zip(sides, values).filter { $0.0.members != nil }.map(\.1)
         let isSame = compared.dropFirst().allSatisfy { $0 == compared.first }

@@ -60,7 +60,7 @@ enum ConflictsCommand: Command {
     private static func list(_ conflict: Conflict, _ console: Console) throws {
         if console.isJSON {
             let members = ConflictJSON.members(of: conflict, withDocuments: false)
-            return try console.print(JSON.object(JSONObject(members)).description)
+            return try console.print(JSONValue.object(JSONObject(members)).description)
         }
         for line in lines(conflict, styled: console.styled) { try console.print(line) }
     }

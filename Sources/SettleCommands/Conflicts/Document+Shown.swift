@@ -5,7 +5,7 @@ extension Document {
     var comparable: JSONObject { Self.comparable(json, attachments) }
 
     /// Members and attachments in the form of ``comparable``.
-    static func comparable(_ body: JSON, _ attachments: [Attachment]) -> JSONObject {
+    static func comparable(_ body: JSONValue, _ attachments: [DocumentAttachment]) -> JSONObject {
         var members = body.object ?? JSONObject()
         if !attachments.isEmpty {
             members["_attachments"] = .object(JSONObject(attachments.map { ($0.name, .string(text(of: $0))) }))
@@ -13,7 +13,7 @@ extension Document {
         return members
     }
 
-    private static func text(of attachment: Attachment) -> String {
+    private static func text(of attachment: DocumentAttachment) -> String {
         "\(attachment.contentType), \(Quantity.bytes(attachment.length)), \(attachment.digest.description.prefix(12))…"
     }
 }

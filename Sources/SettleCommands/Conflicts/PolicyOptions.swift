@@ -36,7 +36,7 @@ enum PolicyOptions {
                 throw CommandError.usage(
                     "--merge-rule is for the policy threeWayMerge; \(name) decides by clocks", verb: verb)
             }
-            return .latestAttributeWins(onClash: try mergeRules(arguments, verb: verb).onClash)
+            return .latestFieldWins(onClash: try mergeRules(arguments, verb: verb).onClash)
         }
         if name != "threeWayMerge", names.contains(name), areRulesGiven(arguments) {
             throw CommandError.usage("rules are for the policy threeWayMerge, \(name) does not merge", verb: verb)
@@ -105,9 +105,7 @@ enum PolicyOptions {
     }
 
     private static func unknown(_ kind: String, _ name: String, among words: [String], _ verb: String) -> CommandError {
-        let byCase = words.first { $0.lowercased() == name.lowercased() }
-        let nearest = (byCase ?? NearestWord.find(name, in: words)).map { "; did you mean \($0)?" }
-        return .usage(
-            "there is no \(kind) \"\(name)\"" + (nearest ?? "; there are \(words.joined(separator: ", "))"), verb: verb)
+        let advice = Suggestion.question(for: name, among: words) ?? "there are \(words.joined(separator: ", "))"
+        return .usage("there is no \(kind) \"\(name)\"; \(advice)", verb: verb)
     }
 }

@@ -125,7 +125,7 @@ enum ResolveCommand: Command {
             if console.isJSON {
                 let members =
                     ConflictJSON.members(of: conflict, withDocuments: true) + ConflictJSON.members(of: preview, policy)
-                try console.print(JSON.object(JSONObject(members)).description)
+                try console.print(JSONValue.object(JSONObject(members)).description)
             } else {
                 let text = DecisionText(
                     policy: policy, preview: preview, width: console.width, styled: console.styled, reason: how)

@@ -95,13 +95,13 @@ struct SettlingAll {
         return text
     }
 
-    private func json(_ report: Report, _ elapsed: Duration) -> JSON {
+    private func json(_ report: Report, _ elapsed: Duration) -> JSONValue {
         [
             "ok": .bool(report.failed == 0), "settled": .number(JSONNumber(report.settled)),
             "left": .number(JSONNumber(report.left)), "gone": .number(JSONNumber(report.gone)),
             "failed": .number(JSONNumber(report.failed)), "written": .number(JSONNumber(report.revisionsWritten)),
             "races": .number(JSONNumber(report.races)),
-            "seconds": JSONNumber(Quantity.seconds(elapsed)).map(JSON.number) ?? .null,
+            "seconds": JSONNumber(Quantity.seconds(elapsed)).map(JSONValue.number) ?? .null,
         ]
     }
 
@@ -133,7 +133,7 @@ struct SettlingAll {
         if console.isJSON {
             let members =
                 ConflictJSON.members(of: conflict, withDocuments: false) + ConflictJSON.members(of: preview, policy)
-            return try console.print(JSON.object(JSONObject(members)).description)
+            return try console.print(JSONValue.object(JSONObject(members)).description)
         }
         let reason = preview.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers are merged"
         let outcome = preview.plan.survivor.map { "→ \($0.abbreviated)" } ?? console.styled("left", .red)

@@ -23,7 +23,7 @@ enum ShowCommand: Command {
             "deleted":bool,"doc":{…}} …],"policy":…,"decision":{"resolution":"keep", "merged", "delete" or "leave",\
             "reason":…,"members":[{"path":…,"base":…,"sides":[{"name":…,"value":…} …],"result":…,"reason":…,\
             "clash":bool,"left":bool} …]},"survivor":revision or null,"writes":[{"rev":…,"parent":…,"deleted":bool,\
-            "body":{…}} …]}; a value that is not there is left out
+            "body":{…}} …]}; a missing value is omitted
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -38,7 +38,7 @@ enum ShowCommand: Command {
                 var members = ConflictJSON.members(of: conflict, withDocuments: true)
                 members.insert(("conflict", true), at: 1)
                 members += preview.map { ConflictJSON.members(of: $0, policy) } ?? []
-                try invocation.console.print(JSON.object(JSONObject(members)).description)
+                try invocation.console.print(JSONValue.object(JSONObject(members)).description)
             } else {
                 try show(conflict, preview, policy, invocation)
             }
@@ -81,7 +81,7 @@ enum ShowCommand: Command {
             throw state.missing
         }
         if console.isJSON {
-            let line: JSON = [
+            let line: JSONValue = [
                 "id": .string(id.string), "conflict": false, "doc": ConflictJSON.document(document),
             ]
             try console.print(line.description)

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// `settle tree`: draws the revisions of a document.
 enum TreeCommand: Command {
@@ -13,7 +14,8 @@ enum TreeCommand: Command {
         operands: [.database, .document],
         options: [Option("--full", "draw every revision")],
         examples: [
-            CommandSpec.Example("settle tree groceries milk", "shows its branches and the winner")
+            CommandSpec.Example("settle tree groceries milk", "shows its branches and the winner"),
+            CommandSpec.Example("settle tree groceries milk --full", "draws long runs of revisions too"),
         ],
         json: """
             {"id":…,"winner":…,"conflicts":[revision …],"revisions":[{"rev":…,"parent":revision or null,\
@@ -64,13 +66,13 @@ enum TreeCommand: Command {
 
     private static func json(
         _ id: DocumentID, _ tree: RevisionTree, _ winner: RevisionID, _ closings: [RevisionID: RevisionID]
-    ) -> JSON {
+    ) -> JSONValue {
         let bases = Set(tree.branchPoints)
         let deletions = Set(tree.disputedDeletions)
-        let revisions = tree.allNodes.map { node -> JSON in
+        let revisions = tree.allNodes.map { node -> JSONValue in
             let revision = node.revision
             let isStored = node.bodyToken != BodyToken.none
-            var row: JSON = [
+            var row: JSONValue = [
                 "rev": .string(revision.description), "parent": ConflictJSON.revision(tree.parent(of: revision)),
                 "leaf": .bool(node.isLeaf), "deleted": .bool(node.isDeleted), "stored": .bool(isStored),
                 "base": .bool(bases.contains(revision) && isStored),

@@ -93,7 +93,7 @@ enum DesignCommand: Command {
                 try console.note(
                     "The attachment \(attachment.name) is not written; `settle get --attachment` writes it")
             }
-            let json: JSON = [
+            let json: JSONValue = [
                 "ok": true, "id": .string(id.string), "rev": .string(document.revision?.description ?? ""),
                 "files": .array(files.files.map { .string($0.path) }), "removed": .array(removed.map { .string($0) }),
             ]

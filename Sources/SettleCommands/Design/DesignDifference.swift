@@ -37,7 +37,7 @@ struct DesignDifference {
         return result
     }
 
-    private static func merged(_ old: JSON, _ new: JSON) -> JSON {
+    private static func merged(_ old: JSONValue, _ new: JSONValue) -> JSONValue {
         if let before = old.object, let after = new.object { return .object(merged(before, after)) }
         if let before = old.string, let after = new.string {
             return DesignFolder.trimmed(before) == DesignFolder.trimmed(after) ? old : new
@@ -45,7 +45,7 @@ struct DesignDifference {
         return new
     }
 
-    private static func leaves(_ value: JSON, _ path: [String]) -> [(path: String, value: JSON)] {
+    private static func leaves(_ value: JSONValue, _ path: [String]) -> [(path: String, value: JSONValue)] {
         guard let members = value.object, !members.isEmpty || path.isEmpty else {
             return [(path.joined(separator: "/"), value)]
         }

@@ -12,7 +12,7 @@ struct DesignFiles {
         for member in try document.body().json.object ?? JSONObject() { try add(member.value, [member.name]) }
     }
 
-    private mutating func add(_ value: JSON, _ path: [String]) throws {
+    private mutating func add(_ value: JSONValue, _ path: [String]) throws {
         let file = path.joined(separator: "/")
         if Self.isFolder(value, path), let members = value.object {
             for member in members { try add(member.value, path + [member.name]) }
@@ -32,7 +32,7 @@ struct DesignFiles {
     }
 
     /// Whether a member becomes a folder: it holds functions or modules, and its names are possible for files.
-    private static func isFolder(_ value: JSON, _ path: [String]) -> Bool {
+    private static func isFolder(_ value: JSONValue, _ path: [String]) -> Bool {
         guard let members = value.object, !members.isEmpty, members.names.allSatisfy(isFileName) else { return false }
         switch path.first {
         case "filters", "updates", "shows", "lists": return path.count == 1
@@ -96,7 +96,9 @@ struct DesignFiles {
 
     private static func trying(_ path: String, _ body: (String) throws -> Void) throws {
         do { try body(path) } catch {
-            throw CommandError.inputOutput("can't write \(path): \(error.localizedDescription)")
+            let cause = (error as? CocoaError)?.underlying as? POSIXError
+            let reason = cause.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+            throw CommandError.inputOutput("can't write \(path): \(reason); choose another folder")
         }
     }
 }

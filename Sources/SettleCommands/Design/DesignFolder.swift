@@ -71,7 +71,7 @@ struct DesignFolder {
     }
 
     /// The member of a file or folder; `nil` for invalid input.
-    private mutating func read(_ name: String, _ file: String, _ place: [String]) throws -> (String, JSON)? {
+    private mutating func read(_ name: String, _ file: String, _ place: [String]) throws -> (String, JSONValue)? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path + "/" + file, isDirectory: &isFolder) else { return nil }
         if isFolder.boolValue {
@@ -89,7 +89,7 @@ struct DesignFolder {
         }
         let text = try text(file)
         if ending == "json" {
-            do throws(JSONError) { return (stem, try JSON(parsing: text)) } catch {
+            do throws(JSONError) { return (stem, try JSONValue(parsing: text)) } catch {
                 throw CommandError.invalid("\(path)/\(file), line \(error.line): \(error.message)")
             }
         }

@@ -21,16 +21,16 @@ struct DesignPush {
                 let changes = DesignDifference(from: try stored?.body().json.object, to: folder.members)
                 guard !changes.isEmpty || stored == nil else { return try tell(id, stored?.revision, changes) }
                 guard !arguments.flag("--dry-run") else { return try tell(id, stored?.revision, changes) }
-                let body = try DocumentBody(JSON.object(changes.members))
+                let body = try DocumentBody(JSONValue.object(changes.members))
                 try tell(id, try client.save(id, body, on: stored), changes)
             }
         }
     }
 
     private func tell(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignDifference) throws {
-        func list(_ paths: [String]) -> JSON { .array(paths.map { .string($0) }) }
+        func list(_ paths: [String]) -> JSONValue { .array(paths.map { .string($0) }) }
         let isTrial = invocation.arguments.flag("--dry-run")
-        var json: JSON = ["ok": true, "id": .string(id.string)]
+        var json: JSONValue = ["ok": true, "id": .string(id.string)]
         json["rev"] = revision.map { .string($0.description) }
         if isTrial { json["dry_run"] = true }
         json["added"] = list(changes.added)

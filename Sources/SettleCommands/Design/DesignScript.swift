@@ -43,7 +43,7 @@ extension DesignScript {
             throw CommandError(error.name, "the scripts could not be checked: \(error.reason)", status: .failure)
         }
         let problems = zip(scripts, answers).compactMap { script, answer -> String? in
-            guard let problem = (try? JSON(utf8: answer))?.array, problem.count == 2 else { return nil }
+            guard let problem = (try? JSONValue(utf8: answer))?.array, problem.count == 2 else { return nil }
             return "\(script.file), line \(problem[1].int ?? 1): \(problem[0].string ?? "it can't be read")"
         }
         guard !problems.isEmpty else { return }

@@ -40,8 +40,8 @@ struct DesignSummary {
     }
 
     /// The summary as JSON.
-    var json: JSON {
-        var line: JSON = [
+    var json: JSONValue {
+        var line: JSONValue = [
             "id": .string(id.string), "rev": .string(revision?.description ?? ""), "language": .string(language),
         ]
         for (name, part) in zip(["views", "filters", "updates", "indexes"], parts) {

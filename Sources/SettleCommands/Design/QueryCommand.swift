@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// `settle query`: queries a view of a design document.
 enum QueryCommand: Command {
@@ -72,7 +73,7 @@ enum QueryCommand: Command {
                     try console.output.write(text + [UInt8(ascii: "\n")])
                     return true
                 }
-                let row = try JSON(utf8: text)
+                let row = try JSONValue(utf8: text)
                 let id = row["id"]?.string
                 let titles = ["KEY", "VALUE"] + (id == nil ? [] : ["ID"]) + (hasDocuments ? ["DOCUMENT"] : [])
                 var current = table ?? RowTable(console, titles: titles)
@@ -90,7 +91,7 @@ enum QueryCommand: Command {
     }
 
     /// The options as query parameters, and a list of keys.
-    private static func query(_ arguments: Arguments) throws -> (HTTPQuery, keys: [JSON]?) {
+    private static func query(_ arguments: Arguments) throws -> (HTTPQuery, keys: [JSONValue]?) {
         for (first, second) in [
             ("--key", "--keys"), ("--key", "--startkey"), ("--key", "--endkey"), ("--keys", "--startkey"),
             ("--keys", "--endkey"), ("--reduce", "--no-reduce"), ("--group", "--group-level"),
@@ -118,10 +119,10 @@ enum QueryCommand: Command {
         return (query, keys)
     }
 
-    private static func json(_ option: String, _ arguments: Arguments) throws -> JSON? {
+    private static func json(_ option: String, _ arguments: Arguments) throws -> JSONValue? {
         guard let text = arguments.text(option) else { return nil }
-        if let value = try? JSON(parsing: text) { return value }
-        let quoted = JSON.string(text).description
+        if let value = try? JSONValue(parsing: text) { return value }
+        let quoted = JSONValue.string(text).description
         throw CommandError.usage("\(option) takes JSON; a text is quoted, '\(quoted)'", verb: spec.name)
     }
 }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// `settle changes`: lists changes.
 enum ChangesCommand: Command {
@@ -130,8 +131,8 @@ private struct ChangeWriter {
     }
 
     private func json(_ change: ChangeLine) -> String {
-        var line: JSON = [
-            "seq": change.sequence, "id": change.id.map(JSON.string) ?? .null,
+        var line: JSONValue = [
+            "seq": change.sequence, "id": change.id.map(JSONValue.string) ?? .null,
             "changes": .array(change.leaves.map { ["rev": .string($0.description)] }),
         ]
         if change.isDeleted { line["deleted"] = true }

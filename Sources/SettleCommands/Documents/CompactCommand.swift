@@ -10,7 +10,11 @@ enum CompactCommand: Command {
             """,
         operands: [.database],
         options: [Option("--no-wait", "of a URL: only start it, the server continues")],
-        examples: [CommandSpec.Example("settle compact groceries", "makes the database as small as possible")],
+        examples: [
+            CommandSpec.Example("settle compact groceries", "makes the database as small as possible"),
+            CommandSpec.Example(
+                "settle compact https://anna@couch.example/groceries --no-wait", "starts it at a server, and returns"),
+        ],
         json:
             #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; of a URL {"ok":true}, with "bytes":N unless --no-wait"#)
 
@@ -27,7 +31,7 @@ enum CompactCommand: Command {
             }
             let bar = ProgressBar(console)
             let done = try client.compact(bar)
-            var json: JSON = ["ok": true]
+            var json: JSONValue = ["ok": true]
             var text = "Compacted"
             if let removed = done.removed {
                 json["bodies"] = .number(JSONNumber(removed.contents))

@@ -20,7 +20,7 @@ enum CreateCommand: Command {
         let (path, name) = try create(given, invocation)
         let console = invocation.console
         if console.isJSON {
-            try console.print(JSON.object(["ok": true, "path": .string(path)]).description)
+            try console.print(JSONValue.object(["ok": true, "path": .string(path)]).description)
         } else {
             try console.note("Created \(name)")
         }

@@ -7,7 +7,12 @@ enum DetachCommand: Command {
         discussion: "The next `settle compact` removes its content, unless another document has it too.",
         operands: [.database, .document, Operand("NAME", "the attachment's name")],
         options: [Option("--rev", value: "REV", "the revision to remove it from (default: the winner)")],
-        examples: [CommandSpec.Example("settle detach groceries milk photo.jpg", "removes the photo")],
+        examples: [
+            CommandSpec.Example("settle detach groceries milk photo.jpg", "removes the photo"),
+            CommandSpec.Example(
+                "settle detach groceries milk photo.jpg --rev 2-9a1f6c0e4d3b2a18f7e6d5c4b3a29180",
+                "removes it only if nobody has changed the document since that revision"),
+        ],
         json: #"{"ok":true,"id":…,"rev":…}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

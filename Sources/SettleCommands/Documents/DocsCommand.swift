@@ -8,6 +8,7 @@ enum DocsCommand: Command {
         operands: [.database],
         options: [
             Option("--bodies", "print the documents, one per line"),
+            .csv, .csvFields,
             Option("--limit", value: "N", "print at most N documents"),
             Option("--from", value: "ID", "start at this id, or after it if there is no such document"),
             Option("--prefix", value: "TEXT", "only ids with this prefix"),
@@ -18,6 +19,7 @@ enum DocsCommand: Command {
         examples: [
             CommandSpec.Example("settle docs groceries --limit 10", "the first ten ids with their revisions"),
             CommandSpec.Example("settle docs groceries --prefix order: --bodies", "all orders, as JSON lines"),
+            CommandSpec.Example("settle docs groceries --csv --fields _id,name,price", "a table for a spreadsheet"),
             CommandSpec.Example("settle docs groceries --conflicts", "documents that are left to settle"),
         ],
         json: """
@@ -29,8 +31,11 @@ enum DocsCommand: Command {
         let arguments = invocation.arguments
         try arguments.refuse("--deleted", with: "--conflicts")
         let limit = try arguments.count("--limit") ?? .max
+        for option in ["--bodies", "--json", "--conflicts"] { try arguments.refuse("--csv", with: option) }
+        let fields = try arguments.columns()
+        let table = try arguments.flag("--csv") ? CSVTable(to: invocation.console.output, fields: fields) : nil
         let lister = Lister(
-            console: invocation.console, hasBodies: arguments.flag("--bodies"),
+            console: invocation.console, table: table, hasBodies: table != nil || arguments.flag("--bodies"),
             prefix: arguments.text("--prefix") ?? "", from: arguments.text("--from"),
             isDescending: arguments.flag("--descending"))
         var count = 0
@@ -53,6 +58,7 @@ enum DocsCommand: Command {
                 }
             }
         }
+        if let table { invocation.console.warn(ofMissing: try table.finish()) }
         return .success
     }
 }
@@ -60,6 +66,7 @@ enum DocsCommand: Command {
 /// The selection of documents, and their format.
 private struct Lister {
     let console: Console
+    let table: CSVTable?
     let hasBodies: Bool
     let prefix: String
     let from: String?
@@ -99,6 +106,7 @@ private struct Lister {
     }
 
     func write(_ document: Document, conflicts: [RevisionID]?) throws {
+        if let table { return try table.add(JSONValue(utf8: DocumentJSON(document).bytes)) }
         if hasBodies { return try console.output.write(DocumentJSON(document).bytes + [UInt8(ascii: "\n")]) }
         let revision = document.revision?.description ?? ""
         guard console.isJSON else {
@@ -106,7 +114,7 @@ private struct Lister {
             let id = Columns.padded(document.id.string)
             return try console.print("\(id)  \(console.styled(revision, .faint))\(count)")
         }
-        var line: JSON = ["id": .string(document.id.string), "rev": .string(revision)]
+        var line: JSONValue = ["id": .string(document.id.string), "rev": .string(revision)]
         if document.isDeleted { line["deleted"] = true }
         if let conflicts { line["conflicts"] = .array(conflicts.map { .string($0.description) }) }
         try console.print(line.description)

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// `settle get`: shows a document, or the content of an attachment.
 enum GetCommand: Command {
@@ -47,7 +48,7 @@ enum GetCommand: Command {
                         try document.attachments.map { attachment in
                             var content: [UInt8] = []
                             try client.read(attachment, of: document) { content += $0 }
-                            let data = JSON.string(Base64.encode(content))
+                            let data = JSONValue.string(Base64.encode(content))
                             let members = DocumentJSON.described(attachment) + [("data", data)]
                             return (attachment.name, .object(JSONObject(members)))
                         }))
@@ -74,9 +75,9 @@ enum GetCommand: Command {
         throw CommandError.notFound("\"\(id)\" is deleted; --rev \(winner.revision) shows its tombstone")
     }
 
-    private static func conflicts(of tree: RevisionTree, besides shown: RevisionID?) -> [(String, JSON)] {
+    private static func conflicts(of tree: RevisionTree, besides shown: RevisionID?) -> [(String, JSONValue)] {
         let others = tree.leaves.filter { $0.revision != shown }
-        func member(_ name: String, _ nodes: [RevisionNode]) -> [(String, JSON)] {
+        func member(_ name: String, _ nodes: [RevisionNode]) -> [(String, JSONValue)] {
             nodes.isEmpty ? [] : [(name, .array(nodes.map { .string($0.revision.description) }))]
         }
         return member("_conflicts", others.filter { !$0.isDeleted })

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// `settle info`: counts and sizes.
 enum InfoCommand: Command {
@@ -12,7 +13,7 @@ enum InfoCommand: Command {
         json: """
             {"path":…,"doc_count":N,"doc_del_count":N,"conflicts":N,"attachments":N,"update_seq":N,"revs_limit":N,\
             "sizes":{"file":N,"attachments":N}}; of a URL that is the path, update_seq may be a text, and conflicts and \
-            attachments are not told
+            attachments are missing
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -28,8 +29,8 @@ enum InfoCommand: Command {
 
 /// What is known of a database. The API has no members for conflicts and attachments; a folder tells them itself.
 private struct Shown {
-    let info: JSON
-    let limit: JSON?
+    let info: JSONValue
+    let limit: JSONValue?
     let url: HTTPURL
     let folder: (path: String, info: DatabaseInfo)?
 
@@ -58,8 +59,8 @@ private struct Shown {
         return Columns.aligned(rows).joined(separator: "\n")
     }
 
-    var json: JSON {
-        var line: JSON = ["path": .string(folder?.path ?? url.description)]
+    var json: JSONValue {
+        var line: JSONValue = ["path": .string(folder?.path ?? url.description)]
         for name in ["doc_count", "doc_del_count"] { line[name] = info[name] }
         if let more = folder?.info {
             line["conflicts"] = .number(JSONNumber(more.conflicts))

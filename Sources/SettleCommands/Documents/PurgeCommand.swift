@@ -11,7 +11,12 @@ enum PurgeCommand: Command {
             """,
         operands: [.database, .document],
         options: [Option("--rev", value: "REV", isRepeatable: true, "only this leaf")],
-        examples: [CommandSpec.Example("settle purge groceries milk", "removes the document with all its revisions")],
+        examples: [
+            CommandSpec.Example("settle purge groceries milk", "removes the document with all its revisions"),
+            CommandSpec.Example(
+                "settle purge groceries milk --rev 2-9a1f6c0e4d3b2a18f7e6d5c4b3a29180", "removes one leaf of a conflict"
+            ),
+        ],
         json: #"{"ok":true,"id":…,"purged":[revision …]}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -25,7 +30,7 @@ enum PurgeCommand: Command {
         let names = purged.map(\.description)
         try invocation.console.print(
             names.map { "purged \($0)" }.joined(separator: "\n"),
-            json: ["ok": true, "id": .string(id.string), "purged": .array(names.map(JSON.string))])
+            json: ["ok": true, "id": .string(id.string), "purged": .array(names.map(JSONValue.string))])
         return .success
     }
 }

@@ -41,12 +41,12 @@ enum VerifyCommand: Command {
         }
     }
 
-    private static func json(_ report: VerificationReport) -> JSON {
+    private static func json(_ report: VerificationReport) -> JSONValue {
         [
             "ok": .bool(report.isSound), "documents": .number(JSONNumber(report.documents)),
             "revisions": .number(JSONNumber(report.revisions)), "bodies": .number(JSONNumber(report.contents)),
             "attachments": .number(JSONNumber(report.blobs)),
-            "problems": .array(report.problems.map(JSON.string)),
+            "problems": .array(report.problems.map(JSONValue.string)),
         ]
     }
 }

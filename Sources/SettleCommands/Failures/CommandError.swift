@@ -27,7 +27,7 @@ struct CommandError: Error, Sendable {
             self.init("invalid", error.description, status: .refused)
         case let error as InvalidIdentifier:
             self.init("invalid", error.description, status: .refused)
-        case let error as HTTPClientError:
+        case let error as TransportError:
             let advice = error.code == .certificateRejected ? "; --ca FILE names certificates to trust" : ""
             self.init(error.code.name, error.message + advice, status: Self.status(of: error.code))
         case let error as PeerError:
@@ -53,7 +53,7 @@ struct CommandError: Error, Sendable {
         }
     }
 
-    private static func status(of code: HTTPClientErrorCode) -> ExitStatus {
+    private static func status(of code: TransportErrorCode) -> ExitStatus {
         switch code {
         case .badURL: .usage
         case .badAnswer, .badRedirect: .damaged
@@ -96,6 +96,8 @@ struct CommandError: Error, Sendable {
     /// The user pressed Ctrl-C.
     static let interrupted = CommandError("interrupted", "interrupted", status: .interrupted)
 
-    /// The reader of the output has closed it.
-    static let outputClosed = CommandError("output_closed", "the output was closed by its reader", status: .success)
+    /// The reader of the output has closed it: the command ends quietly, with the status that a shell gives to a program that
+    /// `SIGPIPE` ended.
+    static let outputClosed = CommandError(
+        "output_closed", "the output was closed by its reader", status: .outputClosed)
 }

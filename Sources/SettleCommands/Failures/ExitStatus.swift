@@ -10,6 +10,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case damaged = 7
     case inputOutput = 8
     case interrupted = 130
+    case outputClosed = 141
 
     /// The description in the help.
     var meaning: String {
@@ -25,6 +26,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
             "the file is damaged, not a database, or of a newer version; the URL is not a CouchDB server"
         case .inputOutput: "the disk is full, an input/output error, or a server that is unreachable or not trusted"
         case .interrupted: "interrupted by Ctrl-C; reported results are stored"
+        case .outputClosed: "the reader of the output closed it, as `head` does; nothing is reported"
         }
     }
 }

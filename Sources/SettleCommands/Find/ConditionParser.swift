@@ -6,9 +6,12 @@ internal import Settle
 ///
 ///     either    = both { "||" both }           also: or
 ///     both      = one { "&&" one }             also: and
-///     one       = "!" one | "(" either ")" | condition
-///     condition = path ("=" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "begins" | "matches") value
-///               | path ("exists" | "missing")
+///     one       = "!" one | "(" either ")" | condition         also: not
+///     condition = path ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") value
+///               | path ["not"] ("in" | "contains" | "begins" | "matches") value
+///               | path ["not"] "exists" | path "missing"
+///
+/// Keywords may be written in any case.
 struct ConditionParser {
     private var scanner: ConditionScanner
     private var token: ConditionScanner.Token?
@@ -17,13 +20,13 @@ struct ConditionParser {
     private static let deepest = 100
     private static let operators = [
         "=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte", "in": "$in",
-        "begins": "$beginsWith", "matches": "$regex",
+        "begins": "$beginsWith", "matches": "$regex", "contains": "$elemMatch",
     ]
 
     /// Parses a condition.
     ///
     /// - Throws: ``CommandError`` with status `usage`, which names the position of the error.
-    static func selector(_ text: String) throws -> JSON {
+    static func selector(_ text: String) throws -> JSONValue {
         var parser = ConditionParser(scanner: ConditionScanner(text))
         try parser.advance()
         let selector = try parser.either()
@@ -35,31 +38,31 @@ struct ConditionParser {
 
     private func failure(_ message: String) -> CommandError { scanner.failure(message) }
 
-    private mutating func either() throws -> JSON {
-        try list("$or", of: [.symbol("||"), .word("or")]) { try $0.both() }
+    private mutating func either() throws -> JSONValue {
+        try list("$or", of: ["||", "or"]) { try $0.both() }
     }
 
-    private mutating func both() throws -> JSON {
-        try list("$and", of: [.symbol("&&"), .word("and")]) { try $0.one() }
+    private mutating func both() throws -> JSONValue {
+        try list("$and", of: ["&&", "and"]) { try $0.one() }
     }
 
     private mutating func list(
-        _ name: String, of separators: [ConditionScanner.Token], _ element: (inout ConditionParser) throws -> JSON
-    ) throws -> JSON {
+        _ name: String, of separators: [String], _ element: (inout ConditionParser) throws -> JSONValue
+    ) throws -> JSONValue {
         var elements = [try element(&self)]
-        while let token, separators.contains(token) {
+        while let keyword = token?.keyword, separators.contains(keyword) {
             try advance()
             elements.append(try element(&self))
         }
         return elements.count == 1 ? elements[0] : .object(JSONObject([(name, .array(elements))]))
     }
 
-    private mutating func one() throws -> JSON {
+    private mutating func one() throws -> JSONValue {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepest else { throw failure("it is nested too deeply") }
         switch token {
-        case .symbol("!"), .word("not"):
+        case _ where ["!", "not"].contains(token?.keyword):
             try advance()
             return ["$not": try one()]
         case .symbol("("):
@@ -75,32 +78,41 @@ struct ConditionParser {
         }
     }
 
-    private mutating func condition(_ path: String) throws -> JSON {
-        let sign: String
-        switch token {
-        case .word("exists"), .word("missing"):
-            let exists = token == .word("exists")
-            try advance()
-            return Self.condition(path, "$exists", .bool(exists))
-        case .symbol(let text), .word(let text): sign = text
-        default: sign = ""
-        }
-        guard let name = Self.operators[sign] else {
-            throw failure(
-                "after \(path) must follow one of = != < <= > >= in begins matches exists missing")
-        }
-        try advance()
-        return Self.condition(path, name, try value(behind: sign))
+    private mutating func condition(_ path: String) throws -> JSONValue {
+        let isNegated = token?.keyword == "not"
+        if isNegated { try advance() }
+        let condition = try plainCondition(path, isNegated: isNegated)
+        return isNegated ? ["$not": condition] : condition
     }
 
-    private mutating func value(behind sign: String) throws -> JSON {
-        let value: JSON
+    private mutating func plainCondition(_ path: String, isNegated: Bool) throws -> JSONValue {
+        let sign = token?.keyword ?? ""
+        if sign == "exists" || sign == "missing" && !isNegated {
+            try advance()
+            return Self.condition(path, "$exists", .bool(sign == "exists"))
+        }
+        guard let name = Self.operators[sign], !isNegated || sign.first?.isLetter == true else {
+            let signs = isNegated ? "" : "= == != < <= > >= "
+            throw failure(
+                "after \(path)\(isNegated ? " not" : "") must follow one of "
+                    + signs + "in contains begins matches exists\(isNegated ? "" : " missing")")
+        }
+        try advance()
+        let value = try value(after: sign)
+        return sign == "contains" ? Self.containing(path, value) : Self.condition(path, name, value)
+    }
+
+    private mutating func value(after sign: String) throws -> JSONValue {
+        let value: JSONValue
         switch token {
         case .value(let given): value = given
-        case .word("true"): value = true
-        case .word("false"): value = false
-        case .word("null"): value = .null
-        case .word(let word): throw failure("a text must be quoted, \"\(word)\"")
+        case .word(let word):
+            switch word.lowercased() {
+            case "true": value = true
+            case "false": value = false
+            case "null": value = .null
+            default: throw failure("a text must be quoted, \"\(word)\"")
+            }
         default: throw failure("a value is missing after \(sign)")
         }
         switch sign {
@@ -113,7 +125,15 @@ struct ConditionParser {
         return value
     }
 
-    private static func condition(_ path: String, _ name: String, _ value: JSON) -> JSON {
+    /// The condition that a list has an element, or that a text has a part.
+    private static func containing(_ path: String, _ value: JSONValue) -> JSONValue {
+        let inList = condition(path, "$elemMatch", ["$eq": value])
+        guard let text = value.string else { return inList }
+        let pattern = text.map { "\\^$.|?*+()[]{}".contains($0) ? "\\\($0)" : String($0) }.joined()
+        return ["$or": [inList, condition(path, "$regex", .string(pattern))]]
+    }
+
+    private static func condition(_ path: String, _ name: String, _ value: JSONValue) -> JSONValue {
         .object(JSONObject([(path, .object(JSONObject([(name, value)])))]))
     }
 }

@@ -40,8 +40,8 @@ struct ConditionScanner {
 
     /// An error with its position.
     func failure(_ message: String) -> CommandError {
-        let behind = place.isEmpty ? "at the end of \(text)" : "at \(place)"
-        return CommandError.usage("the condition is malformed: \(message), \(behind)", verb: "find")
+        let position = place.isEmpty ? "at the end of \(text)" : "at \(place)"
+        return CommandError.usage("the condition is malformed: \(message), \(position)", verb: "find")
     }
 
     private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
@@ -107,8 +107,8 @@ struct ConditionScanner {
         throw failure("a bracket is not closed")
     }
 
-    private func json(_ text: some StringProtocol) throws -> JSON {
-        do { return try JSON(parsing: String(text)) } catch { throw failure("\(text) is not JSON") }
+    private func json(_ text: some StringProtocol) throws -> JSONValue {
+        do { return try JSONValue(parsing: String(text)) } catch { throw failure("\(text) is not JSON") }
     }
 }
 
@@ -120,6 +120,15 @@ extension ConditionScanner {
         /// One of `( ) ! && || = != < <= > >=`.
         case symbol(String)
         /// A number, a quoted text, an array or an object.
-        case value(JSON)
+        case value(JSONValue)
+
+        /// A symbol, or a word in small letters, as it is compared with keywords; `nil` for a value.
+        var keyword: String? {
+            switch self {
+            case .symbol(let text): text
+            case .word(let text): text.lowercased()
+            case .value: nil
+            }
+        }
     }
 }

@@ -6,19 +6,23 @@ enum FindCommand: Command {
         "find", "find documents by conditions on their members",
         discussion: """
             SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Members are named by \
-            paths, address.city; texts are quoted. The operators are = != < <= > >=, in [1, 2], begins "text", matches \
-            "regex", exists and missing; conditions are joined by && (and), || (or), ! (not) and parentheses. A \
-            missing member matches only `missing`.
+            paths, address.city; texts are quoted. The operators are = (or ==) != < <= > >=, in [1, 2], contains "x" \
+            (an element of a list, or a part of a text), begins "text", matches "regex", exists and missing; conditions \
+            are joined by && (and), || (or), ! (not) and parentheses. Keywords may be written in any case. A missing \
+            member matches only `missing`.
+            Where nothing is found because a list was compared with a single value, standard error says so.
             Without an index all documents are read, and standard error says so with the command that creates one. \
             Only --sort requires an index. --explain shows which index is used and which conditions are checked on \
             each document.
-            Documents are printed in columns; --fields selects them, --json prints whole documents.
+            Documents are printed in columns; --fields selects them, --csv prints them for other programs, --json prints \
+            whole documents.
             """,
         operands: [
             .database, Operand("SELECTOR", "the conditions; @FILE reads a file, - standard input; '{}' finds all"),
         ],
         options: [
             Option("--fields", value: "PATHS", "show only these members, separated by commas: name,address.city"),
+            .csv,
             Option("--sort", value: "PATHS", "sort by these members of an index: age,name; -age for descending order"),
             Option("--limit", value: "N", "print at most N documents (default all)"),
             Option("--skip", value: "N", "skip N documents"),
@@ -35,9 +39,14 @@ enum FindCommand: Command {
                 #"settle find people '{"age": {"$gt": 30}, "city": "Prague"}'"#, "the same as a CouchDB selector"),
             CommandSpec.Example(
                 "settle find people 'city in [\"Prague\", \"Brno\"] || vip exists' --fields name,city", "two columns"),
+            CommandSpec.Example(
+                "settle find people 'tags contains \"vip\" AND NOT city = \"Prague\"'", "an element of a list"),
             CommandSpec.Example("settle index create people city age", "creates an index for these"),
             CommandSpec.Example(
                 "settle find people 'city = \"Prague\"' --sort -age --limit 10", "the ten oldest, from the index"),
+            CommandSpec.Example(
+                "settle find people 'age > 30' --csv --fields name,address.city > grown.csv",
+                "a table for a spreadsheet"),
             CommandSpec.Example(
                 "settle find people 'age > 30' --explain", "the index, its range, and the remaining conditions"),
             CommandSpec.Example(
@@ -70,19 +79,27 @@ enum FindCommand: Command {
     ) throws {
         let console = invocation.console
         let isCounting = invocation.arguments.flag("--count")
+        for option in ["--json", "--count", "--explain"] { try invocation.arguments.refuse("--csv", with: option) }
+        let csv =
+            try invocation.arguments.flag("--csv")
+            ? CSVTable(to: console.output, fields: request.fields.isEmpty ? nil : request.fields) : nil
         var table = FindTable(console, fields: request.fields)
         var count = 0
         let rest = try client.find(request.json) { text in
             count += 1
             if isCounting { return true }
-            if console.isJSON {
+            if let csv {
+                try csv.add(JSONValue(utf8: text))
+            } else if console.isJSON {
                 try console.output.write(text + [UInt8(ascii: "\n")])
             } else {
-                try table.add(JSON(utf8: text))
+                try table.add(JSONValue(utf8: text))
             }
             return true
         }
-        if isCounting {
+        if let csv {
+            console.warn(ofMissing: try csv.finish())
+        } else if isCounting {
             try console.print(String(count), json: ["count": .number(JSONNumber(count))])
         } else {
             try table.finish()
@@ -98,6 +115,7 @@ enum FindCommand: Command {
             }
         }
         try warn(rest["warning"]?.string, request, invocation)
+        if count == 0, !console.isQuiet { try ListHint(request.selector).give(client, console) }
         if invocation.arguments.flag("--stats") { tell(rest["execution_stats"] ?? .null, bookmark, console) }
     }
 
@@ -117,7 +135,7 @@ enum FindCommand: Command {
         }
     }
 
-    private static func tell(_ statistics: JSON, _ bookmark: String?, _ console: Console) {
+    private static func tell(_ statistics: JSONValue, _ bookmark: String?, _ console: Console) {
         func count(_ name: String) -> Int { statistics[name]?.int ?? 0 }
         let documents = count("total_docs_examined") + count("total_quorum_docs_examined")
         let time = statistics["execution_time_ms"]?.double.map { ", in \(Quantity.decimal($0)) ms" } ?? ""
@@ -126,7 +144,7 @@ enum FindCommand: Command {
             \(Quantity.of(count("total_keys_examined"), "row")) and \
             \(Quantity.of(documents, "document")) looked at\(time)
             """
-        var json: JSON = ["execution_stats": statistics]
+        var json: JSONValue = ["execution_stats": statistics]
         json["bookmark"] = bookmark.map { .string($0) }
         console.complain(text + (bookmark.map { "\nbookmark \($0)" } ?? ""), json: json)
     }

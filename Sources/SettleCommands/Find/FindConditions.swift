@@ -7,7 +7,7 @@ struct FindConditions {
         let path: String?
         /// CouchDB's operator; empty for a nested one.
         let name: String
-        let argument: JSON
+        let argument: JSONValue
 
         private static let signs = ["$eq": "=", "$ne": "!=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="]
 
@@ -23,7 +23,7 @@ struct FindConditions {
     let all: [Condition]
 
     /// The conditions of a selector, in normal form or any other.
-    init(_ selector: JSON) { all = Self.conditions(selector) }
+    init(_ selector: JSONValue) { all = Self.conditions(selector) }
 
     /// The conditions that an index of some members narrows by, and those that remain to be checked.
     func split(by columns: [String]) -> (narrowing: [Condition], checked: [Condition]) {
@@ -51,7 +51,7 @@ struct FindConditions {
         return columns
     }
 
-    private static func conditions(_ selector: JSON) -> [Condition] {
+    private static func conditions(_ selector: JSONValue) -> [Condition] {
         (selector.object ?? JSONObject()).flatMap { member -> [Condition] in
             if member.name == "$and", let list = member.value.array { return list.flatMap(conditions) }
             guard !member.name.hasPrefix("$") else {

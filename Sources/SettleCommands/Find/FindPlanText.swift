@@ -2,10 +2,10 @@ internal import Settle
 
 /// The plan of `_explain` as text.
 struct FindPlanText {
-    private let plan: JSON
+    private let plan: JSONValue
     private let index: NamedIndex?
 
-    init(_ plan: JSON) {
+    init(_ plan: JSONValue) {
         self.plan = plan
         index = plan["index"].flatMap { $0.isNull ? nil : NamedIndex($0) }
     }
@@ -50,12 +50,12 @@ struct FindPlanText {
     }
 
     /// The values of a bound, without the marker of the end.
-    private static func values(_ bound: JSON?) -> [JSON] {
+    private static func values(_ bound: JSONValue?) -> [JSONValue] {
         let list = bound?.array ?? bound.map { [$0] } ?? []
         return list.filter { $0 != "<MAX>" && !$0.isNull && $0 != "" }
     }
 
-    private static func edge(_ values: [JSON], _ word: String) -> String? {
+    private static func edge(_ values: [JSONValue], _ word: String) -> String? {
         values.isEmpty ? nil : "\(word) \(values.map(\.description).joined(separator: ", "))"
     }
 

@@ -2,7 +2,7 @@ internal import Settle
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.
 struct FindQuery {
-    let selector: JSON
+    let selector: JSONValue
     /// The members to show; empty for whole documents.
     let fields: [String]
     /// The members to sort by.
@@ -24,7 +24,7 @@ struct FindQuery {
         limit = try arguments.count("--limit")
         var json: JSONObject = ["selector": selector, "limit": .number(JSONNumber(limit ?? Self.all))]
         json["skip"] = try arguments.count("--skip").map { .number(JSONNumber($0)) }
-        let shown = isCounting ? ["_id"] : try MemberList.paths("--fields", arguments) ?? []
+        let shown = isCounting ? ["_id"] : try arguments.paths("--fields") ?? []
         fields = shown.compactMap(\.string)
         if !shown.isEmpty { json["fields"] = .array(shown) }
         let order = try MemberList.sort("--sort", arguments) ?? []
@@ -38,7 +38,7 @@ struct FindQuery {
     }
 
     /// The index that `--use-index` names: its design document, and perhaps its own name.
-    static func index(_ arguments: Arguments) -> JSON? {
+    static func index(_ arguments: Arguments) -> JSONValue? {
         arguments.text("--use-index").map { name in
             let parts = ViewName.designName(name).split(separator: "/", maxSplits: 1).map(String.init)
             return .array(parts.map { .string($0) })
@@ -47,7 +47,7 @@ struct FindQuery {
 
     /// The command that creates a suitable index; `nil` if no index would help.
     func indexCommand(_ invocation: Invocation) throws -> String? {
-        let isSearch = (try? Selector(selector))?.searches.isEmpty == false
+        let isSearch = (try? MangoSelector(selector))?.searches.isEmpty == false
         let columns = isSearch ? ["--text"] : FindConditions(selector).columns(sortedBy: sort)
         guard !columns.isEmpty else { return nil }
         let given = try invocation.arguments.operand("DB")
@@ -71,13 +71,13 @@ extension FindQuery {
         /// The selector of a text, of a file after `@`, or of standard input for `-`.
         ///
         /// - Throws: ``CommandError``. A JSON selector is validated by the server.
-        static func selector(_ given: String, _ console: Console) throws -> JSON {
+        static func selector(_ given: String, _ console: Console) throws -> JSONValue {
             let text = String(decoding: try bytes(given, console), as: UTF8.self)
             guard let first = text.first(where: { !$0.isWhitespace }) else {
                 throw CommandError.usage("the selector is empty; '{}' finds all documents", verb: "find")
             }
             guard first == "{" || first == "[" else { return try ConditionParser.selector(text) }
-            do { return try JSON(parsing: text) } catch {
+            do { return try JSONValue(parsing: text) } catch {
                 throw CommandError.invalid("the selector is not JSON: \(error.description)")
             }
         }
@@ -93,22 +93,15 @@ extension FindQuery {
 }
 
 extension FindQuery {
-    /// Parses lists of members of the command line: `age,-name`, or JSON.
+    /// Parses the order of members of the command line: `age,-name`, or JSON.
     enum MemberList {
-        /// The paths of an option, separated by commas, or a JSON array if a path contains commas.
-        static func paths(_ option: String, _ arguments: Arguments) throws -> [JSON]? {
-            guard let text = arguments.text(option) else { return nil }
-            if let list = try array(option, text) { return list }
-            return try parts(option, text).map { .string($0) }
-        }
-
         /// The sort order: paths separated by commas, with a minus before descending ones; or CouchDB's JSON.
         ///
         /// - Throws: ``CommandError`` with status `usage` for mixed directions, which no index supports.
-        static func sort(_ option: String, _ arguments: Arguments) throws -> [JSON]? {
+        static func sort(_ option: String, _ arguments: Arguments) throws -> [JSONValue]? {
             guard let text = arguments.text(option) else { return nil }
-            if let list = try array(option, text) { return list }
-            let paths = try parts(option, text)
+            if let list = try arguments.jsonArray(option, text) { return list }
+            let paths = try arguments.parts(option, text)
             let downwards = paths.filter { $0.hasPrefix("-") }
             guard downwards.isEmpty || downwards.count == paths.count else {
                 throw CommandError.usage(
@@ -117,22 +110,6 @@ extension FindQuery {
             return paths.map {
                 $0.hasPrefix("-") ? .object(JSONObject([(String($0.dropFirst()), "desc")])) : .string($0)
             }
-        }
-
-        private static func parts(_ option: String, _ text: String) throws -> [String] {
-            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-                String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-            }
-            guard !parts.contains("") && !parts.contains("-") else {
-                throw CommandError.usage("\(option) takes paths separated by commas: age,address.city", verb: "find")
-            }
-            return parts
-        }
-
-        private static func array(_ option: String, _ text: String) throws -> [JSON]? {
-            guard text.first(where: { !$0.isWhitespace }) == "[" else { return nil }
-            if let list = (try? JSON(parsing: text))?.array { return list }
-            throw CommandError.usage("the value of \(option) begins like JSON, but is not a JSON array", verb: "find")
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Settle
 struct FindTable {
     private let console: Console
     private var paths: [String]
-    private var waiting: [JSON] = []
+    private var waiting: [JSONValue] = []
     private var table: RowTable?
     /// The members of the first documents that are not shown.
     private(set) var hidden: [String] = []
@@ -22,7 +22,7 @@ struct FindTable {
     }
 
     /// Adds a document.
-    mutating func add(_ document: JSON) throws {
+    mutating func add(_ document: JSONValue) throws {
         guard table == nil else { return try write(document) }
         waiting.append(document)
         if waiting.count == Self.sample { try begin() }
@@ -41,19 +41,19 @@ struct FindTable {
         waiting = []
     }
 
-    private mutating func write(_ document: JSON) throws {
-        try table?.add(paths.map { Self.cell(Self.value($0, of: document)) })
+    private mutating func write(_ document: JSONValue) throws {
+        try table?.add(paths.map { Self.cell(FieldPath.value($0, of: document)) })
     }
 
     private static func title(_ path: String) -> String { path == "_id" ? "ID" : path }
 
-    private static func cell(_ value: JSON?) -> String {
+    private static func cell(_ value: JSONValue?) -> String {
         guard let value else { return "" }
         return value.string?.replacing("\n", with: " ") ?? value.description
     }
 
     /// The id, then members in their order; those that most documents have are preferred.
-    static func columns(of documents: [JSON], atMost limit: Int) -> (shown: [String], hidden: [String]) {
+    static func columns(of documents: [JSONValue], atMost limit: Int) -> (shown: [String], hidden: [String]) {
         var names: [String] = []
         var counts: [String: Int] = [:]
         for document in documents {
@@ -67,25 +67,7 @@ struct FindTable {
             return left == right ? $0.offset < $1.offset : left > right
         }
         let chosen = Set(preferred.prefix(limit).map(\.element))
-        // A dot in a name is escaped.
-        let shown = names.filter(chosen.contains).map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }
+        let shown = names.filter(chosen.contains).map(FieldPath.escaped)
         return (["_id"] + shown, names.filter { !chosen.contains($0) })
-    }
-
-    /// The value at a path, in which a backslash precedes a dot that belongs to a name.
-    static func value(_ path: String, of document: JSON) -> JSON? {
-        var parts = [""]
-        var isEscaped = false
-        for character in path {
-            if character == ".", !isEscaped {
-                parts.append("")
-            } else if isEscaped || character != "\\" {
-                parts[parts.count - 1].append(character)
-            }
-            isEscaped = !isEscaped && character == "\\"
-        }
-        return parts.reduce(document as JSON?) { value, part in
-            value?[part] ?? Int(part).flatMap { value?.array == nil ? nil : value?[$0] }
-        }
     }
 }

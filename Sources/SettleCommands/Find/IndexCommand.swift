@@ -97,20 +97,20 @@ enum IndexCommand: Command {
     }
 
     /// The definition of an index of members.
-    private static func members(_ arguments: Arguments) throws -> JSON {
+    private static func members(_ arguments: Arguments) throws -> JSONValue {
         let paths = arguments.operands("NAME")
         guard !paths.isEmpty, !paths.contains("") else {
             throw CommandError.usage("give the members of the index: settle index create DB age", verb: spec.name)
         }
         let isDescending = arguments.flag("--descending")
-        let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSON.string($0) }
+        let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSONValue.string($0) }
         return ["fields": .array(fields)]
     }
 
     /// The definition of a text index.
-    private static func texts(_ arguments: Arguments) throws -> JSON {
-        var definition = JSON.object(JSONObject())
-        let fields = arguments.operands("NAME").map { path -> JSON in ["name": .string(path), "type": "string"] }
+    private static func texts(_ arguments: Arguments) throws -> JSONValue {
+        var definition = JSONValue.object(JSONObject())
+        let fields = arguments.operands("NAME").map { path -> JSONValue in ["name": .string(path), "type": "string"] }
         if !fields.isEmpty { definition["fields"] = .array(fields) }
         definition["default_field"] = arguments.text("--analyzer").map { ["analyzer": .string($0)] }
         return definition

@@ -54,7 +54,7 @@ enum SearchCommand: Command {
         let limit = try arguments.count("--limit") ?? 20
         let skip = try arguments.count("--skip") ?? 0
         let fields = (arguments.text("--in") ?? "").split(separator: ",").map {
-            TextField(String($0).trimmingPrefix { $0 == " " }.description)
+            TextIndexField(String($0).trimmingPrefix { $0 == " " }.description)
         }
         let index = TextIndex(
             "settle search", fields: fields, tokenizer: tokenizer(try arguments.choice("--words", Words.words)))
@@ -103,10 +103,12 @@ enum SearchCommand: Command {
         }
     }
 
-    private static func json(_ match: TextMatch) -> JSON {
+    private static func json(_ match: TextMatch) -> JSONValue {
         let snippets = match.snippets.map { snippet in
-            let parts = snippet.parts.map { part -> JSON in ["text": .string(part.text), "match": .bool(part.isMatch)] }
-            var line: JSON = [:]
+            let parts = snippet.parts.map { part -> JSONValue in
+                ["text": .string(part.text), "match": .bool(part.isMatch)]
+            }
+            var line: JSONValue = [:]
             line["field"] = snippet.field.map { .string($0) }
             line["parts"] = .array(parts)
             return line

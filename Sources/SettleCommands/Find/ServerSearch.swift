@@ -24,7 +24,7 @@ struct ServerSearch {
         var count = 0
         _ = try client.find(request) { text in
             count += 1
-            if !isCounting { try write(JSON(utf8: text), isShort: isShort) }
+            if !isCounting { try write(JSONValue(utf8: text), isShort: isShort) }
             return true
         }
         if isCounting { return try console.print(String(count), json: ["count": .number(JSONNumber(count))]) }
@@ -33,7 +33,7 @@ struct ServerSearch {
 
     /// Checks that there is a text index, because without one CouchDB returns all documents.
     private func check(_ request: JSONObject) throws {
-        let plan: JSON
+        let plan: JSONValue
         do { plan = try client.explain(request) } catch let error as CommandError where error.code == "not_supported" {
             throw missing
         }
@@ -47,11 +47,11 @@ struct ServerSearch {
             status: .refused)
     }
 
-    private func write(_ document: JSON, isShort: Bool) throws {
+    private func write(_ document: JSONValue, isShort: Bool) throws {
         let console = invocation.console
         let id = document["_id"]?.string ?? ""
         if console.isJSON {
-            let line: JSON = isShort ? ["id": .string(id)] : ["id": .string(id), "doc": document]
+            let line: JSONValue = isShort ? ["id": .string(id)] : ["id": .string(id), "doc": document]
             return try console.print(line.description)
         }
         if isShort { return try console.print(id) }

@@ -1,19 +1,27 @@
-/// The commands, in the order of the help.
+/// The commands by their groups, in the order of the help.
 enum CommandList {
-    static let all: [any Command.Type] = [
-        CreateCommand.self, InfoCommand.self, DocsCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
-        ChangesCommand.self,
-        AttachCommand.self, DetachCommand.self, FindCommand.self, IndexCommand.self, QueryCommand.self,
-        SearchCommand.self,
-        DesignCommand.self, TreeCommand.self, ConflictsCommand.self, ShowCommand.self, ResolveCommand.self,
-        LogCommand.self, UndoCommand.self, StatusCommand.self, OfflineSyncCommand.self, PushCommand.self,
-        PullCommand.self, SyncCommand.self,
-        ReplicationsCommand.self,
-        ImportCommand.self, ExportCommand.self, CompactCommand.self, VerifyCommand.self, PurgeCommand.self,
-        ServeCommand.self,
-        HelpCommand.self,
-        VersionCommand.self,
+    static let groups: [(title: String, verbs: [any Command.Type])] = [
+        ("Databases", [CreateCommand.self, InfoCommand.self, ImportCommand.self, ExportCommand.self]),
+        (
+            "Documents",
+            [
+                DocsCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self, ChangesCommand.self,
+                AttachCommand.self, DetachCommand.self,
+            ]
+        ),
+        (
+            "Queries",
+            [FindCommand.self, IndexCommand.self, SearchCommand.self, QueryCommand.self, DesignCommand.self]
+        ),
+        ("Sync", [PushCommand.self, PullCommand.self, SyncCommand.self, ReplicationsCommand.self]),
+        ("Conflicts", [ConflictsCommand.self, ShowCommand.self, TreeCommand.self, ResolveCommand.self]),
+        ("Local changes", [StatusCommand.self, LogCommand.self, UndoCommand.self, OfflineSyncCommand.self]),
+        ("Maintenance", [CompactCommand.self, VerifyCommand.self, PurgeCommand.self]),
+        ("Server", [ServeCommand.self]),
+        ("Tool", [ShellCommand.self, HelpCommand.self, VersionCommand.self]),
     ]
+
+    static var all: [any Command.Type] { groups.flatMap(\.verbs) }
 
     static var specs: [CommandSpec] { all.map { $0.spec } }
 
@@ -22,7 +30,15 @@ enum CommandList {
     /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest one.
     static func verb(_ name: String) throws -> any Command.Type {
         if let verb = all.first(where: { $0.spec.name == name }) { return verb }
-        let nearest = NearestWord.find(name, in: specs.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-        throw CommandError.usage("there is no command \"\(name)\"\(nearest)")
+        let near = Suggestion.words(for: name, among: specs.map(\.name))
+        let question = Suggestion.question(near).map { "; \($0)" } ?? ""
+        throw CommandError.usage(
+            "there is no command \"\(name)\"\(question)", verb: near.count == 1 ? near[0] : nil)
+    }
+
+    /// A sentence about the commands that have an option, for a command that lacks it.
+    static func question(forOption name: String) -> String? {
+        let names = specs.filter { $0.options.contains { $0.isNamed(name) } }.map(\.name)
+        return names.isEmpty || names.count > 3 ? nil : "it is an option of \(names.joined(separator: ", "))"
     }
 }

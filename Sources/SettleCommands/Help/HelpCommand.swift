@@ -3,15 +3,31 @@ enum HelpCommand: Command {
     static let spec = CommandSpec(
         "help", "explain the tool, a command, or the exit codes",
         operands: [Operand("TOPIC", isOptional: true, "a command, or exit-codes")],
-        options: [Option("--markdown", "print the whole reference, docs/CLI.md")],
+        options: [
+            Option("--markdown", "print the whole reference, docs/CLI.md"),
+            Option("--man", "print the manual page"),
+            Option("--completions", value: "SHELL", "print the completion script of bash, zsh, or fish"),
+        ],
         examples: [
             CommandSpec.Example("settle help import", "explains a command"),
             CommandSpec.Example("settle help exit-codes", "lists the exit codes"),
+            CommandSpec.Example(
+                "settle help --completions bash > ~/.local/share/bash-completion/completions/settle",
+                "lets bash complete commands and options"),
+            CommandSpec.Example("settle help --man | man -l -", "shows the manual page"),
         ],
         json: "the same text")
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
+        if invocation.arguments.isGiven("--completions") {
+            try console.output.write(invocation.arguments.choice("--completions", CompletionScript.bash).text)
+            return .success
+        }
+        if invocation.arguments.flag("--man") {
+            try console.output.write(ManualPage.text)
+            return .success
+        }
         if invocation.arguments.flag("--markdown") {
             try console.output.write(Reference.markdown)
             return .success
@@ -30,7 +46,10 @@ enum HelpCommand: Command {
 /// The whole reference as Markdown, which is `docs/CLI.md`.
 enum Reference {
     static var markdown: String {
-        let contents = CommandList.specs.map { "- [`\($0.name)`](#\($0.name)): \($0.summary)" }
+        let contents = CommandList.groups.map { group in
+            let lines = group.verbs.map { "- [`\($0.spec.name)`](#\($0.spec.name)): \($0.spec.summary)" }
+            return "**\(group.title)**\n\n\(lines.joined(separator: "\n"))"
+        }
         let verbs = CommandList.specs.map { spec in
             "## \(spec.name)\n\n```\n\(HelpText.verb(spec))\n```\n"
         }
@@ -39,7 +58,7 @@ enum Reference {
 
             `settle help --markdown` generates this text, which a test compares with `settle help`.
 
-            \(contents.joined(separator: "\n"))
+            \(contents.joined(separator: "\n\n"))
 
             ## Common behavior
 

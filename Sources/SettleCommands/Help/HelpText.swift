@@ -2,22 +2,27 @@
 enum HelpText {
     /// The text of `settle` without arguments.
     static func overview(styled: Styled = { text, _ in text }) -> String {
-        let verbs = CommandList.specs.map { ($0.name, $0.summary) }
+        let lines = Columns.aligned(CommandList.specs.map { ($0.name, $0.summary) }, indent: 2)
+        var rest = lines[...]
+        let groups = CommandList.groups.map { group in
+            let own = rest.prefix(group.verbs.count)
+            rest = rest.dropFirst(group.verbs.count)
+            return "\(styled(group.title, .bold))\n\(own.joined(separator: "\n"))"
+        }
         return """
             settle: a JSON document database that syncs
 
             \(styled("Usage", .bold)): settle COMMAND DB … [options]
 
-            \(styled("Commands", .bold))
-            \(Columns.aligned(verbs, indent: 2).joined(separator: "\n"))
+            \(groups.joined(separator: "\n\n"))
 
             \(styled("New here?", .bold))
               settle create groceries
               settle put groceries milk '{"name": "Milk", "count": 1}'
               settle get groceries milk
 
-            `settle help COMMAND` explains a command, `settle help exit-codes` lists the exit codes. The simulator is a
-            separate program: `settle-simulate --help`.
+            `settle help COMMAND` explains a command with examples, `settle help exit-codes` lists the exit codes. The
+            simulator is a separate program: `settle-simulate --help`.
             """
     }
 

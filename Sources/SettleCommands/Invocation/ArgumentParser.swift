@@ -4,6 +4,10 @@
 /// one too, and means standard input or output.
 struct ArgumentParser {
     let spec: CommandSpec
+    /// Says which other commands have an option that this one lacks.
+    var elsewhere: (_ option: String) -> String? = { _ in nil }
+    /// The database, where the words leave it out: on a line of a shell.
+    var database: String?
 
     /// Parses the words.
     ///
@@ -12,6 +16,10 @@ struct ArgumentParser {
     func parse(_ words: some Sequence<String>) throws -> Arguments {
         var arguments = Arguments(verb: spec.name)
         var operands = spec.operands[...]
+        if let database, let operand = operands.first(where: { $0.name == "DB" }) {
+            arguments.set(operand, database)
+            operands.removeAll { $0.name == "DB" }
+        }
         var takesOptions = true
         var rest = Array(words)[...]
         while let word = rest.popFirst() {
@@ -53,9 +61,9 @@ struct ArgumentParser {
     }
 
     private func unknown(_ name: String) -> CommandError {
-        let names = spec.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
-        let nearest = NearestWord.find(name, in: names).map { "; did you mean \($0)?" } ?? ""
-        return failure("there is no option \(name)\(nearest)")
+        let advice =
+            Suggestion.question(for: name, among: spec.allOptions.map(\.name)) ?? elsewhere(name)
+        return failure("there is no option \(name)" + (advice.map { "; \($0)" } ?? ""))
     }
 
     private func failure(_ message: String) -> CommandError { .usage(message, verb: spec.name) }

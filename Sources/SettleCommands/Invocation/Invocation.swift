@@ -1,10 +1,15 @@
 internal import Settle
 internal import SettlePlatform
+import SettleReplication
 
 /// One call of a command: its arguments, and the console for its results.
 struct Invocation {
     let arguments: Arguments
     let console: Console
+    /// The shell that the command is a line of, if any.
+    let session: ShellSession?
+    /// Runs a line of a shell.
+    let runLine: ([String], ShellSession) -> ExitStatus
 
     /// The database's folder: the given path, or with `.settle` if only that exists.
     ///
@@ -58,14 +63,25 @@ struct Invocation {
     func withDatabase<Result>(
         creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
     ) throws -> Result {
-        let path = try path()
         var options = DatabaseOptions()
         options.journal = journal
         if !warns { options.warn = { _ in } }
-        let database = try waiting {
-            creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+        return try withDatabase("DB", options: options, creates: creates, body)
+    }
+
+    /// Opens the database of an operand, passes it to a closure, and closes it; that of a shell stays open.
+    func withDatabase<Result>(
+        _ operand: String, options: DatabaseOptions, creates: Bool, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        let path = try path(operand)
+        func open() throws -> Database {
+            try waiting {
+                creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+            }
         }
-        defer { database.close() }
+        let isOfShell = operand == "DB" && session != nil
+        let database = try isOfShell ? session?.database(options, open: open) ?? open() : open()
+        defer { if session?.keeps(database) != true { database.close() } }
         return try body(database)
     }
 

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 internal import SettlePlatform
 
 /// The journal as text: operations in rows, and differences of contents.
@@ -54,14 +55,14 @@ struct JournalTable {
     func lines(_ change: PendingChange, from old: RevisionContent?) -> [String] {
         let name = styled(change.operation.rawValue, Self.style(of: change.operation))
         var lines = ["\(name) \(styled(change.documentID.string, .bold))"]
-        func add(_ mark: String, _ name: String, _ value: JSON, _ style: Style) {
+        func add(_ mark: String, _ name: String, _ value: JSONValue, _ style: Style) {
             lines.append("  " + styled(TextWidth.harmless("\(mark) \(name): \(value)"), style))
         }
         let before = old?.body.json.object ?? JSONObject()
         if change.operation == .delete {
             for member in before { add("-", member.name, member.value, .red) }
         }
-        for attribute in change.attributes {
+        for attribute in change.fields {
             if let value = before[attribute.name] { add("-", attribute.name, value, .red) }
             if let value = attribute.value { add("+", attribute.name, value, .green) }
         }

@@ -46,7 +46,7 @@ enum LogCommand: Command {
             let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? journal.newest(limit)[...]
             let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
             if console.isJSON {
-                let line: JSON = [
+                let line: JSONValue = [
                     "history": .array(history.map(JournalJSON.entry)),
                     "pending": .array(pending.map(JournalJSON.change)),
                 ]
@@ -66,7 +66,7 @@ enum LogCommand: Command {
         try console.print("")
         try console.print(console.styled(pending.isEmpty ? "Nothing is pending" : "Pending", .bold))
         for change in pending {
-            let names = change.attributes.map { $0.value == nil ? "-\($0.name)" : $0.name }
+            let names = change.fields.map { $0.value == nil ? "-\($0.name)" : $0.name }
             let what = names.isEmpty ? "" : "  " + names.joined(separator: ", ")
             let operation = console.styled(change.operation.rawValue, JournalTable.style(of: change.operation))
             try console.print("  \(operation) \(change.documentID)\(what)")
@@ -77,7 +77,7 @@ enum LogCommand: Command {
 /// Journal entries and pending changes as JSON.
 enum JournalJSON {
     /// An operation with the content before and after.
-    static func entry(_ entry: JournalEntry) -> JSON {
+    static func entry(_ entry: JournalEntry) -> JSONValue {
         [
             "number": .number(JSONNumber(entry.number)), "operation": .string(entry.operation.rawValue),
             "id": .string(entry.documentID.string), "old": entry.old?.body.json ?? .null,
@@ -87,9 +87,9 @@ enum JournalJSON {
     }
 
     /// The pending changes of a document, attribute by attribute.
-    static func change(_ change: PendingChange) -> JSON {
-        let changes = change.attributes.map { attribute -> JSON in
-            var line: JSON = ["attribute": .string(attribute.name)]
+    static func change(_ change: PendingChange) -> JSONValue {
+        let changes = change.fields.map { attribute -> JSONValue in
+            var line: JSONValue = ["attribute": .string(attribute.name)]
             if let value = attribute.value { line["value"] = value } else { line["removed"] = true }
             line["timestamp"] = .number(JSONNumber(attribute.time))
             return line

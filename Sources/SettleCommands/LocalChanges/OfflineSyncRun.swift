@@ -31,7 +31,7 @@ struct OfflineSyncRun {
         while let conflict = status.conflict {
             let decision = try decide(conflict)
             if console.isJSON {
-                let line: JSON = ["conflict": json(conflict), "decision": .string(decision.name)]
+                let line: JSONValue = ["conflict": json(conflict), "decision": .string(decision.name)]
                 try console.print(line.description)
             }
             switch decision {
@@ -67,7 +67,7 @@ struct OfflineSyncRun {
         do { return try Waiting.wait(for: work) } catch { throw ClientFailure(url: url).told(error) }
     }
 
-    private func json(_ conflict: OfflineConflict) -> JSON {
+    private func json(_ conflict: OfflineConflict) -> JSONValue {
         let reason = if case .refused(let message) = conflict.reason { message } else { "changed" }
         return [
             "operation": .string(conflict.operation.rawValue), "id": .string(conflict.documentID.string),

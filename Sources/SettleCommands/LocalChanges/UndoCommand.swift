@@ -35,7 +35,7 @@ enum UndoCommand: Command {
         return try invocation.withJournal { _, journal in
             let undone = try id.map { try journal.undo($0) } ?? journal.undo(isAll ? .max : count ?? 1)
             if console.isJSON {
-                let line: JSON = ["ok": true, "undone": .array(undone.map(JournalJSON.entry))]
+                let line: JSONValue = ["ok": true, "undone": .array(undone.map(JournalJSON.entry))]
                 try console.print(line.description)
                 return .success
             }

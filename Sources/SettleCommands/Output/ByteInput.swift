@@ -58,6 +58,16 @@ final class ByteInput {
         }
     }
 
+    /// The next line without its end; `nil` at the end of the input. Nothing after it is read, so that something else can.
+    func readLine() throws -> String? {
+        var bytes: [UInt8] = []
+        while let byte = try read(upTo: 1).first {
+            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The rest of the input, which must be small.
     func readAll() throws -> [UInt8] {
         var all: [UInt8] = []

@@ -33,13 +33,13 @@ final class Console {
     func print(_ line: String) throws { try output.write(line + "\n") }
 
     /// Writes a result in both forms.
-    func print(_ line: @autoclosure () -> String, json: @autoclosure () -> JSON) throws {
+    func print(_ line: @autoclosure () -> String, json: @autoclosure () -> JSONValue) throws {
         try print(isJSON ? json().description : line())
     }
 
     /// Prints JSON: on several lines on a terminal, else on one.
     func print(document bytes: [UInt8]) throws {
-        if terminal.isTerminal, !isJSON, let value = try? JSON(utf8: bytes) {
+        if terminal.isTerminal, !isJSON, let value = try? JSONValue(utf8: bytes) {
             return try print(value.prettyPrinted)
         }
         try output.write(bytes + [UInt8(ascii: "\n")])
@@ -51,7 +51,7 @@ final class Console {
     }
 
     /// Prints an error or a warning.
-    func complain(_ message: String, json: @autoclosure () -> JSON) {
+    func complain(_ message: String, json: @autoclosure () -> JSONValue) {
         let line = isJSON ? json().description : message
         try? errors.write(line + "\n")
         try? errors.flush()

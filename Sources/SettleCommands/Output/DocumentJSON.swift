@@ -6,16 +6,16 @@ struct DocumentJSON {
     /// Written as `_revisions`.
     var history: RevisionHistory?
     /// Additional members before the body.
-    var others: [(String, JSON)] = []
+    var others: [(String, JSONValue)] = []
     /// Written as `_attachments`; stubs by default.
-    var attachments: JSON?
+    var attachments: JSONValue?
 
     init(_ document: Document) { self.document = document }
 
     /// The document as compact JSON.
     var bytes: [UInt8] {
         var bytes = Array("{\"_id\":".utf8)
-        JSON.append(document.id.string, to: &bytes)
+        JSONValue.append(document.id.string, to: &bytes)
         if let revision = document.revision { append("_rev", .string(revision.description), to: &bytes) }
         if let history { append("_revisions", Self.revisions(history), to: &bytes) }
         if document.isDeleted { append("_deleted", true, to: &bytes) }
@@ -32,15 +32,15 @@ struct DocumentJSON {
         return bytes
     }
 
-    private func append(_ name: String, _ value: JSON, to bytes: inout [UInt8]) {
+    private func append(_ name: String, _ value: JSONValue, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: ","))
-        JSON.append(name, to: &bytes)
+        JSONValue.append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         value.append(to: &bytes)
     }
 
     /// A history as CouchDB's `_revisions`.
-    static func revisions(_ history: RevisionHistory) -> JSON {
+    static func revisions(_ history: RevisionHistory) -> JSONValue {
         [
             "start": .number(JSONNumber(history.start)),
             "ids": .array(history.signatures.map { .string($0.description) }),
@@ -48,12 +48,12 @@ struct DocumentJSON {
     }
 
     /// Attachments as CouchDB's `_attachments`, without content.
-    static func stubs(_ attachments: [Attachment]) -> JSON {
+    static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
         .object(JSONObject(attachments.map { ($0.name, .object(JSONObject(described($0) + [("stub", true)]))) }))
     }
 
     /// The members of an attachment except its content.
-    static func described(_ attachment: Attachment) -> [(String, JSON)] {
+    static func described(_ attachment: DocumentAttachment) -> [(String, JSONValue)] {
         [
             ("content_type", .string(attachment.contentType)), ("revpos", .number(JSONNumber(attachment.revpos))),
             ("digest", .string(attachment.digest.description)), ("length", .number(JSONNumber(attachment.length))),

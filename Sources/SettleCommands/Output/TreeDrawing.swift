@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// Draws a document's revision tree, the oldest revision on top.
 ///

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// The replications that a server or the folder of a database keeps, as `settle replications` changes them.
 ///
@@ -91,7 +92,7 @@ extension KeptReplications {
 
     private func write(_ stored: StoredReplications, _ revision: String?) throws {
         var body = stored.body ?? [:]
-        body["_rev"] = revision.map(JSON.string)
+        body["_rev"] = revision.map(JSONValue.string)
         if stored.body == nil, let revision {
             try client.json("DELETE", .document(StoredReplications.id), query: ["rev": revision])
         } else if stored.body != nil {
@@ -113,7 +114,7 @@ extension KeptReplications {
         let isPush = source == here
         let url = try HTTPURL(isPush ? target : source)
         let keepsPassword = arguments.flag("--store-password")
-        let credentials: Credentials =
+        let credentials: ReplicationCredentials =
             if keepsPassword {
                 try RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: url)
             } else { url.user.map { .basic(user: $0, password: "") } ?? .none }
@@ -149,7 +150,7 @@ extension KeptReplications {
     }
 
     /// Which documents are continuous, which `_scheduler/docs` does not tell.
-    private func continuous(_ ids: [JSON]) throws -> Set<String> {
+    private func continuous(_ ids: [JSONValue]) throws -> Set<String> {
         if ids.isEmpty { return [] }
         let rows = try client.json("POST", "_all_docs", query: ["include_docs": "true"], body: ["keys": .array(ids)])
         return Set(
@@ -172,7 +173,7 @@ extension KeptReplications {
     }
 
     /// One side, with what is needed to log in there.
-    private func side(_ operand: String) throws -> JSON {
+    private func side(_ operand: String) throws -> JSONValue {
         let given = try arguments.operand(operand)
         guard Invocation.isURL(given) else {
             throw CommandError.usage(
@@ -191,7 +192,7 @@ extension KeptReplications {
     private func path(_ id: String) throws -> HTTPPath { .document(try DocumentID(validating: id)) }
 
     /// An address without a password.
-    private static func address(_ side: JSON?) -> String {
+    private static func address(_ side: JSONValue?) -> String {
         guard let text = side?.string ?? side?["url"]?.string, let url = try? HTTPURL(text) else {
             return ReplicationDocument.shownAddress(side).string ?? ""
         }

@@ -1,21 +1,21 @@
 internal import Settle
 
-/// `settle pull`: brings the documents of another database to one.
+/// `settle pull`: replicates another database to one.
 enum PullCommand: Command {
     static let spec = CommandSpec(
-        "pull", "bring the documents of another database to this one",
+        "pull", "replicate another database to this one",
         discussion: """
-            All leaves that DB lacks are fetched, with their histories and attachments. What was edited on both sides is in \
-            conflict then, unless a policy settles it. A document that a validation refuses is listed and does not keep the \
-            others. It may be interrupted, and goes on where it was. A folder that is not there is made into a database.
+            All leaves that DB lacks are fetched, with their histories and attachments. Documents edited on both sides are \
+            in conflict afterwards, unless a policy settles them. Documents that a validation refuses are listed; the others \
+            are stored. An interrupted pull continues where it stopped. A missing folder is created.
             """,
-        operands: [.database, Operand("SOURCE", takesURL: true, "the database that has them: a folder or a URL")],
+        operands: [.database, Operand("SOURCE", takesURL: true, "the database to read: a folder or a URL")],
         options: ReplicationOptions.options,
         examples: [
             CommandSpec.Example("settle pull groceries https://anna@couch.example/groceries", "fetches what is new"),
             CommandSpec.Example(
                 "settle pull groceries http://127.0.0.1:5984/groceries --policy threeWayMerge -c --events",
-                "fetches and settles until Ctrl-C, and tells of each document"),
+                "fetches and settles until Ctrl-C, with a line for each document"),
         ],
         json: ReplicationCommand.json)
 

@@ -1,15 +1,15 @@
 internal import Settle
 
-/// `settle push`: brings the documents of a database to another one.
+/// `settle push`: replicates a database to another one.
 enum PushCommand: Command {
     static let spec = CommandSpec(
-        "push", "bring the documents of a database to another one",
+        "push", "replicate a database to another one",
         discussion: """
-            All leaves that TARGET lacks are sent, with their histories and attachments. What TARGET refuses is listed, \
-            does not keep the others, and makes the exit code 1. With --linear a revision that would become a branch there \
-            is refused: pull, settle, and push again. It may be interrupted, and goes on where it was.
+            All leaves that TARGET lacks are sent, with their histories and attachments. Revisions that TARGET refuses are \
+            listed and make the exit code 1; the others are stored. With --linear a revision that would become a branch \
+            there is refused: pull, settle, and push again. An interrupted push continues where it stopped.
             """,
-        operands: [.database, Operand("TARGET", takesURL: true, "the database that gets them: a folder or a URL")],
+        operands: [.database, Operand("TARGET", takesURL: true, "the database to write to: a folder or a URL")],
         options: ReplicationOptions.options,
         examples: [
             CommandSpec.Example("settle push groceries http://admin@127.0.0.1:5984/groceries --create", "to a server"),

@@ -10,12 +10,28 @@ struct ReplicationCommand {
     let receives: Bool
     let verb: String
 
-    /// Replicates, and tells what was done.
+    /// Replicates, and reports what was done.
     func run() throws -> ExitStatus {
-        let console = invocation.console
         let options = ReplicationOptions(arguments: invocation.arguments, verb: verb)
         Interruption.watch()
-        return try invocation.withSide("DB", creates: receives && !sends && options.createsFolder) { first in
+        do { return try run(options) } catch let failure as DatabaseError where failure.code == .notFound {
+            throw advised(CommandError(failure), options)
+        } catch let failure as CommandError where failure.status == .notFound {
+            throw advised(failure, options)
+        }
+    }
+
+    /// A failure with the option that creates the missing database.
+    private func advised(_ failure: CommandError, _ options: ReplicationOptions) -> CommandError {
+        let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
+        guard !options.creates, what.hasPrefix("there is no database") else { return failure }
+        return CommandError(failure.code, "\(what); --create creates it", status: failure.status)
+    }
+
+    private func run(_ options: ReplicationOptions) throws -> ExitStatus {
+        let console = invocation.console
+        let createsFirst = receives && options.createsFolder && (!sends || options.creates)
+        return try invocation.withSide("DB", creates: createsFirst) { first in
             try invocation.withSide(other, creates: sends && options.createsFolder) { second in
                 if let database = first.database, database === second.database {
                     throw CommandError.usage("both are the same database", verb: verb)
@@ -41,6 +57,7 @@ struct ReplicationCommand {
     ) throws -> ReplicationRunner.Job {
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         try options.apply(to: &configuration)
+        configuration.createsSource = options.creates && sends && receives
         return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
     }
 
@@ -57,8 +74,8 @@ struct ReplicationCommand {
             var members: JSONObject = ["ok": .bool(isWhole)]
             members["sent"] = sent.map(ReplicationLines.json)
             members["received"] = received.map(ReplicationLines.json)
-            members["seconds"] = JSONNumber(Quantity.seconds(time)).map(JSON.number) ?? .null
-            try console.print(JSON.object(members).description)
+            members["seconds"] = JSONNumber(Quantity.seconds(time)).map(JSONValue.number) ?? .null
+            try console.print(JSONValue.object(members).description)
         } else {
             let parts = [
                 sent.map { "sent \(ReplicationLines.summary($0))" },
@@ -93,7 +110,7 @@ extension ReplicationCommand {
         "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
         were compared; before it, under --events, {"event":"document","direction":…,"id":…,"revs":[…],"outcome":…} and, \
         under --continuous, {"event":"status","direction":…,"mode":…,"completed":N,"total":N,"written":N,"error":…}; on \
-        standard error, for what was not brought, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}
+        standard error, for each revision that was not replicated, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}
         """
 }
 
@@ -127,14 +144,11 @@ extension Invocation {
                 onWarning: { console.complain("settle: \($0)", json: ["warning": .string($0)]) })
             return try body(ReplicationSide(peer: peer, database: nil, url: url.withoutCredentials))
         }
-        let path = try path(operand)
         var options = DatabaseOptions()
         // Replications tell their warnings as events.
         options.warn = { _ in }
-        let database = try waiting {
-            creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+        return try withDatabase(operand, options: options, creates: creates) { database in
+            try body(ReplicationSide(peer: LocalPeer(database), database: database, url: nil))
         }
-        defer { database.close() }
-        return try body(ReplicationSide(peer: LocalPeer(database), database: database, url: nil))
     }
 }

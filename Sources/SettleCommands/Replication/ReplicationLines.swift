@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// Tells of replications in lines, for people and for programs.
 struct ReplicationLines {
@@ -35,7 +36,7 @@ struct ReplicationLines {
             ])
     }
 
-    /// What was not brought, on standard error.
+    /// Writes the revisions that were not replicated to standard error.
     func complain(_ ledger: ReplicationLedger) {
         for entry in ledger.entries {
             let revision = entry.revision.map { " \($0)" } ?? ""
@@ -61,15 +62,15 @@ struct ReplicationLines {
             words.append(
                 "\(Quantity.of(counts.revisionsWritten, "revision")), \(Quantity.bytes(counts.bytesWritten))")
         }
-        if failures > 0 { words.append("\(Quantity.grouped(failures)) not brought") }
+        if failures > 0 { words.append("\(Quantity.grouped(failures)) not replicated") }
         if counts.conflictsSettled > 0 { words.append("\(Quantity.of(counts.conflictsSettled, "conflict")) settled") }
         if counts.conflictsFailed > 0 { words.append("\(Quantity.of(counts.conflictsFailed, "conflict")) not settled") }
         return words.isEmpty ? "nothing new" : words.joined(separator: ", ")
     }
 
     /// The same for programs.
-    static func json(_ counts: ReplicationCounts) -> JSON {
-        func number(_ value: Int) -> JSON { .number(JSONNumber(value)) }
+    static func json(_ counts: ReplicationCounts) -> JSONValue {
+        func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
         return [
             "documents": number(counts.changesRead), "filtered": number(counts.documentsFiltered),
             "revisions": number(counts.revisionsWritten), "present": number(counts.revisionsPresent),
@@ -81,7 +82,7 @@ struct ReplicationLines {
         ]
     }
 
-    private func json(_ document: DocumentReplication) -> JSON {
+    private func json(_ document: DocumentReplication) -> JSONValue {
         var members: JSONObject = [
             "event": "document", "direction": .string(document.direction.rawValue),
             "id": .string(document.documentID.string),

@@ -8,20 +8,23 @@ struct ReplicationOptions {
     /// The options of all of them.
     static let options =
         [
-            Option("--continuous", short: "-c", "go on until Ctrl-C; changes are brought as they happen"),
+            Option("--continuous", short: "-c", "continue until Ctrl-C; changes are replicated as they happen"),
             Option("--id", value: "ID", isRepeatable: true, "only this document"),
             Option("--selector", value: "JSON", "only documents that match this Mango selector"),
-            Option("--filter", value: "NAME", "only what this filter of the source passes: designdoc/filter"),
+            Option("--filter", value: "NAME", "only documents that this filter of the source passes: designdoc/filter"),
             Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
             Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
-            Option("--linear", "refuse what would become a branch at the target, and list it"),
-            Option("--from-start", "forget the checkpoints, and compare all documents anew"),
-            Option("--create", "make the database at the other server if it is not there"),
-            Option("--no-create", "fail if the other folder is not there, where it would be made"),
+            Option("--linear", "refuse revisions that would become branches at the target, and list them"),
+            Option("--from-start", "ignore the checkpoints, and compare all documents again"),
+            Option("--create", "create the database that is written to if it does not exist; with sync either"),
+            Option("--no-create", "fail where a missing folder would be created"),
             Option("--events", "write a line for each document"),
         ] + PolicyOptions.options
 
-    /// Whether a folder that is not there is made into a database.
+    /// Whether a missing database at a server is created too.
+    var creates: Bool { arguments.flag("--create") }
+
+    /// Whether a missing folder is created as a database.
     var createsFolder: Bool { !arguments.flag("--no-create") }
 
     /// Whether checkpoints are forgotten.
@@ -32,7 +35,7 @@ struct ReplicationOptions {
         configuration.isContinuous = arguments.flag("--continuous")
         configuration.filter = try filter()
         configuration.branching = arguments.flag("--linear") ? .refused : .allowed
-        configuration.createsTarget = arguments.flag("--create")
+        configuration.createsTarget = creates
         if PolicyOptions.areGiven(arguments) {
             configuration.conflictPolicy = try PolicyOptions.policy(arguments, verb: verb)
         }
@@ -55,15 +58,15 @@ struct ReplicationOptions {
         }
     }
 
-    private func selector(_ text: String) throws -> Selector {
-        do { return try Selector(filter: JSON(utf8: Array(text.utf8))) } catch {
+    private func selector(_ text: String) throws -> MangoSelector {
+        do { return try MangoSelector(filter: JSONValue(utf8: Array(text.utf8))) } catch {
             throw CommandError.usage(
                 "--selector takes a Mango selector such as {\"type\":\"order\"}: \(error)", verb: verb)
         }
     }
 
-    private func parameters() throws -> [String: JSON] {
-        var parameters: [String: JSON] = [:]
+    private func parameters() throws -> [String: JSONValue] {
+        var parameters: [String: JSONValue] = [:]
         for text in arguments.texts("--param") {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw CommandError.usage("--param takes NAME=VALUE, not \"\(text)\"", verb: verb)

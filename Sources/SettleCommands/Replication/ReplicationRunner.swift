@@ -22,7 +22,7 @@ final class ReplicationRunner {
     /// A replication that runs.
     private struct Running {
         let job: Job
-        let replicator: Replicator
+        let replicator: OneWayReplicator
         let outcome: Guarded<Result<ReplicationResult, any Error>?>
         /// What was told last: the mode, and how many revisions were written.
         var told: (mode: ReplicationStatus.Mode, written: Int)?
@@ -63,7 +63,7 @@ final class ReplicationRunner {
     }
 
     private func begin(_ job: Job) -> Running {
-        let replicator = Replicator(job.configuration)
+        let replicator = OneWayReplicator(job.configuration)
         let (stream, direction) = (replicator.events, job.configuration.direction)
         let outcome = Guarded<Result<ReplicationResult, any Error>?>(nil)
         Task.detached { [happened, told] in

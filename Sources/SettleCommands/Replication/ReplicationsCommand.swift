@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle replications`: looks after replications that are kept and start again by themselves.
+/// `settle replications`: manages stored replications, which start again automatically.
 enum ReplicationsCommand: Command {
     /// What can be done.
     enum Action: String, CaseIterable {
@@ -8,36 +8,36 @@ enum ReplicationsCommand: Command {
     }
 
     static let spec = CommandSpec(
-        "replications", "list, add, pause, resume and remove replications that are kept",
+        "replications", "list, add, pause, resume and remove stored replications",
         discussion: """
-            A replication that is kept outlives the process: a server starts it again by itself, and an app does so for a \
-            database of its own. DB says who keeps it.
-            The URL of a server, http://localhost:5984, stands for its `_replicator` database: the server replicates, also \
-            CouchDB, from one URL to another one. What it needs to log in there is written into the document, for \
-            administrators to read: the password of each URL, or that of ~/.netrc. To pause, the document is moved into \
-            `_local/settle-replications`, with all it says.
-            The folder of a database keeps those between it and a URL; it is called `local` then. An app that \
-            has the database open runs them, once it has called `resume`. The password is not kept unless --store-password \
-            is given.
-            Pausing and removing leave documents and checkpoints as they are: added or resumed again, a replication goes on \
-            where it was. ID is that of the list; its beginning is enough.
+            A stored replication outlives the process: a server starts it again automatically, and so does an app for its own \
+            database. DB says who stores it.
+            The URL of a server, http://localhost:5984, stands for its `_replicator` database: the server replicates from \
+            one URL to another; CouchDB does too. The credentials it needs are written into the document, for administrators \
+            to read: the password of each URL, or that of ~/.netrc. To pause a replication, its document is moved into \
+            `_local/settle-replications`.
+            The folder of a database stores replications between it and a URL; it is called `local` there. An app that \
+            has the database open runs them, once it has called `resume`. The password is stored only with \
+            --store-password.
+            Pausing and removing leave documents and checkpoints as they are: added or resumed again, a replication \
+            continues where it stopped. ID is that of the list; its beginning is enough.
             """,
         operands: [
             Operand("ACTION", "list, add, pause, resume, or remove"),
-            Operand("DB", takesURL: true, "who keeps it: the folder of a database, or the URL of a server"),
+            Operand("DB", takesURL: true, "who stores it: the folder of a database, or the URL of a server"),
             Operand("SOURCE", isOptional: true, takesURL: true, "to add: a URL, or `local`; else the ID"),
             Operand("TARGET", isOptional: true, takesURL: true, "to add: a URL, or `local`"),
         ],
         options: [
-            Option("--continuous", short: "-c", "go on for ever; else it is done once"),
+            Option("--continuous", short: "-c", "replicate continuously; otherwise once"),
             Option("--id", value: "ID", isRepeatable: true, "only this document"),
             Option("--selector", value: "JSON", "only documents that match this Mango selector"),
             Option("--filter", value: "NAME", "only what this filter of the source passes: designdoc/filter"),
             Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
             Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
-            Option("--create", "make the target if it is not there"),
-            Option("--name", value: "NAME", "the id of the document at a server; made up unless given"),
-            Option("--store-password", "keep the password in the database's folder"),
+            Option("--create", "create the target if it does not exist"),
+            Option("--name", value: "NAME", "the id of the document at a server; random by default"),
+            Option("--store-password", "store the password in the database's folder"),
         ],
         examples: [
             CommandSpec.Example(
@@ -47,7 +47,7 @@ enum ReplicationsCommand: Command {
                 "settle replications add http://admin@localhost:5984 https://couch.example/a http://localhost:5984/a -c",
                 "has the server pull from another one, from now on"),
             CommandSpec.Example(
-                "settle replications list http://admin@localhost:5984", "what there is, and how it does"),
+                "settle replications list http://admin@localhost:5984", "all of them, with their states"),
             CommandSpec.Example("settle replications pause notes 9f3c", "has the one whose ID begins so wait"),
             CommandSpec.Example("settle replications remove notes 9f3c", "forgets it; documents stay"),
         ],
@@ -59,9 +59,9 @@ enum ReplicationsCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let given = try invocation.arguments.operand("ACTION")
         guard let action = Action(rawValue: given) else {
-            let nearest = NearestWord.find(given, in: Action.allCases.map(\.rawValue))
             let advice =
-                nearest.map { "did you mean \($0)?" } ?? "`settle replications list \(given)` lists what there is"
+                Suggestion.question(for: given, among: Action.allCases.map(\.rawValue))
+                ?? "`settle replications list \(given)` lists what there is"
             throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: spec.name)
         }
         return try invocation.withClient(serverDatabase: KeptReplications.serverDatabase) { client in
@@ -130,13 +130,13 @@ extension ReplicationsCommand {
         /// Why it does not do what it should.
         var problem: String?
 
-        var json: JSON {
+        var json: JSONValue {
             var members: JSONObject = [
                 "id": .string(id), "source": .string(source), "target": .string(target),
                 "continuous": .bool(isContinuous),
                 "state": .string(state),
             ]
-            members["problem"] = problem.map(JSON.string)
+            members["problem"] = problem.map(JSONValue.string)
             return .object(members)
         }
     }

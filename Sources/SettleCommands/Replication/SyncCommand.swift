@@ -1,15 +1,16 @@
 internal import Settle
 
-/// `settle sync`: brings two databases to the same revisions.
+/// `settle sync`: exchanges revisions between two databases.
 enum SyncCommand: Command {
     static let spec = CommandSpec(
-        "sync", "exchange revisions between two databases, once or for ever",
+        "sync", "exchange revisions between two databases, once or continuously",
         discussion: """
-            Each gets the leaves it lacks from the other, with their histories and attachments, and the bases that merges \
-            of its conflicts need. Nothing is overwritten: what was edited on both sides is in conflict then, on both sides \
-            alike, see `settle conflicts`; with a policy, conflicts are settled in DB as they arrive, and the answers are \
-            sent. Each side is a folder, or a URL of Settle, CouchDB or PouchDB Server. Local documents stay. It may be \
-            interrupted, and goes on where it was. A second folder that is not there is made into a database.
+            Each database gets the leaves it lacks from the other, with their histories and attachments, and the bases that \
+            merges of its conflicts need. Nothing is overwritten: documents edited on both sides are in conflict afterwards, \
+            on both sides, see `settle conflicts`. With a policy, conflicts are settled in DB as they arrive, and the \
+            results are sent. Each side is a folder, or a URL of Settle, CouchDB or PouchDB Server. Local documents are not \
+            replicated. An interrupted sync continues where it stopped. A missing folder OTHER is created, and with \
+            --create a missing database on either side.
             """,
         operands: [.database, Operand("OTHER", takesURL: true, "the other database: a folder or a URL")],
         options: ReplicationOptions.options,
@@ -18,7 +19,7 @@ enum SyncCommand: Command {
             CommandSpec.Example(
                 "settle sync groceries https://anna@couch.example/groceries --continuous --policy threeWayMerge",
                 "keeps both equal until Ctrl-C, and settles what was edited on both sides"),
-            CommandSpec.Example("settle sync groceries backup --quiet", "without a word unless something fails"),
+            CommandSpec.Example("settle sync groceries backup --quiet", "prints only failures"),
         ],
         json: ReplicationCommand.json)
 

@@ -37,8 +37,8 @@ struct ServeAnnouncement {
         return "\(first)\nThe password of the administrator \(administrator.name) is that of \(administrator.origin)"
     }
 
-    var json: JSON {
-        var members: [(String, JSON)] = [
+    var json: JSONValue {
+        var members: [(String, JSONValue)] = [
             ("ok", true), ("url", .string(url)), ("port", .number(JSONNumber(port))), ("data", .string(folder)),
         ]
         if let made {

@@ -76,7 +76,7 @@ enum ServeCommand: Command {
         storeOptions.cacheBytes = 2 << 20
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
-        let server = Server(store: try Store(path: folder, options: storeOptions), options: options)
+        let server = Server(store: try DocumentStore(path: folder, options: storeOptions), options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
         let made = try server.makeAdministrator()
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }

@@ -5,7 +5,7 @@ extension ServeSettings {
     /// A setting as printed, without secrets.
     private struct Row {
         let name: String
-        let value: JSON
+        let value: JSONValue
         let source: String
     }
 
@@ -21,7 +21,7 @@ extension ServeSettings {
     }
 
     /// The settings as JSON.
-    var json: JSON {
+    var json: JSONValue {
         .object(
             JSONObject([
                 ("ok", true),
@@ -42,7 +42,7 @@ extension ServeSettings {
             } + [Row(name: "replicator", value: replicator.json, source: replicatorOrigin)]
     }
 
-    private func shown(_ setting: ServeSetting) -> JSON {
+    private func shown(_ setting: ServeSetting) -> JSONValue {
         guard let text = text(setting.name) else { return .null }
         if setting.isSecret { return "(set)" }
         if case .count = setting.kind, let number = Int(text) { return .number(JSONNumber(number)) }
@@ -50,9 +50,9 @@ extension ServeSettings {
         return .string(text[..<colon] + ":(set)")
     }
 
-    private static func shown(_ options: SecurityOptions) -> [(String, JSON)] {
-        func text(_ value: String?) -> JSON { value.map(JSON.string) ?? .null }
-        func number(_ value: Int) -> JSON { .number(JSONNumber(value)) }
+    private static func shown(_ options: SecurityOptions) -> [(String, JSONValue)] {
+        func text(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
+        func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
         let anonymous =
             switch options.anonymousAccess {
             case .everywhere: "everywhere"
@@ -73,7 +73,7 @@ extension ServeSettings {
             ("listing_for_admins", .bool(options.isListingForAdmins)),
             ("users_security_editable", .bool(options.isUsersSecurityEditable)),
             ("live_settings", .bool(options.allowsLiveSettings)),
-            ("public_user_fields", .array(options.publicUserFields.sorted().map(JSON.string))),
+            ("public_user_fields", .array(options.publicUserFields.sorted().map(JSONValue.string))),
             ("www_authenticate", text(options.challenge)),
             ("tokens", text(keys)),
             ("proxy", text(options.proxy.map { _ in "(set)" })),

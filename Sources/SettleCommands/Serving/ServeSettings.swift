@@ -55,7 +55,7 @@ struct ServeSettings {
         rest["replicator"] = nil
         isReplicatorSet = replications != nil
         replicator = try replications.map { try ReplicatorOptions(configuration: $0.utf8) } ?? ReplicatorOptions()
-        security = try SecurityOptions(configuration: JSON.object(rest).utf8)
+        security = try SecurityOptions(configuration: JSONValue.object(rest).utf8)
         securityMembers = rest.names
         for setting in ServeSetting.all {
             if values[setting.name] == nil, let standard = setting.standard {
@@ -152,8 +152,8 @@ struct ServeSettings {
     }
 
     private static func members(of bytes: [UInt8], _ path: String) throws -> JSONObject {
-        let value: JSON
-        do { value = try JSON(utf8: CommentedJSON.plain(bytes)) } catch {
+        let value: JSONValue
+        do { value = try JSONValue(utf8: CommentedJSON.plain(bytes)) } catch {
             throw CommandError.invalid("the configuration: \(path), line \(error.line): it must be a JSON object")
         }
         guard let object = value.object else {

@@ -8,18 +8,23 @@ enum ExportCommand: Command {
             Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
             import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
             are not exported. The file gets its name when it is complete.
+            --csv writes a table of the documents as apps see them, without design documents: nested members by their \
+            paths, lists as JSON. It has no types and no revisions, so it is not a backup.
             """,
         operands: [.database, Operand("FILE", isOptional: true, "the file; - or nothing for standard output")],
         options: [
             Option("--winners-only", "only the winner of each document"),
             Option("--no-deleted", "exclude tombstones"),
             Option("--local", "include the local documents"),
+            .csv, .csvFields,
         ],
         examples: [
             CommandSpec.Example("settle export groceries groceries.jsonl", "a backup as text"),
             CommandSpec.Example("settle export groceries | gzip > groceries.jsonl.gz", "the same, compressed"),
             CommandSpec.Example(
                 "settle export groceries --winners-only --no-deleted", "only the documents that an app sees"),
+            CommandSpec.Example(
+                "settle export groceries --csv --fields _id,name,price groceries.csv", "a table for a spreadsheet"),
         ],
         json: """
             {"documents":N,"revisions":N,"attachments":N,"local":N,"bytes":N,"seconds":N}, on standard error when the \
@@ -29,6 +34,17 @@ enum ExportCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let path = invocation.arguments.optionalOperand("FILE").flatMap { $0 == "-" ? nil : $0 }
         Interruption.watch()
+        let columns = try invocation.arguments.columns()
+        if invocation.arguments.flag("--csv") {
+            try invocation.arguments.refuse("--csv", with: "--local")
+            return try invocation.withClient { client in
+                let total = (try client.info()["doc_count"]?.int ?? 0, 0)
+                return try export(total, to: path, invocation) { exporter, _, progress in
+                    let missing = try exporter.runTable(client, columns: columns, progress: progress)
+                    invocation.console.warn(ofMissing: missing)
+                }
+            }
+        }
         if let remote = try invocation.remote() {
             let info = try remote.info()
             let total = (info["doc_count"]?.int ?? 0, info["doc_del_count"]?.int ?? 0)
@@ -60,18 +76,13 @@ enum ExportCommand: Command {
         let exporter = Exporter(to: output, options: options)
         let bar = ProgressBar(console)
         defer { bar.finish() }
-        // An incomplete export is a failure, while other commands end quietly when their output is closed.
-        do {
-            try run(exporter, options) { counts in
-                bar.update(
-                    "Exporting", fraction: Double(counts.documents) / Double(total),
-                    """
-                    \(Quantity.grouped(counts.documents)) documents  \
-                    \(Quantity.rate(counts.documents, in: bar.elapsed))  \(Quantity.bytes(output.count))
-                    """)
-            }
-        } catch let error as CommandError where error.code == CommandError.outputClosed.code {
-            throw CommandError.inputOutput("the export is incomplete: its reader closed the output")
+        try run(exporter, options) { counts in
+            bar.update(
+                "Exporting", fraction: Double(counts.documents) / Double(total),
+                """
+                \(Quantity.grouped(counts.documents)) documents  \
+                \(Quantity.rate(counts.documents, in: bar.elapsed))  \(Quantity.bytes(output.count))
+                """)
         }
         if let path, let partial {
             try output.synchronize()

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// Writes a database as JSON lines that import to the same documents: one line for each leaf.
 ///
@@ -47,6 +48,26 @@ final class Exporter {
         }
     }
 
+    /// Writes the documents that are not deleted as CSV, by their ids, without design documents.
+    ///
+    /// - Returns: The members that the table lacks.
+    func runTable(
+        _ client: Client, columns: [String]?, progress: (Exporter.Counts) -> Void
+    ) throws -> [String] {
+        let table = try CSVTable(to: output, fields: columns)
+        try client.forEachDocument(in: DocumentRange(), limit: .max, withBodies: true) { document in
+            try Interruption.check()
+            if document.id.string.hasPrefix("_design/") { return true }
+            try table.add(JSONValue(utf8: DocumentJSON(document).bytes))
+            counts.documents += 1
+            progress(counts)
+            return true
+        }
+        let missing = try table.finish()
+        try finish()
+        return missing
+    }
+
     /// Flushes the output.
     func finish() throws { try output.flush() }
 
@@ -86,7 +107,7 @@ final class Exporter {
     }
 
     /// The attachments with their contents, or the names of contents written before.
-    private func contents(of attachments: [Attachment], in database: Database) throws -> JSON {
+    private func contents(of attachments: [DocumentAttachment], in database: Database) throws -> JSONValue {
         var inline: Int64 = 0
         return .object(
             JSONObject(
@@ -107,7 +128,7 @@ final class Exporter {
                 }))
     }
 
-    private func writePieces(of attachment: Attachment, in database: Database) throws {
+    private func writePieces(of attachment: DocumentAttachment, in database: Database) throws {
         let reader = try database.attachmentReader(for: attachment, encoded: true)
         var offset = 0
         var buffer: [UInt8] = []
@@ -162,12 +183,12 @@ extension Exporter {
         }
 
         /// The counts as JSON.
-        func json(_ duration: Duration, bytes: Int64) -> JSON {
+        func json(_ duration: Duration, bytes: Int64) -> JSONValue {
             [
                 "documents": .number(JSONNumber(documents)), "revisions": .number(JSONNumber(revisions)),
                 "attachments": .number(JSONNumber(attachments)), "local": .number(JSONNumber(locals)),
                 "bytes": .number(JSONNumber(bytes)),
-                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSON.number) ?? .null,
+                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSONValue.number) ?? .null,
             ]
         }
     }

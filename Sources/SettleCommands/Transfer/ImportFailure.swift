@@ -33,8 +33,8 @@ struct ImportFailure: Error, Sendable {
     }
 
     /// The place and the cause, as JSON.
-    var json: JSON {
-        var json: JSON = [
+    var json: JSONValue {
+        var json: JSONValue = [
             "error": .string(error.code), "message": .string(error.message), "line": .number(JSONNumber(line)),
         ]
         if let column { json["column"] = .number(JSONNumber(column)) }

@@ -33,7 +33,7 @@ final class Importer {
     }
 
     /// Imports the whole input; when interrupted, documents read before are stored.
-    func run(_ reader: RecordReader, progress: (Importer.Counts) -> Void) throws {
+    func run(_ reader: some RecordSource, progress: (Importer.Counts) -> Void) throws {
         do {
             while !isStopped, let record = try reader.read() {
                 try take(record)
@@ -160,12 +160,12 @@ extension Importer {
         }
 
         /// The counts as JSON.
-        func json(_ duration: Duration, bytes: Int64) -> JSON {
+        func json(_ duration: Duration, bytes: Int64) -> JSONValue {
             [
                 "imported": .number(JSONNumber(stored)), "known": .number(JSONNumber(known)),
                 "skipped": .number(JSONNumber(skipped)), "failed": .number(JSONNumber(failed)),
                 "bytes": .number(JSONNumber(bytes)),
-                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSON.number) ?? .null,
+                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSONValue.number) ?? .null,
             ]
         }
     }

@@ -1,11 +1,12 @@
 internal import Settle
+import SettleCore
 
 /// Splits an input into the texts of documents, in bounded memory.
 ///
 /// The beginning of the input determines its form: JSON lines; one array `[…]`; or the body of CouchDB's `_bulk_docs`,
 /// `{"docs":[…]}`. The elements of an array are found by counting brackets outside of strings, so that a malformed element
 /// affects only itself, as long as its brackets match.
-final class RecordReader {
+final class RecordReader: RecordSource {
     private enum Form { case unknown, lines, array, ended }
 
     /// Longer texts are reported and skipped.
@@ -161,4 +162,10 @@ extension RecordReader {
         /// A problem found before it is parsed.
         var problem: String?
     }
+}
+
+/// The documents of an input, one by one.
+protocol RecordSource {
+    /// The text of the next document; `nil` at the end.
+    func read() throws -> RecordReader.Record?
 }

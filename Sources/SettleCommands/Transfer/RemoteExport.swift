@@ -1,4 +1,7 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
+import SettleReplication
 
 /// Exports a database at a server: documents are replicated into a temporary database, some at a time, with their leaves and
 /// attachments, and exported from there.
@@ -62,7 +65,7 @@ struct RemoteExport {
     /// Downloads the stored bytes of an attachment, which are the same as at the server.
     private func bring(
         _ attachment: PeerAttachment, of id: DocumentID, into database: Database
-    ) throws -> Attachment {
+    ) throws -> DocumentAttachment {
         let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: attachment.encoding)
         switch attachment.content {
         case .bytes(let bytes): try writer.write(bytes)
@@ -89,7 +92,8 @@ struct RemoteExport {
             let outline = try JSONOutline(text)
             guard let range = outline["doc"] else { return true }
             let reader = try DocumentReader.read(Array(text[range]), allowsReserved: true)
-            guard let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSON(utf8: $0.value) }),
+            guard
+                let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSONValue(utf8: $0.value) }),
                 let id = name.string
             else { return true }
             try exporter.write(local: DocumentID(unchecked: id), reader.body)
@@ -115,7 +119,7 @@ private final class Batch {
 
     /// Adds the leaves of a document; `bring` fetches the content of an attachment.
     func add(
-        _ leaves: [PeerRevision], _ bring: (PeerAttachment, DocumentID, Database) throws -> Attachment
+        _ leaves: [PeerRevision], _ bring: (PeerAttachment, DocumentID, Database) throws -> DocumentAttachment
     ) throws {
         let size = leaves.flatMap(\.attachments).reduce(0) { $0 + $1.encodedLength }
         if bytes + size > Self.largest { try flush() }

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleDatabase
+import SettleReplication
 
 /// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are
 /// sent.
@@ -100,7 +102,7 @@ final class RemoteImportStore: ImportStore {
 
     /// The winners of existing documents that are not deleted.
     private func winners(of ids: [DocumentID]) throws -> [DocumentID: RevisionID] {
-        let body: JSON = ["keys": .array(Set(ids).map { .string($0.string) })]
+        let body: JSONValue = ["keys": .array(Set(ids).map { .string($0.string) })]
         let rows = try remote.json("POST", "_all_docs", body: body)["rows"]?.array ?? []
         return rows.reduce(into: [:]) { winners, row in
             guard let id = row["key"]?.string, row["value"]?["deleted"] != true else { return }
@@ -155,17 +157,17 @@ final class RemoteImportStore: ImportStore {
                     }
                     heldBytes += attachment.length
                     let isThere = attachment.isElsewhere
-                    let content: [(String, JSON)] =
+                    let content: [(String, JSONValue)] =
                         isThere
                         ? DocumentJSON.described(attachment).dropFirst() + [("stub", true)]
                         : [("data", .string(Base64.encode(try scratch.database.content(of: attachment))))]
-                    let members = [("content_type", JSON.string(attachment.contentType))] + content
+                    let members = [("content_type", JSONValue.string(attachment.contentType))] + content
                     return (attachment.name, .object(JSONObject(members)))
                 }))
         return line.bytes
     }
 
-    private static func refusal(_ row: JSON, _ id: DocumentID) -> CommandError? {
+    private static func refusal(_ row: JSONValue, _ id: DocumentID) -> CommandError? {
         if row["rev"]?.string != nil, row["error"] == nil { return nil }
         guard let error = row["error"]?.string else {
             return CommandError("bad_answer", "the server did not answer for \"\(id)\"", status: .damaged)

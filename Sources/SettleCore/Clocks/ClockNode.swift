@@ -3,12 +3,12 @@ struct ClockNode {
     /// The content of an entry.
     enum Entry: Hashable {
         /// The clock of the member's last change, and the digest of its new value.
-        case known(AttributeClock, ValueDigest)
+        case known(FieldClock, ValueDigest)
         /// A foreign edit changed or removed it, after the given clock if it had one before.
-        case unknown(after: AttributeClock?)
+        case unknown(after: FieldClock?)
 
         /// The clock of the member, which later changes must exceed.
-        var moment: AttributeClock? {
+        var moment: FieldClock? {
             switch self {
             case .known(let clock, _): clock
             case .unknown(let clock): clock
@@ -43,7 +43,7 @@ struct ClockNode {
     private init() {}
 
     /// The latest clock of the entry and of everything inside.
-    var newest: AttributeClock? { inside.values.reduce(entry?.moment) { ClockedMember.later($0, $1.newest) } }
+    var newest: FieldClock? { inside.values.reduce(entry?.moment) { ClockedMember.later($0, $1.newest) } }
 
     private mutating func insert(_ entry: Entry, at path: ArraySlice<String>) {
         guard let name = path.first else {
@@ -94,7 +94,7 @@ extension ClockNode.Entry {
                 self = .unknown(after: nil)
                 return
             }
-            guard bytes[clock.endIndex] == UInt8(ascii: " "), let clock = AttributeClock(bytes: clock) else {
+            guard bytes[clock.endIndex] == UInt8(ascii: " "), let clock = FieldClock(bytes: clock) else {
                 return nil
             }
             self = .unknown(after: clock)
@@ -102,7 +102,7 @@ extension ClockNode.Entry {
         }
         guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
             bytes[blank] == UInt8(ascii: " "), let digest = ValueDigest(bytes[bytes.index(after: blank)...]),
-            let clock = AttributeClock(bytes: bytes[..<blank])
+            let clock = FieldClock(bytes: bytes[..<blank])
         else { return nil }
         self = .known(clock, digest)
     }

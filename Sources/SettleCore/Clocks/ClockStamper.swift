@@ -20,7 +20,7 @@ struct ClockStamper {
 
     private let new: BodyWalk
     private let old: BodyWalk
-    private let clock: AttributeClock
+    private let clock: FieldClock
     private let clockText: [UInt8]
     private var newMembers = MemberTable()
     private var oldMembers = MemberTable()
@@ -33,7 +33,7 @@ struct ClockStamper {
     private var output: ClockEntries
 
     /// Reads both bodies.
-    private init?(_ new: UnsafeBufferPointer<UInt8>, _ old: UnsafeBufferPointer<UInt8>, _ clock: AttributeClock) {
+    private init?(_ new: UnsafeBufferPointer<UInt8>, _ old: UnsafeBufferPointer<UInt8>, _ clock: FieldClock) {
         self.new = BodyWalk(text: new)
         self.old = BodyWalk(text: old)
         self.clock = clock
@@ -49,7 +49,7 @@ struct ClockStamper {
     ///   - parent: The former members; an empty body for a new document.
     ///   - clock: The time of the change.
     /// - Returns: The body with its clocks as the last member; `nil` if the bytes are not sufficient.
-    static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: AttributeClock) -> DocumentBody? {
+    static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: FieldClock) -> DocumentBody? {
         body.utf8.withUnsafeBufferPointer { new in
             parent.utf8.withUnsafeBufferPointer { old in
                 guard var stamper = ClockStamper(new, old, clock), stamper.stampAll() else { return nil }
@@ -202,7 +202,7 @@ struct ClockStamper {
     private mutating func stampByValues(
         _ name: UnsafeBufferPointer<UInt8>, to value: Range<Int>?, from before: Range<Int>?, _ first: Int
     ) -> Bool {
-        var known: [(String, JSON)] = []
+        var known: [(String, JSONValue)] = []
         var index = first
         while index >= 0 {
             let entry = entries[index]
@@ -223,9 +223,9 @@ struct ClockStamper {
         return output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)
     }
 
-    private static func json(_ range: Range<Int>?, in walk: BodyWalk) -> (value: JSON?, ())? {
+    private static func json(_ range: Range<Int>?, in walk: BodyWalk) -> (value: JSONValue?, ())? {
         guard let range else { return (nil, ()) }
-        return (try? JSON(utf8: UnsafeBufferPointer(rebasing: walk.text[range]))).map { ($0, ()) }
+        return (try? JSONValue(utf8: UnsafeBufferPointer(rebasing: walk.text[range]))).map { ($0, ()) }
     }
 
     /// The body's members, followed by its clocks.

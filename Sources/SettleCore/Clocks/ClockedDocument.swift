@@ -13,7 +13,7 @@
 ///       }
 ///     }
 ///
-/// An entry's name is the member's JSON Pointer, its value an ``AttributeClock``, a blank, and a digest of the member's value,
+/// An entry's name is the member's JSON Pointer, its value an ``FieldClock``, a blank, and a digest of the member's value,
 /// eight zeros for a removal. Objects have entries for their members, down to ``depth``; an array is one value.
 ///
 /// **Foreign edits.** Software without clocks leaves them unchanged. Then a digest does not match its value, or a value
@@ -30,11 +30,11 @@ public struct ClockedDocument: Hashable, Sendable {
 
     private(set) var root: ClockedMember
     /// The clock of the deletion, for a tombstone that has one.
-    public let deletion: AttributeClock?
+    public let deletion: FieldClock?
     /// Whether it has clocks at all.
     let hasClocks: Bool
     /// For a tombstone, its latest clock, whether the deletion's or another; a revival must exceed it.
-    private let erased: AttributeClock?
+    private let erased: FieldClock?
 
     /// Reads a document.
     ///
@@ -71,20 +71,20 @@ public struct ClockedDocument: Hashable, Sendable {
     public var members: JSONObject { root.value?.object ?? JSONObject() }
 
     /// The latest known change of the document, or its deletion; `nil` if none is known.
-    public var newest: AttributeClock? { ClockedMember.later(root.newest, deletion) }
+    public var newest: FieldClock? { ClockedMember.later(root.newest, deletion) }
 
     /// The latest change of the document; `nil` unless the change of every member is known, which it is not after a foreign
     /// edit.
-    package var wholeMoment: AttributeClock? { hasClocks && root.isTrusted ? root.newest : nil }
+    package var wholeMoment: FieldClock? { hasClocks && root.isTrusted ? root.newest : nil }
 
     /// The latest clock in the document, trusted or not.
-    private var reach: AttributeClock? { ClockedMember.later(root.reach, erased) }
+    private var reach: FieldClock? { ClockedMember.later(root.reach, erased) }
 
     /// The clock of a member's change or removal; `nil` if it is unknown, or for an object that was never written as a
     /// whole.
     ///
     /// - Parameter path: The names on the way to it.
-    public subscript(path: String...) -> AttributeClock? {
+    public subscript(path: String...) -> FieldClock? {
         path.reduce(root) { member, name in member?.inside?[name] }?.clock
     }
 
@@ -102,7 +102,7 @@ public struct ClockedDocument: Hashable, Sendable {
     }
 
     /// All known clocks, each with its JSON Pointer.
-    package var moments: [(path: String, moment: AttributeClock)] {
+    package var moments: [(path: String, moment: FieldClock)] {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         Self.collect(root, at: [], into: &entries)
         return entries.compactMap { path, entry in
@@ -112,7 +112,7 @@ public struct ClockedDocument: Hashable, Sendable {
     }
 
     /// All clocks in a document's entries, trusted or not.
-    package static func moments(in document: DocumentBody) -> [AttributeClock] {
+    package static func moments(in document: DocumentBody) -> [FieldClock] {
         (document[memberName]?.object ?? JSONObject()).compactMap { member in
             member.value.string.flatMap { ClockNode.Entry($0)?.moment }
         }
@@ -143,7 +143,7 @@ extension ClockedDocument {
     ///   - others: Other known versions, such as the other leaves of a conflict: the change is later than
     ///     theirs, too.
     public mutating func stamp(
-        _ members: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
+        _ members: JSONObject, at clock: FieldClock, inSightOf others: [ClockedDocument] = []
     ) {
         var new = members
         new[Self.memberName] = nil
@@ -162,7 +162,7 @@ extension ClockedDocument {
     /// - Throws: ``JSONError`` never, unless the parent's bytes are damaged.
     /// - Complexity: O(*n*) in bytes, O(*n* log *n*) for members that are objects.
     package static func stamped(
-        _ body: DocumentBody, on parent: DocumentBody?, at clock: AttributeClock
+        _ body: DocumentBody, on parent: DocumentBody?, at clock: FieldClock
     ) throws(JSONError) -> DocumentBody {
         if let stamped = ClockStamper.stamp(body, on: parent ?? .empty, at: clock) { return stamped }
         return try stampedByValues(body, on: parent, at: clock)
@@ -170,7 +170,7 @@ extension ClockedDocument {
 
     /// The same, without the fast path.
     static func stampedByValues(
-        _ body: DocumentBody, on parent: DocumentBody?, at clock: AttributeClock
+        _ body: DocumentBody, on parent: DocumentBody?, at clock: FieldClock
     ) throws(JSONError) -> DocumentBody {
         var document = ClockedDocument(parent?.json.object ?? JSONObject())
         document.stamp(body.json.object ?? JSONObject(), at: clock)
@@ -185,7 +185,7 @@ extension ClockedDocument {
     ///   - others: Other known versions.
     /// - Returns: The tombstone's members.
     public func tombstone(
-        keeping kept: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
+        keeping kept: JSONObject, at clock: FieldClock, inSightOf others: [ClockedDocument] = []
     ) -> JSONObject {
         var tombstone = kept
         tombstone[Self.memberName] = nil
@@ -207,7 +207,7 @@ extension ClockedDocument {
     ///   - clock: The time of the change.
     ///   - latest: The latest trusted time, in milliseconds since 1970.
     package mutating func write(
-        _ name: String, _ value: JSON?, at clock: AttributeClock, believing latest: Int64 = AttributeClock.latest
+        _ name: String, _ value: JSONValue?, at clock: FieldClock, believing latest: Int64 = FieldClock.latest
     ) {
         _ = write([(name, value, clock)], believing: latest)
     }
@@ -217,9 +217,9 @@ extension ClockedDocument {
     /// - Returns: For each change, in order, the member directly after it and its clock.
     /// - Complexity: O(*n* + *m*) for *n* changes of a document with *m* members.
     package mutating func write(
-        _ changes: [(name: String, value: JSON?, moment: AttributeClock)],
-        believing latest: Int64 = AttributeClock.latest
-    ) -> [(value: JSON?, newest: AttributeClock?)] {
+        _ changes: [(name: String, value: JSONValue?, moment: FieldClock)],
+        believing latest: Int64 = FieldClock.latest
+    ) -> [(value: JSONValue?, newest: FieldClock?)] {
         guard var inside = root.inside else { return changes.map { _ in (nil, nil) } }
         func isKnown(_ member: ClockedMember) -> Bool {
             member.isTrusted && member.newest.map { $0.milliseconds <= latest } ?? true

@@ -17,7 +17,7 @@ extension ClockedMember {
     ///   - others: The member in other known versions: the change is later than theirs, too.
     /// - Returns: The member after the change.
     func stamped(
-        to new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock? = nil,
+        to new: JSONValue?, at clock: FieldClock, depth: Int, cover: FieldClock? = nil,
         inSightOf others: [ClockedMember] = []
     ) -> ClockedMember {
         if value == new { return self }
@@ -26,7 +26,7 @@ extension ClockedMember {
             return replaced(by: new, at: Self.moment(clock, after: latest), depth: depth)
         }
         let innerCover = others.reduce(Self.later(cover, wholeReach)) { Self.later($0, $1.wholeReach) }
-        func inner(_ old: ClockedMember, _ name: String, to value: JSON?) -> ClockedMember {
+        func inner(_ old: ClockedMember, _ name: String, to value: JSONValue?) -> ClockedMember {
             old.stamped(
                 to: value, at: clock, depth: depth + 1, cover: innerCover,
                 inSightOf: others.compactMap { $0.inside?[name] })
@@ -43,7 +43,7 @@ extension ClockedMember {
     }
 
     /// The member after its value was replaced.
-    private func replaced(by new: JSON?, at moment: AttributeClock?, depth: Int) -> ClockedMember {
+    private func replaced(by new: JSONValue?, at moment: FieldClock?, depth: Int) -> ClockedMember {
         let written = Self.written(new, at: moment, depth: depth)
         // A new object does not count as written as a whole, because another replica may create it concurrently, and the two
         // are merged. It is later than the former value.
@@ -52,7 +52,7 @@ extension ClockedMember {
     }
 
     /// A value written as a whole at a time, with everything inside; `nil` if the time is unknown.
-    static func written(_ value: JSON?, at moment: AttributeClock?, depth: Int) -> ClockedMember {
+    static func written(_ value: JSONValue?, at moment: FieldClock?, depth: Int) -> ClockedMember {
         guard let object = depth < ClockedDocument.depth ? value?.object : nil else {
             return ClockedMember(value, clock: moment, isUnknown: moment == nil)
         }
@@ -62,7 +62,7 @@ extension ClockedMember {
     }
 
     /// A clock, or the successor of another one on the same device if that is not earlier.
-    static func moment(_ clock: AttributeClock, after other: AttributeClock?) -> AttributeClock? {
+    static func moment(_ clock: FieldClock, after other: FieldClock?) -> FieldClock? {
         guard let other, other >= clock else { return clock }
         return other.successor(on: clock.device)
     }

@@ -9,25 +9,25 @@
 ///     an object  10:00      no           written as a whole at 10:00: everything inside is as new, or newer
 struct ClockedMember: Hashable, Sendable {
     /// The value, or `nil` for none.
-    let value: JSON?
+    let value: JSONValue?
     /// The clock of its change as a whole; `nil` if it never was changed as a whole, or this is unknown.
-    let clock: AttributeClock?
+    let clock: FieldClock?
     /// Whether a foreign edit changed it, or may have.
     let isUnknown: Bool
     /// The latest clock of the value that a foreign edit replaced; a later change must exceed it.
-    let bound: AttributeClock?
+    let bound: FieldClock?
     /// The members of an object, with removed ones; `nil` for a single value.
     let inside: ClockedMembers?
     /// Whether the change of this and of everything inside is known.
     let isTrusted: Bool
     /// The latest change of it or of anything inside.
-    let newest: AttributeClock?
+    let newest: FieldClock?
     /// The latest clock of it or of anything inside, with the bounds.
-    let reach: AttributeClock?
+    let reach: FieldClock?
 
     /// Creates a member; an unknown one has no clock, and only an unknown one has a bound.
     init(
-        _ value: JSON?, clock: AttributeClock?, isUnknown: Bool = false, after bound: AttributeClock? = nil,
+        _ value: JSONValue?, clock: FieldClock?, isUnknown: Bool = false, after bound: FieldClock? = nil,
         inside: ClockedMembers? = nil
     ) {
         self.value = value
@@ -42,13 +42,13 @@ struct ClockedMember: Hashable, Sendable {
     }
 
     /// The clock of it as a whole, or its bound.
-    var wholeReach: AttributeClock? { clock ?? bound }
+    var wholeReach: FieldClock? { clock ?? bound }
 
     /// A member that never existed.
     static let nothing = ClockedMember(nil, clock: nil)
 
     /// An object without members, or with those given.
-    static func object(_ inside: ClockedMembers, clock: AttributeClock? = nil) -> ClockedMember {
+    static func object(_ inside: ClockedMembers, clock: FieldClock? = nil) -> ClockedMember {
         ClockedMember(inside.json, clock: clock, inside: inside)
     }
 
@@ -60,9 +60,9 @@ struct ClockedMember: Hashable, Sendable {
     ///   - hasClocks: Whether the document has clocks at all; then a member without an entry never existed.
     ///   - depth: The number of enclosing objects.
     ///   - cover: The latest clock of an enclosing object; an older entry is ignored.
-    init(_ value: JSON?, _ node: ClockNode?, hasClocks: Bool, depth: Int, cover: AttributeClock? = nil) {
+    init(_ value: JSONValue?, _ node: ClockNode?, hasClocks: Bool, depth: Int, cover: FieldClock? = nil) {
         let object = depth < ClockedDocument.depth ? value?.object : nil
-        var clock: AttributeClock?
+        var clock: FieldClock?
         var isUnknown = node?.entry != nil
         if case .known(let known, let digest) = node?.entry, cover.map({ known >= $0 }) ?? true,
             digest == ValueDigest(of: value, isObject: object != nil)
@@ -99,7 +99,7 @@ struct ClockedMember: Hashable, Sendable {
     }
 
     /// The later of two clocks.
-    static func later(_ first: AttributeClock?, _ second: AttributeClock?) -> AttributeClock? {
+    static func later(_ first: FieldClock?, _ second: FieldClock?) -> FieldClock? {
         guard let first, let second else { return first ?? second }
         return max(first, second)
     }
@@ -120,7 +120,7 @@ extension ClockedMember {
     ///   - members: The member in each document.
     ///   - cover: The latest clock of an enclosing object.
     /// - Returns: The member; `nil` if nothing of it is left, not even the clock of its removal.
-    static func join(_ members: [ClockedMember], cover: AttributeClock? = nil) -> ClockedMember? {
+    static func join(_ members: [ClockedMember], cover: FieldClock? = nil) -> ClockedMember? {
         let latest = members.filter { $0.clock.map { clock in cover.map { clock >= $0 } ?? true } ?? false }
             .reduce(nil) { best, member in best.map { $0.isBefore(member) ? member : $0 } ?? member }
         let innerCover = later(cover, latest?.clock)

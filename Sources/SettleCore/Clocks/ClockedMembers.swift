@@ -44,7 +44,7 @@ struct ClockedMembers: Hashable, Sendable {
     }
 
     /// The existing members, as a value.
-    var json: JSON {
+    var json: JSONValue {
         .object(JSONObject(zip(names, members).compactMap { name, member in member.value.map { (name, $0) } }))
     }
 

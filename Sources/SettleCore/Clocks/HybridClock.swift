@@ -23,14 +23,14 @@ public struct HybridClock: Hashable, Sendable {
     /// The device, which is part of all its values.
     public let device: String
     /// The last value it has shown or learned; `nil` at the beginning.
-    public private(set) var last: AttributeClock?
+    public private(set) var last: FieldClock?
 
     /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - device: The device, see ``AttributeClock/device``.
+    ///   - device: The device, see ``FieldClock/device``.
     ///   - last: A value to be ahead of.
-    public init(device: String, last: AttributeClock? = nil) {
+    public init(device: String, last: FieldClock? = nil) {
         self.device = device
         self.last = last
     }
@@ -41,7 +41,7 @@ public struct HybridClock: Hashable, Sendable {
             if let server, abs(wall.subtractingReportingOverflow(server).partialValue) > tolerance { server } else {
                 wall
             }
-        return min(max(time, 0), AttributeClock.latest)
+        return min(max(time, 0), FieldClock.latest)
     }
 
     /// The clock of a new change.
@@ -50,10 +50,10 @@ public struct HybridClock: Hashable, Sendable {
     ///   - wall: The wall clock's time, in milliseconds since 1970.
     ///   - server: A server's current time, if known.
     /// - Returns: A value greater than all before; `nil` after the last possible clock, or if the device is invalid.
-    public mutating func tick(wall: Int64, server: Int64? = nil) -> AttributeClock? {
+    public mutating func tick(wall: Int64, server: Int64? = nil) -> FieldClock? {
         let time = Self.time(wall: wall, server: server)
         if server != nil, let last, last.milliseconds > time + Self.tolerance { self.last = nil }
-        let fresh = AttributeClock(milliseconds: time, device: device)
+        let fresh = FieldClock(milliseconds: time, device: device)
         let next =
             if let last, let fresh, last.milliseconds >= fresh.milliseconds { last.successor(on: device) } else {
                 fresh
@@ -68,7 +68,7 @@ public struct HybridClock: Hashable, Sendable {
     ///   - seen: The change's clock.
     ///   - wall: The wall clock's time, in milliseconds since 1970.
     ///   - server: A server's current time, if known.
-    public mutating func learn(_ seen: AttributeClock, wall: Int64, server: Int64? = nil) {
+    public mutating func learn(_ seen: FieldClock, wall: Int64, server: Int64? = nil) {
         guard seen.milliseconds <= Self.time(wall: wall, server: server) + Self.tolerance else { return }
         last = max(last ?? seen, seen)
     }

@@ -7,7 +7,7 @@ struct ValueDigest: Hashable, Sendable {
     let bits: UInt32
 
     /// The digest of an attribute's value: nothing, an object regardless of its members, or the whole value.
-    init(of value: JSON?, isObject: Bool) {
+    init(of value: JSONValue?, isObject: Bool) {
         guard let value else {
             self.init(removal: ())
             return
@@ -78,7 +78,7 @@ struct ValueDigest: Hashable, Sendable {
         return mixed &* prime
     }
 
-    static func hash(_ value: JSON) -> UInt64 {
+    static func hash(_ value: JSONValue) -> UInt64 {
         switch value {
         case .null: hash(tag: 1)
         case .bool(let value): hash(tag: value ? 2 : 3)

@@ -49,17 +49,17 @@ public struct DocumentBody: Sendable {
     /// Makes a body from a value.
     ///
     /// - Throws: ``JSONError`` with code `notAnObject` or `reservedMember`.
-    public init(_ value: JSON) throws(JSONError) { try self.init(utf8: value.utf8) }
+    public init(_ value: JSONValue) throws(JSONError) { try self.init(utf8: value.utf8) }
 
     /// The body as a value with its members.
     ///
     /// - Complexity: O(*n*) in bytes, each time.
-    public var json: JSON { (try? JSON(utf8: utf8)) ?? .object(JSONObject()) }
+    public var json: JSONValue { (try? JSONValue(utf8: utf8)) ?? .object(JSONObject()) }
 
     /// One top-level member, parsed without the others.
     ///
     /// - Complexity: O(*n*) in bytes up to the member.
-    public subscript(name: String) -> JSON? { members(named: [name])[name] }
+    public subscript(name: String) -> JSONValue? { members(named: [name])[name] }
 
     /// The body in Erlang's term format.
     var term: [UInt8] {
@@ -78,8 +78,8 @@ extension DocumentBody: Hashable, ExpressibleByDictionaryLiteral, CustomStringCo
     /// Makes a body from a literal in source code.
     ///
     /// - Precondition: No name starts with an underscore.
-    public init(dictionaryLiteral elements: (String, JSON)...) {
-        let body = try? DocumentBody(JSON.object(JSONObject(elements)))
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        let body = try? DocumentBody(JSONValue.object(JSONObject(elements)))
         precondition(body != nil, "a body has no members that start with an underscore")
         self = body ?? .empty
     }

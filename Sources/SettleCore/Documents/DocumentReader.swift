@@ -45,7 +45,7 @@ package struct DocumentReader {
         if let reader = try readUnlessDoubled(text, allowsReserved: allowsReserved, isUnique: false) { return reader }
         // Rare: parse into a value, which drops all but the last member of each name, and read its text. Names that
         // only share a fingerprint are found again, and are ignored this time.
-        let unique = try JSON(utf8: text).utf8
+        let unique = try JSONValue(utf8: text).utf8
         let second = unique.withUnsafeBufferPointer { buffer in
             Result { () throws(JSONError) in
                 try readUnlessDoubled(buffer, allowsReserved: allowsReserved, isUnique: true)

@@ -13,7 +13,7 @@ package enum ErlangTerm: Sendable {
     /// The members of a document, in CouchDB's representation of JSON.
     case members(DocumentBody)
     /// A JSON value.
-    case json(JSON)
+    case json(JSONValue)
 
     /// The bytes of the term, as `term_to_binary` returns them.
     package var bytes: [UInt8] {

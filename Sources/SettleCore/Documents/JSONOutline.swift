@@ -142,7 +142,7 @@ extension DocumentBody {
             try? scanner.scan()
             return JSONObject(
                 scanner.sink.members.compactMap { name, range in
-                    (try? JSON(utf8: UnsafeBufferPointer(rebasing: text[range]))).map { (name, $0) }
+                    (try? JSONValue(utf8: UnsafeBufferPointer(rebasing: text[range]))).map { (name, $0) }
                 })
         }
     }

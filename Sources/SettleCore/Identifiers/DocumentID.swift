@@ -20,6 +20,12 @@ public struct DocumentID: Sendable {
         self.string = string
     }
 
+    /// Makes an id from text; `nil` where ``init(validating:)`` throws.
+    public init?(_ string: String) {
+        guard Self.problem(in: string) == nil else { return nil }
+        self.string = string
+    }
+
     /// Makes an id from text that is known to be valid, such as one read from a store.
     package init(unchecked string: String) { self.string = string }
 

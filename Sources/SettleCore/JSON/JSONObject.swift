@@ -8,7 +8,7 @@ public struct JSONObject: Hashable, Sendable {
         /// The member's name.
         public let name: String
         /// The member's value.
-        public var value: JSON
+        public var value: JSONValue
 
         /// Whether both have the same name, byte by byte, and the same value.
         public static func == (left: Member, right: Member) -> Bool {
@@ -27,7 +27,7 @@ public struct JSONObject: Hashable, Sendable {
     /// Creates an object from members; of duplicate names only the last is kept, at its own place, as in CouchDB.
     ///
     /// - Complexity: O(*n*).
-    public init(_ elements: [(String, JSON)]) {
+    public init(_ elements: [(String, JSONValue)]) {
         self.init(lastOfEach: elements.map { Member(name: $0.0, value: $0.1) })
     }
 
@@ -68,7 +68,7 @@ public struct JSONObject: Hashable, Sendable {
     /// The value of a member, or `nil`; setting `nil` removes it.
     ///
     /// - Complexity: O(1) to read and to set, O(*n*) to remove.
-    public subscript(name: String) -> JSON? {
+    public subscript(name: String) -> JSONValue? {
         get { position(of: name).map { members[$0].value } }
         set {
             switch (position(of: name), newValue) {
@@ -123,7 +123,7 @@ extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
     /// The member at a position.
     public subscript(position: Int) -> Member { members[position] }
     /// Creates an object from members; of duplicate names the last counts.
-    public init(dictionaryLiteral elements: (String, JSON)...) { self.init(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
     /// Whether both have the same members in the same order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
     /// Hashes the members in order.

@@ -21,7 +21,7 @@ struct MergeComparison {
     /// Compares values at a nesting depth; values nested too deeply are compared as a whole.
     ///
     /// - Complexity: O(*n* · *k*) for *n* bytes in all and *k* classes.
-    init(_ values: [JSON?], depth: Int) {
+    init(_ values: [JSONValue?], depth: Int) {
         let areObjects = depth < JSONLimits.depth && values.allSatisfy { $0 == nil || $0?.object != nil }
         guard areObjects else {
             classes = Self.classes(of: values, by: ==)

@@ -15,7 +15,7 @@ enum MergeLines {
     /// The base with the changes of all versions.
     ///
     /// - Complexity: O(*n* · *d*) for *n* lines of which *d* are removed or added, and O(*d*²) memory.
-    static func merge(_ member: MergeMember) throws(MergeMisfit) -> JSON {
+    static func merge(_ member: MergeMember) throws(MergeMisfit) -> JSONValue {
         if member.isRemoved { throw .removed }
         guard let base = (member.base ?? "").string else { throw .notText }
         var table = LineTable()

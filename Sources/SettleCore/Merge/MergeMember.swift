@@ -3,20 +3,20 @@ struct MergeMember {
     /// The path to the member.
     let path: MergePath
     /// The value in the base, `nil` if absent.
-    let base: JSON?
+    let base: JSONValue?
     /// The value in each version, `nil` if absent.
-    let versions: [JSON?]
+    let versions: [JSONValue?]
     /// The base in slot 0, then the versions.
     let comparison: MergeComparison
     /// The versions that changed the member.
     let changed: [Int]
 
     /// Makes a member of the base's value and the versions' values.
-    init(_ values: [JSON?], at path: MergePath) {
+    init(_ values: [JSONValue?], at path: MergePath) {
         self.init(values, MergeComparison(values, depth: path.depth), at: path)
     }
 
-    private init(_ values: [JSON?], _ comparison: MergeComparison, at path: MergePath) {
+    private init(_ values: [JSONValue?], _ comparison: MergeComparison, at path: MergePath) {
         self.path = path
         base = values.first ?? nil
         versions = Array(values.dropFirst())
@@ -26,7 +26,7 @@ struct MergeMember {
     }
 
     /// The values of the versions that changed it, `nil` for a removal.
-    var changes: [JSON?] { changed.map { versions[$0] } }
+    var changes: [JSONValue?] { changed.map { versions[$0] } }
 
     /// Whether the member was changed to more than one value.
     var isClash: Bool {

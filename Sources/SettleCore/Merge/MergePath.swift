@@ -17,7 +17,7 @@ struct MergePath {
     }
 
     /// The path to an element of an array.
-    func element(_ identity: JSON) -> MergePath {
+    func element(_ identity: JSONValue) -> MergePath {
         let step = "/" + Self.escaped(identity.string ?? identity.description)
         return MergePath(shown: shown + step, rule: rule, depth: depth + 1)
     }

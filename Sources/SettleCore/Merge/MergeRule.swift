@@ -48,7 +48,7 @@ public enum MergeRule: Sendable {
     ///
     /// The result must depend on the clash alone: no clock, no random numbers, no property of the device. Otherwise
     /// replicas that settle the same conflict write different revisions (SEMANTICS 83).
-    case custom(String, @Sendable (MergeClash) -> JSON?)
+    case custom(String, @Sendable (MergeClash) -> JSONValue?)
 }
 
 /// One member that several versions changed to different values.
@@ -56,9 +56,9 @@ public struct MergeClash: Hashable, Sendable {
     /// The member's JSON Pointer, as decisions show it.
     public let path: String
     /// The value all versions started from, `nil` if there was no such member.
-    public let base: JSON?
+    public let base: JSONValue?
     /// Each version's value, `nil` where there is no such member.
-    public let versions: [JSON?]
+    public let versions: [JSONValue?]
     /// The positions of the versions that changed the member, in order.
     public let changed: [Int]
 }

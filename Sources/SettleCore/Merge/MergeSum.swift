@@ -5,7 +5,7 @@ enum MergeSum {
     ///     base + Σ (version - base)  =  Σ version - (edits - 1) · base
     ///
     /// - Complexity: O(*n*) in digits.
-    static func merge(_ member: MergeMember, edits: [Int]) throws(MergeMisfit) -> JSON {
+    static func merge(_ member: MergeMember, edits: [Int]) throws(MergeMisfit) -> JSONValue {
         if member.isRemoved { throw .removed }
         guard let base = (member.base ?? 0).number else { throw .notNumbers }
         var numbers = [base]

@@ -33,7 +33,7 @@ extension Merger {
 
     /// Merges the elements of an array by identity.
     private mutating func merge(_ elements: MergeElements, of array: MergeMember, by rule: MergeRule.Kind) -> Result {
-        var merged: [JSON] = []
+        var merged: [JSONValue] = []
         var isComplete = true
         for identity in elements.order {
             let element = MergeMember(elements.values(of: identity), at: array.path.element(identity))

@@ -2,13 +2,13 @@
 struct Merger {
     /// The result for a member.
     enum Result {
-        case value(JSON)
+        case value(JSONValue)
         case removed
         case left
 
-        init(_ value: JSON?) { self = value.map(Result.value) ?? .removed }
+        init(_ value: JSONValue?) { self = value.map(Result.value) ?? .removed }
 
-        var value: JSON? { if case .value(let value) = self { value } else { nil } }
+        var value: JSONValue? { if case .value(let value) = self { value } else { nil } }
     }
 
     let rules: MergeRules
@@ -117,11 +117,11 @@ public struct MergeDecision: Hashable, Sendable {
     /// Pointer proper would have its position.
     public let path: String
     /// The value all versions started from, `nil` if there was no such member.
-    public let base: JSON?
+    public let base: JSONValue?
     /// Each version's value, `nil` where there is no such member.
-    public let versions: [JSON?]
+    public let versions: [JSONValue?]
     /// The merged value; `nil` if the member was removed, or if it or a member inside it was left undecided.
-    public internal(set) var result: JSON?
+    public internal(set) var result: JSONValue?
     /// The reason.
     public let reason: MergeReason
 }

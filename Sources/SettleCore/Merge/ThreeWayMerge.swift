@@ -15,7 +15,7 @@
 ///                                          └─ else a clash ──────────────→ `onClash`
 ///
 /// A removal is a change like any other, so a member that one version removed and the others did not change stays
-/// removed (SEMANTICS 58). Values are compared as ``JSON`` compares them: `1` and `1.0` differ, as they do in
+/// removed (SEMANTICS 58). Values are compared as ``JSONValue`` compares them: `1` and `1.0` differ, as they do in
 /// CouchDB's revision ids; `1.0` and `1e0` do not. Reordering members is a change, too, but is overridden by a
 /// version with the same members in another order. Arrays are one value unless a rule says otherwise.
 ///
@@ -38,7 +38,7 @@ public enum ThreeWayMerge {
     public static func merge(
         base: JSONObject, versions: [JSONObject], rules: MergeRules = MergeRules()
     ) -> MergeOutcome {
-        let document = MergeMember([.object(base)] + versions.map(JSON.object), at: .root)
+        let document = MergeMember([.object(base)] + versions.map(JSONValue.object), at: .root)
         guard let first = document.changed.first else {
             return MergeOutcome(merged: versions.first ?? base, decisions: [])
         }

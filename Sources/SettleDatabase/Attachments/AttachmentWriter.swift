@@ -13,7 +13,7 @@ internal import SettlePlatform
 public final class AttachmentWriter {
     private let store: BlobStore
     private let contentType: String
-    private let encoding: Attachment.Encoding
+    private let encoding: DocumentAttachment.Encoding
     private let gzip: Gzip?
     /// Validates content that arrives compressed.
     private var check: GzipCheck?
@@ -27,7 +27,7 @@ public final class AttachmentWriter {
     private var place: PartialBlobs.Place?
     private var isFinished = false
 
-    init(store: BlobStore, contentType: String, encoding: Attachment.Encoding?) throws {
+    init(store: BlobStore, contentType: String, encoding: DocumentAttachment.Encoding?) throws {
         self.store = store
         self.contentType = contentType
         let compresses = encoding == nil && Gzip.isCompressible(contentType)
@@ -38,7 +38,7 @@ public final class AttachmentWriter {
 
     /// Continues the partial content of an earlier writer, if there is one, whose bytes are read once.
     init(
-        store: BlobStore, resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
+        store: BlobStore, resuming digest: AttachmentDigest, length: Int64, encoding: DocumentAttachment.Encoding
     ) throws {
         self.store = store
         contentType = "application/octet-stream"
@@ -105,7 +105,7 @@ public final class AttachmentWriter {
     /// - Returns: The attachment, to be attached to a document of the same database.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that is empty or starts
     ///   with an underscore, or for a content that is declared as gzip and can't be expanded.
-    public func finish(name: String) throws -> Attachment {
+    public func finish(name: String) throws -> DocumentAttachment {
         guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
             throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
         }
@@ -126,7 +126,7 @@ public final class AttachmentWriter {
             try store.adopt(file.path, as: blob)
         }
         (file, place) = (nil, nil)
-        return Attachment(
+        return DocumentAttachment(
             name: name, contentType: contentType, revpos: 0, digest: digest, length: check?.length ?? length,
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }

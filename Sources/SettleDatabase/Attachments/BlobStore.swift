@@ -65,11 +65,7 @@ final class BlobStore: Sendable {
     private func makeFolder(_ folder: String) throws {
         try folders.withLock { folders in
             if folders.contains(folder) { return }
-            if !FileManager.default.fileExists(atPath: folder) {
-                do { try makePrivateFolder(folder) } catch {
-                    throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
-                }
-            }
+            try makePrivateFolder(folder)
             try synchronizeFolder(above: folder)
             folders.insert(folder)
         }

@@ -38,11 +38,7 @@ final class PartialBlobs: Sendable {
         guard let files else { return nil }
         guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
         let folder = files.partialAttachments
-        if !FileManager.default.fileExists(atPath: folder) {
-            do { try makePrivateFolder(folder) } catch {
-                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
-            }
-        }
+        try makePrivateFolder(folder)
         let name = Hexadecimal.encode(digest.md5) + "-\(length)"
         guard taken.withLock({ $0.insert(name).inserted }) else { return nil }
         return Place("\(folder)/\(name)") { [weak self] in _ = self?.taken.withLock { $0.remove(name) } }

@@ -39,7 +39,7 @@ package struct ObjectChanges: Sendable {
     /// The texts among the values that are ids of given objects.
     func references(among ids: Set<DocumentID>) -> [DocumentID] {
         var found: [DocumentID] = []
-        func look(_ value: JSON?) {
+        func look(_ value: JSONValue?) {
             switch value {
             case .string(let text):
                 let id = DocumentID(unchecked: text)
@@ -59,12 +59,12 @@ package struct AttributeChange: Sendable {
     /// The attribute: a top-level member's name.
     package let name: String
     /// The new value; `nil` if it was removed.
-    package let value: JSON?
+    package let value: JSONValue?
     /// The time of the change.
-    package let moment: AttributeClock
+    package let moment: FieldClock
 
     /// Creates a change.
-    package init(_ name: String, _ value: JSON?, at moment: AttributeClock) {
+    package init(_ name: String, _ value: JSONValue?, at moment: FieldClock) {
         self.name = name
         self.value = value
         self.moment = moment
@@ -75,8 +75,8 @@ package struct AttributeChange: Sendable {
         /// The object has the value.
         case applied
         /// A later change is kept: the attribute's value, `nil` for none, and its clock.
-        case superseded(by: JSON?, at: AttributeClock?)
+        case superseded(by: JSONValue?, at: FieldClock?)
         /// The object stays deleted; with the time of the deletion, if known.
-        case deleted(at: AttributeClock?)
+        case deleted(at: FieldClock?)
     }
 }

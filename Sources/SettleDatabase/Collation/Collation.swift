@@ -33,28 +33,28 @@ public enum Collation {
     /// Compares two values.
     ///
     /// - Complexity: O(*n*) in bytes; nesting is walked without recursion.
-    public static func compare(_ left: JSON, _ right: JSON) -> Order {
-        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.compare)
+    public static func compare(_ left: JSONValue, _ right: JSONValue) -> Order {
+        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.compare)
     }
 
     /// Whether the first value comes before the second, for sorting.
-    public static func isBefore(_ left: JSON, _ right: JSON) -> Bool { compare(left, right) == .before }
+    public static func isBefore(_ left: JSONValue, _ right: JSONValue) -> Bool { compare(left, right) == .before }
 
-    /// The version of the order of strings, which may change with an update of the system.
+    /// The version of the order of strings, which only another version of Settle changes.
     ///
     /// Indexes stored in this order have to be rebuilt when the version changes.
-    public static var version: String { StringCollator.shared.version }
+    public static var version: String { StringCollator.version }
 
     /// Compares two values that are not both arrays or both objects.
-    private static func leafOrder(_ left: JSON, _ right: JSON) -> Order {
+    private static func leafOrder(_ left: JSONValue, _ right: JSONValue) -> Order {
         switch (left, right) {
         case (.number(let left), .number(let right)): NumberOrder.compare(left, right)
-        case (.string(let left), .string(let right)): StringCollator.shared.compare(left, right)
+        case (.string(let left), .string(let right)): StringCollator.compare(left, right)
         default: Order(rank(left), rank(right))
         }
     }
 
-    private static func rank(_ value: JSON) -> Int {
+    private static func rank(_ value: JSONValue) -> Int {
         switch value {
         case .null: 0
         case .bool(let value): value ? 2 : 1

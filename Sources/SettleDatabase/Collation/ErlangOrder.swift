@@ -8,13 +8,13 @@ package import SettleCore
 /// and `$all` uses it to find identical elements.
 package enum ErlangOrder {
     /// Compares two values.
-    package static func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
-        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.bytes)
+    package static func compare(_ left: JSONValue, _ right: JSONValue) -> Collation.Order {
+        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.bytes)
     }
 
     /// Whether the values are equal and their numbers of the same kind, whereas ``compare(_:_:)`` treats 1 and 1.0 as
     /// equal.
-    static func isIdentical(_ left: JSON, _ right: JSON) -> Bool {
+    static func isIdentical(_ left: JSONValue, _ right: JSONValue) -> Bool {
         let order = JSONWalk.compare(
             left, right,
             leaf: { left, right in
@@ -22,19 +22,19 @@ package enum ErlangOrder {
                     return left.isInteger ? .before : .after
                 }
                 return leafOrder(left, right)
-            }, name: StringCollator.shared.bytes)
+            }, name: StringCollator.bytes)
         return order == .same
     }
 
-    private static func leafOrder(_ left: JSON, _ right: JSON) -> Collation.Order {
+    private static func leafOrder(_ left: JSONValue, _ right: JSONValue) -> Collation.Order {
         switch (left, right) {
         case (.number(let left), .number(let right)): NumberOrder.compare(left, right)
-        case (.string(let left), .string(let right)): StringCollator.shared.bytes(left, right)
+        case (.string(let left), .string(let right)): StringCollator.bytes(left, right)
         default: Collation.Order(rank(left), rank(right))
         }
     }
 
-    private static func rank(_ value: JSON) -> Int {
+    private static func rank(_ value: JSONValue) -> Int {
         switch value {
         case .number: 0
         case .bool(false): 1

@@ -9,7 +9,7 @@ internal import SettleCore
 /// Only the containers that are open on both sides are stored, so deep nesting costs memory, not stack.
 enum JSONWalk {
     private enum Frame {
-        case arrays([JSON], [JSON], next: Int)
+        case arrays([JSONValue], [JSONValue], next: Int)
         case objects(JSONObject, JSONObject, next: Int)
     }
 
@@ -22,7 +22,7 @@ enum JSONWalk {
     ///   - name: Compares two names of members.
     /// - Returns: The first difference in the order of the text.
     static func compare(
-        _ left: JSON, _ right: JSON, leaf: (JSON, JSON) -> Collation.Order,
+        _ left: JSONValue, _ right: JSONValue, leaf: (JSONValue, JSONValue) -> Collation.Order,
         name: (String, String) -> Collation.Order
     ) -> Collation.Order {
         var open: [Frame] = []
@@ -43,7 +43,7 @@ enum JSONWalk {
     }
 
     private enum Step {
-        case pair(JSON, JSON)
+        case pair(JSONValue, JSONValue)
         case done(Collation.Order)
     }
 

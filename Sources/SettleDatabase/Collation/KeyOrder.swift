@@ -8,7 +8,7 @@ package enum KeyOrder: Sendable {
     case raw
 
     /// Compares two keys.
-    package func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
+    package func compare(_ left: JSONValue, _ right: JSONValue) -> Collation.Order {
         switch self {
         case .collation: Collation.compare(left, right)
         case .raw: ErlangOrder.compare(left, right)
@@ -16,7 +16,7 @@ package enum KeyOrder: Sendable {
     }
 
     /// The first byte of a key. No two orders share one, so that a key identifies its order.
-    func tag(of value: JSON) -> UInt8 {
+    func tag(of value: JSONValue) -> UInt8 {
         switch (value, self) {
         case (.null, .collation): 0x10
         case (.bool(let flag), .collation): flag ? 0x21 : 0x20

@@ -19,7 +19,7 @@ package enum SortKey {
     /// The key of a value.
     ///
     /// - Complexity: O(*n*) in bytes.
-    package static func of(_ value: JSON, in order: KeyOrder = .collation) -> [UInt8] {
+    package static func of(_ value: JSONValue, in order: KeyOrder = .collation) -> [UInt8] {
         var bytes: [UInt8] = []
         append(value, to: &bytes, in: order)
         return bytes
@@ -47,18 +47,18 @@ package enum SortKey {
             return append(.string(String(decoding: text.dropFirst().dropLast(), as: UTF8.self)), to: &bytes, in: order)
         default: break
         }
-        append(try JSON(utf8: Array(text)), to: &bytes, in: order)
+        append(try JSONValue(utf8: Array(text)), to: &bytes, in: order)
     }
 
     /// Appends the key of a value.
-    package static func append(_ value: JSON, to bytes: inout [UInt8], in order: KeyOrder = .collation) {
+    package static func append(_ value: JSONValue, to bytes: inout [UInt8], in order: KeyOrder = .collation) {
         bytes.append(order.tag(of: value))
         switch value {
         case .null, .bool: break
         case .number(let number): append(number, to: &bytes)
         case .string(let text):
             switch order {
-            case .collation: StringCollator.shared.appendSortKey(of: text, to: &bytes)
+            case .collation: StringCollator.appendSortKey(of: text, to: &bytes)
             case .raw: StringCollator.appendEscaped(text, to: &bytes)
             }
         case .array(let elements):

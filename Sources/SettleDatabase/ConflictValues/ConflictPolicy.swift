@@ -18,8 +18,8 @@
 /// - ``localWins``
 /// - ``remoteWins``
 /// - ``threeWayMerge(_:deletionsWin:)``
-/// - ``latestAttributeWins``
-/// - ``latestAttributeWins(onClash:deletions:)``
+/// - ``latestFieldWins``
+/// - ``latestFieldWins(onClash:deletions:)``
 /// - ``latestDocumentWins``
 /// - ``latestDocumentWins(deletions:)``
 /// ### Rules of an app

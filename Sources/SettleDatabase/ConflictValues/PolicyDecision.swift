@@ -6,42 +6,42 @@ public struct PolicyDecision: Sendable {
     public var resolution: Resolution
     /// The reason, in human-readable form.
     public var reason: String
-    /// The decisions about single members, if the policy merges.
-    public var members: [MemberDecision]
+    /// The decisions about single fields, if the policy merges.
+    public var fields: [FieldDecision]
     /// Whether the policy answered differently when called a second time.
     public internal(set) var isImpure = false
 
     /// Creates a decision.
-    public init(_ resolution: Resolution, reason: String = "", members: [MemberDecision] = []) {
+    public init(_ resolution: Resolution, reason: String = "", fields: [FieldDecision] = []) {
         self.resolution = resolution
         self.reason = reason
-        self.members = members
+        self.fields = fields
     }
 }
 
-/// A merge's decision about one member, with the reason.
-public struct MemberDecision: Sendable, Hashable {
+/// A merge's decision about one field, with the reason.
+public struct FieldDecision: Sendable, Hashable {
     /// One side's value.
     public struct Side: Sendable, Hashable {
         /// The revision, or `merge of …` if branches were merged before.
         public let name: String
-        /// Its value; `nil` if the member is absent.
-        public let value: JSON?
+        /// Its value; `nil` if the field is absent.
+        public let value: JSONValue?
     }
 
-    /// The member as a JSON pointer, such as `/address/city`; attachments are under `/_attachments`.
+    /// The field as a JSON pointer, such as `/address/city`; attachments are under `/_attachments`.
     public let path: String
-    /// The value at the base; `nil` if the member was absent.
-    public let base: JSON?
+    /// The value at the base; `nil` if the field was absent.
+    public let base: JSONValue?
     /// The values of the sides, the winner's first.
     public let sides: [Side]
-    /// The resulting value; `nil` if the member is removed, or left in conflict.
-    public let result: JSON?
+    /// The resulting value; `nil` if the field is removed, or left in conflict.
+    public let result: JSONValue?
     /// The reason, in human-readable form.
     public let reason: String
-    /// Whether the member was changed differently on several sides.
+    /// Whether the field was changed differently on several sides.
     public let isClash: Bool
-    /// Whether the member was left in conflict, and with it the document.
+    /// Whether the field was left in conflict, and with it the document.
     public let isLeft: Bool
 
     init(_ decision: MergeDecision, names: [String]) {

@@ -9,7 +9,7 @@ public enum Resolution: Sendable, Hashable {
     /// alive, if another replica concurrently closes this leaf. Keeping a disputed deletion closes the live leaves.
     case keep(RevisionID)
     /// New content, written as a child of the winner (K8). Its attachments may be those of any leaf or new ones.
-    case merged(DocumentBody, attachments: [Attachment])
+    case merged(DocumentBody, attachments: [DocumentAttachment])
     /// The content of a document, which is a leaf, a changed leaf or new: ``keep(_:)`` if it is an unchanged leaf, else
     /// ``merged(_:attachments:)`` (SEMANTICS 15, 26).
     ///

@@ -9,8 +9,8 @@ extension Database {
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: Which members the tombstone keeps, in addition to ``membersKeptOnDelete()``: names, like
-    ///     `["owner"]`, or ``KeptMembers/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not
+    ///   - keeping: Which members the tombstone keeps, in addition to ``fieldsKeptOnDelete()``: names, like
+    ///     `["owner"]`, or ``KeptFields/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not
     ///     kept.
     ///   - adding: Members to add to the tombstone, such as who deleted the document; they replace kept members of the
     ///     same name.
@@ -19,13 +19,13 @@ extension Database {
     ///     handler merges. A branch deletes the revision that was read, and later edits stay.
     /// - Returns: The tombstone; `nil` if there was nothing to delete.
     /// - Throws: ``DatabaseError`` with code `notFound` for a document that was never saved or was purged, `conflict`,
-    ///   `refused`, `invalid` for an added member of a closing tombstone, and as ``save(_:onConflict:)``.
+    ///   `refused`, `invalid` for an added member of a closing tombstone, and as a save.
     @discardableResult
     public func delete(
-        _ document: Document, keeping: KeptMembers = [], adding: DocumentBody = .empty,
-        onConflict conflict: SaveConflict
+        _ document: Document, keeping: KeptFields = [], adding: DocumentBody = .empty,
+        onConflict conflict: SaveConflict = .fail
     ) throws -> Document? {
-        let content = try TombstoneContent(keeping: keeping.union(membersKeptOnDelete()), adding: adding)
+        let content = try TombstoneContent(keeping: keeping.union(fieldsKeptOnDelete()), adding: adding)
         switch conflict {
         case .fail, .lastWriteWins, .deletesWin, .branch:
             return try edit { try Self.delete(document, content, onConflict: conflict, with: $0) }
@@ -42,7 +42,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document.
     @discardableResult
     public func delete(
-        _ id: DocumentID, keeping: KeptMembers = [], adding: DocumentBody = .empty
+        _ id: DocumentID, keeping: KeptFields = [], adding: DocumentBody = .empty
     ) throws -> Document? {
         try transaction {
             // The content is not needed, so that a damaged document can be deleted too.
@@ -56,14 +56,14 @@ extension Database {
     }
 
     /// The top-level members every tombstone of this database keeps; none unless set.
-    public func membersKeptOnDelete() throws -> Set<String> {
+    public func fieldsKeptOnDelete() throws -> Set<String> {
         guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }
-        return Set(((try? JSON(parsing: text))?.array ?? []).compactMap(\.string))
+        return Set(((try? JSONValue(parsing: text))?.array ?? []).compactMap(\.string))
     }
 
     /// Sets the top-level members every tombstone of this database keeps, such as those that its filters test.
-    public func setMembersKeptOnDelete(_ names: Set<String>) throws {
-        let list = names.isEmpty ? nil : JSON.array(names.sorted().map(JSON.string)).description
+    public func setFieldsKeptOnDelete(_ names: Set<String>) throws {
+        let list = names.isEmpty ? nil : JSONValue.array(names.sorted().map(JSONValue.string)).description
         try engine.commit { try $0.setSetting("members_kept_on_delete", to: list) }
     }
 

@@ -12,13 +12,14 @@ extension Database {
     ///
     /// - Parameters:
     ///   - document: The document to save.
-    ///   - conflict: What to do if the document was changed since it was read.
+    ///   - conflict: What to do if the document was changed since it was read. By default nothing is written and the call throws,
+    ///     so no edit is lost.
     /// - Returns: The document as stored.
     /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` if the document was purged since it was read,
     ///   unless the last write wins, and for a branch on an unknown revision; `refused` by a validation; `invalid`,
     ///   `documentTooLarge`, `attachmentMissing`; `diskFull` or `inputOutput`. Nothing is written then.
     @discardableResult
-    public func save(_ document: Document, onConflict conflict: SaveConflict) throws -> Document {
+    public func save(_ document: Document, onConflict conflict: SaveConflict = .fail) throws -> Document {
         switch conflict {
         case .fail, .lastWriteWins, .deletesWin, .branch:
             let body = try document.body()
@@ -38,7 +39,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
     @discardableResult
     public func saveAll(
-        _ documents: [Document], onConflict conflict: SaveConflict
+        _ documents: [Document], onConflict conflict: SaveConflict = .fail
     ) throws -> [Result<Document, any Error>] {
         if case .merge = conflict {
             return documents.map { document in Result { try save(document, onConflict: conflict) } }

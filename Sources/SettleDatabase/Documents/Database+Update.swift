@@ -4,22 +4,17 @@ extension Database {
     /// Reads a document, changes it with a closure, and saves it. If another writer saved it in between, the closure is
     /// called again with the new state, so no edit is overwritten (SEMANTICS 146).
     ///
-    ///     try database.update("milk") { milk in
-    ///         guard milk["bought"] != true else { return false }
-    ///         milk["bought"] = true
-    ///         return true
-    ///     }
+    ///     try database.update("milk") { $0["bought"] = true }
     ///
     /// - Parameters:
     ///   - id: The document.
     ///   - change: Changes the document. A missing or deleted document is passed without a revision, and saving creates
-    ///     it. The closure may be called several times, the last time within a transaction, and returns `false` to
-    ///     change nothing.
-    /// - Returns: The document as stored; `nil` if the closure returned `false`.
+    ///     it. The closure may be called several times, the last time within a transaction.
+    /// - Returns: The document as stored.
     /// - Throws: Errors of the closure, and nothing is written then; ``DatabaseError`` with code `invalid` if it gave
-    ///   the document another id, and as ``save(_:onConflict:)`` except for conflicts with other writers.
+    ///   the document another id, and as a save except for conflicts with other writers.
     @discardableResult
-    public func update(_ id: DocumentID, _ change: (inout Document) throws -> Bool) throws -> Document? {
+    public func update(_ id: DocumentID, _ change: (inout Document) throws -> Void) throws -> Document {
         while true {
             let before = try document(id)?.revision
             do { return try updateOnce(id, change) } catch let error as DatabaseError where error.code == .conflict {
@@ -32,11 +27,36 @@ extension Database {
         }
     }
 
+    /// Updates a document as ``update(_:_:)`` does, with a closure that may leave it as it is.
+    ///
+    ///     try database.updateIfNeeded("milk") { milk in
+    ///         guard milk["bought"] != true else { return false }
+    ///         milk["bought"] = true
+    ///         return true
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - change: Changes the document, or returns `false` to change nothing.
+    /// - Returns: The document as stored; `nil` if the closure returned `false`.
+    /// - Throws: As ``update(_:_:)``.
+    @discardableResult
+    public func updateIfNeeded(_ id: DocumentID, _ change: (inout Document) throws -> Bool) throws -> Document? {
+        do {
+            return try update(id) { (document: inout Document) throws -> Void in
+                guard try change(&document) else { throw Unchanged() }
+            }
+        } catch is Unchanged { return nil }
+    }
+
+    /// A closure changed nothing.
+    private struct Unchanged: Error {}
+
     /// Reads a document, changes it, and saves it on the revision that was read.
-    private func updateOnce(_ id: DocumentID, _ change: (inout Document) throws -> Bool) throws -> Document? {
+    private func updateOnce(_ id: DocumentID, _ change: (inout Document) throws -> Void) throws -> Document {
         let current = try document(id)
         var document = current ?? Document(id: id)
-        guard try change(&document) else { return nil }
+        try change(&document)
         guard document.id == id else {
             throw DatabaseError(.invalid, "an update of \"\(id)\" can't change the id, here to \"\(document.id)\"")
         }

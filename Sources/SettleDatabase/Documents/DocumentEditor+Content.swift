@@ -12,9 +12,9 @@ extension DocumentEditor {
     /// An attachment that the parent has, with the same bytes and type, keeps its `revpos`; one from a peer has the
     /// peer's; any other was added with this revision.
     func settled(
-        _ attachments: [Attachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
+        _ attachments: [DocumentAttachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
         keepsRevpos: Bool = false, keepsZero: Bool = false
-    ) throws -> [Attachment] {
+    ) throws -> [DocumentAttachment] {
         guard !attachments.isEmpty else { return [] }
         var names: Set<[UInt8]> = []
         return try attachments.map { attachment in
@@ -35,7 +35,7 @@ extension DocumentEditor {
             }
             let given = keepsRevpos && (attachment.revpos > 0 || keepsZero) ? attachment.revpos : generation
             let revpos = same?.revpos ?? given
-            return Attachment(
+            return DocumentAttachment(
                 name: attachment.name, contentType: attachment.contentType, revpos: revpos,
                 digest: attachment.digest, length: attachment.length, encodedLength: attachment.encodedLength,
                 encoding: attachment.encoding, blob: attachment.blob)

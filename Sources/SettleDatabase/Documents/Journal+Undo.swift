@@ -68,7 +68,7 @@ extension Journal {
         let silent = editor.withoutJournal
         guard let wanted else {
             _ = try Database.delete(
-                Document(id: id), TombstoneContent(keeping: KeptMembers(database.membersKeptOnDelete())),
+                Document(id: id), TombstoneContent(keeping: KeptFields(database.fieldsKeptOnDelete())),
                 onConflict: .lastWriteWins, with: silent)
             return
         }

@@ -37,7 +37,7 @@ extension RevisionHistory {
         bytes += Array("{\"start\":\(start),\"ids\":[".utf8)
         for (index, signature) in signatures.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSON.append(signature.description, to: &bytes)
+            JSONValue.append(signature.description, to: &bytes)
         }
         bytes += [UInt8(ascii: "]"), UInt8(ascii: "}")]
     }

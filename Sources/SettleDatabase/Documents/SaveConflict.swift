@@ -1,5 +1,5 @@
-/// What a save or a delete does if the document was changed since it was read. There is no default (K5): an app should
-/// choose silent overwriting explicitly.
+/// What a save or a delete does if the document was changed since it was read. The default is ``fail``, which loses no edit: an
+/// app chooses silent overwriting explicitly (K5).
 public enum SaveConflict: Sendable {
     /// Nothing is written, and the call throws `conflict` (SEMANTICS 47).
     case fail

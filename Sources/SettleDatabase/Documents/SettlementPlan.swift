@@ -22,7 +22,7 @@ public struct SettlementPlan: Sendable {
         /// Its members.
         public let body: DocumentBody
         /// Its attachments.
-        public let attachments: [Attachment]
+        public let attachments: [DocumentAttachment]
     }
 
     /// The revisions in write order: the result, if it is new, and the closing tombstones. A result that deletes the
@@ -110,7 +110,7 @@ public struct SettlementPlan: Sendable {
     /// Against a deletion the result is always written again: another replica may concurrently keep the deletion and
     /// close the winner, and then the edit would be lost though nobody decided so.
     private mutating func write(
-        _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
     ) throws {
         guard let winner = conflict.winner.revision else { return }
         let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments, hasher)
@@ -121,7 +121,7 @@ public struct SettlementPlan: Sendable {
     /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input of
     /// the revision id is compared.
     private func isWinner(
-        _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
     ) throws -> Bool {
         let (winner, signatures) = (try conflict.winner.body(), attachments.map(\.signature))
         guard conflict.winner.attachments.map(\.signature) == signatures else { return false }
@@ -134,7 +134,7 @@ public struct SettlementPlan: Sendable {
     private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
         if let deletion = conflict.deletions.first?.revision { return try keep(deletion, hasher) }
         guard let winner = conflict.winner.revision else { return }
-        let body = try TombstoneContent(keeping: KeptMembers(names)).body(of: conflict.winner.body())
+        let body = try TombstoneContent(keeping: KeptFields(names)).body(of: conflict.winner.body())
         survivor = try add(body, [], on: winner, isDeleted: true, hasher)
         let deletion = writes.removeLast()
         try close(conflict.revisions.filter { $0 != winner }, hasher)
@@ -150,7 +150,7 @@ public struct SettlementPlan: Sendable {
     }
 
     private mutating func add(
-        _ body: DocumentBody, _ attachments: [Attachment], on parent: RevisionID, isDeleted: Bool,
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], on parent: RevisionID, isDeleted: Bool,
         _ hasher: RevisionHasher
     ) throws -> RevisionID {
         guard parent.generation < RevisionID.maximumGeneration else {

@@ -16,8 +16,14 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The code, the message and the cause in one line.
-    public var description: String {
-        "\(code): \(message)" + (cause.map { " (\($0))" } ?? "")
+    /// The code, the message and the cause in one line. A cause that the message names is not repeated.
+    public var description: String { "\(code): \(message)" + Self.text(of: cause, after: message) }
+
+    /// A cause in parentheses; nothing for one whose words are in the message.
+    package static func text(of cause: (any Error)?, after message: String) -> String {
+        guard let cause else { return "" }
+        let text = "\(cause)"
+        let words = text.split(separator: ": ", maxSplits: 1).last ?? ""
+        return message.contains(text) || (!words.isEmpty && message.contains(words)) ? "" : " (\(text))"
     }
 }

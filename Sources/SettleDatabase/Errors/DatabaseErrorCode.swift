@@ -13,7 +13,7 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let invalid = DatabaseErrorCode(name: "invalid")
     /// A document is larger than the database allows.
     public static let documentTooLarge = DatabaseErrorCode(name: "document_too_large")
-    /// A validation function refused the write; the cause is its ``ValidationError`` (SEMANTICS 116).
+    /// A validation function refused the write; the cause is its ``DocumentRejection`` (SEMANTICS 116).
     public static let refused = DatabaseErrorCode(name: "refused")
     /// Another process has the database open.
     public static let inUse = DatabaseErrorCode(name: "in_use")

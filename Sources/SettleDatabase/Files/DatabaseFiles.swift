@@ -40,11 +40,9 @@ struct DatabaseFiles: Sendable {
 
     /// Creates the folder and its subfolders.
     func create() throws {
-        do {
-            try makePrivateFolder(newAttachments)
-        } catch {
-            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
-        }
+        // First, so that an error names it.
+        try makePrivateFolder(folder)
+        try makePrivateFolder(newAttachments)
     }
 
     /// The suffix of the folder's name while it is being removed.
@@ -60,7 +58,7 @@ struct DatabaseFiles: Sendable {
             try? FileManager.default.removeItem(atPath: doomed)
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
         } catch {
-            throw DatabaseError(.inputOutput, "can't remove \(folder)", cause: error)
+            throw fileManagerError("can't remove \(folder)", error)
         }
     }
 }

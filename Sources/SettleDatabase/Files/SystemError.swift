@@ -1,10 +1,23 @@
 internal import SettlePlatform
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// An error of the system, with its message.
-package func systemError(_ doing: String) -> DatabaseError {
-    let number = errno
+package func systemError(_ doing: String, _ number: Int32 = errno) -> DatabaseError {
     if number == ENOSPC || number == EDQUOT {
         return DatabaseError(.diskFull, "there is no room left while \(doing); free some and retry")
     }
     return DatabaseError(.inputOutput, "\(doing): \(String(cString: strerror(number)))")
+}
+
+/// An error of Foundation's file manager, with the system's message in place of Foundation's description.
+func fileManagerError(_ doing: String, _ error: any Error) -> DatabaseError {
+    guard let cause = (error as? CocoaError)?.underlying as? POSIXError else {
+        return DatabaseError(.inputOutput, doing, cause: error)
+    }
+    return systemError(doing, cause.code.rawValue)
 }

@@ -88,7 +88,7 @@ extension Journal {
     }
 
     /// Gives a document that exists only here another id, and updates references to it in documents with operations.
-    package func rename(_ id: DocumentID, to new: DocumentID, references: (JSON) -> JSON) throws {
+    package func rename(_ id: DocumentID, to new: DocumentID, references: (JSONValue) -> JSONValue) throws {
         try database.edit { editor in
             let moved = try cache.entries(of: id, in: editor.writer).map { entry in
                 var entry = entry
@@ -114,7 +114,7 @@ extension Journal {
         }
     }
 
-    private func rewritten(_ given: JournalEntry, _ references: (JSON) -> JSON) throws -> JournalEntry {
+    private func rewritten(_ given: JournalEntry, _ references: (JSONValue) -> JSONValue) throws -> JournalEntry {
         var entry = given
         entry.old = try entry.old.map { try Self.rewritten($0, references) }
         entry.new = try entry.new.map { try Self.rewritten($0, references) }
@@ -173,7 +173,9 @@ extension Journal {
         return RevisionContent(body: body, attachments: keepsOwn ? content.attachments : new.attachments)
     }
 
-    private static func rewritten(_ content: RevisionContent, _ change: (JSON) -> JSON) throws -> RevisionContent {
+    private static func rewritten(
+        _ content: RevisionContent, _ change: (JSONValue) -> JSONValue
+    ) throws -> RevisionContent {
         RevisionContent(body: try DocumentBody(change(content.body.json)), attachments: content.attachments)
     }
 }

@@ -130,11 +130,11 @@ extension Journal {
     /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*.
     public func pendingByType(
         _ member: String = "type"
-    ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {
+    ) throws -> [String: [DocumentID: [PendingChange.Field]]] {
         try database.snapshot {
-            var types: [String: [DocumentID: [PendingChange.Attribute]]] = [:]
+            var types: [String: [DocumentID: [PendingChange.Field]]] = [:]
             for change in try pending {
-                let attributes = change.attributes.filter { !$0.name.utf8.elementsEqual(member.utf8) }
+                let attributes = change.fields.filter { !$0.name.utf8.elementsEqual(member.utf8) }
                 types[try type(of: change, member), default: [:]][change.documentID] = attributes
             }
             return types

@@ -115,7 +115,7 @@ struct DocumentVerifier {
         if expected != node.revision { report.report("\(name): its content hashes to \(expected)") }
     }
 
-    private mutating func check(_ attachment: Attachment, of name: String) throws {
+    private mutating func check(_ attachment: DocumentAttachment, of name: String) throws {
         guard let blob = try reader.blob(attachment.blob) else {
             return report.report("\(name): the content of \"\(attachment.name)\" is missing")
         }

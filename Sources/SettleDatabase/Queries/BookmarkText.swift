@@ -12,7 +12,7 @@ package enum BookmarkText {
     private static let longest = 1 << 20
 
     /// The bookmark for a position.
-    package static func encode(id: String, key: JSON) -> String {
+    package static func encode(id: String, key: JSONValue) -> String {
         let place: ErlangTerm = .list([
             .tuple([.atom("startkey_docid"), .binary(id)]), .tuple([.atom("startkey"), .json(key)]),
         ])
@@ -29,7 +29,7 @@ package enum BookmarkText {
     }
 
     /// The position of a bookmark; `nil` for invalid input.
-    package static func decode(_ text: String) -> (id: String, key: JSON)? {
+    package static func decode(_ text: String) -> (id: String, key: JSONValue)? {
         guard let bytes = Base64.decodeFromURL(text), bytes.count > 6, bytes[0] == 131 else { return nil }
         var term = bytes[1...]
         if bytes[1] == 80 {

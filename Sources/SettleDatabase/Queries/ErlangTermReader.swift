@@ -19,8 +19,8 @@ struct ErlangTermReader {
     }
 
     /// Reads a list of pairs of an atom and a value, with nothing after it.
-    mutating func pairs() throws -> [String: JSON] {
-        var pairs: [String: JSON] = [:]
+    mutating func pairs() throws -> [String: JSONValue] {
+        var pairs: [String: JSONValue] = [:]
         guard try byte() == 108 else { throw Failure() }
         let count = try number(4)
         guard count < 16 else { throw Failure() }
@@ -63,7 +63,7 @@ struct ErlangTermReader {
         return text
     }
 
-    private mutating func value(_ depth: Int) throws -> JSON {
+    private mutating func value(_ depth: Int) throws -> JSONValue {
         guard depth > 0 else { throw Failure() }
         let tag = try byte()
         switch tag {
@@ -102,11 +102,11 @@ struct ErlangTermReader {
         return elements
     }
 
-    private mutating func object(_ depth: Int) throws -> JSON {
+    private mutating func object(_ depth: Int) throws -> JSONValue {
         switch try byte() {
         case 106: return .object(JSONObject())
         case 108:
-            let members = try list { reader -> (String, JSON) in
+            let members = try list { reader -> (String, JSONValue) in
                 guard try reader.byte() == 104, try reader.byte() == 2, try reader.byte() == 109 else {
                     throw Failure()
                 }
@@ -119,7 +119,7 @@ struct ErlangTermReader {
     }
 
     /// An integer of any size: its sign, and its bytes in little-endian order.
-    private mutating func integer(_ length: Int) throws -> JSON {
+    private mutating func integer(_ length: Int) throws -> JSONValue {
         let isNegative = try byte() != 0
         // No number of a document has more digits.
         guard length <= 4096 else { throw Failure() }

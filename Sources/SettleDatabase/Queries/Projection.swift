@@ -9,7 +9,7 @@ package struct Projection: Sendable {
     private let paths: [(path: SelectorPath, names: [String])]?
 
     /// Reads the list; an empty one returns everything.
-    package init(_ fields: [JSON]) throws(SelectorError) {
+    package init(_ fields: [JSONValue]) throws(SelectorError) {
         guard !fields.isEmpty else {
             (paths, self.fields) = (nil, [])
             return
@@ -30,9 +30,9 @@ package struct Projection: Sendable {
     }
 
     /// The part of a document to return; a path without a value adds nothing.
-    package func shown(of document: JSON) -> JSON {
+    package func shown(of document: JSONValue) -> JSONValue {
         guard let paths else { return document }
-        var shown = JSON.object(JSONObject())
+        var shown = JSONValue.object(JSONObject())
         for (path, names) in paths {
             guard case .value(let value) = path.destination(in: document) else { continue }
             Self.set(value, at: names[...], in: &shown)
@@ -41,7 +41,7 @@ package struct Projection: Sendable {
     }
 
     /// Sets a member; a value that is not an object was copied whole already.
-    private static func set(_ value: JSON, at names: ArraySlice<String>, in whole: inout JSON) {
+    private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
         guard let name = names.first, var members = whole.object else { return }
         let rest = names.dropFirst()
         if rest.isEmpty {
@@ -54,7 +54,7 @@ package struct Projection: Sendable {
         whole = .object(members)
     }
 
-    private static func text(_ field: JSON) -> String {
+    private static func text(_ field: JSONValue) -> String {
         switch field {
         case .array, .object: String(decoding: field.utf8.prefix(200), as: UTF8.self)
         default: ErlangText.text(of: field)
@@ -67,7 +67,7 @@ package struct Projection: Sendable {
 ///     [2, "x", {"a": null}]    →    [2,<<120>>,{[{<<97>>,null}]}]
 package enum ErlangText {
     /// The text of a value, which must not be nested deeper than a selector may be.
-    package static func text(of value: JSON) -> String {
+    package static func text(of value: JSONValue) -> String {
         switch value {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

@@ -25,7 +25,7 @@ package struct SelectorCondition: Sendable {
     /// How it compares to the argument.
     package let kind: Kind
     /// The argument.
-    package let argument: JSON
+    package let argument: JSONValue
 
     init?(_ path: SelectorPath, _ test: SelectorTest) {
         self.path = path.spelling

@@ -1,6 +1,6 @@
 /// Why JSON is not a valid selector, with CouchDB's messages.
 ///
-///     do { _ = try Selector(["age": ["$foo": 1]]) } catch { print(error) }   // invalid_operator: Invalid operator: $foo
+///     do { _ = try MangoSelector(["age": ["$foo": 1]]) } catch { print(error) }   // invalid_operator: Invalid operator: $foo
 public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure, by CouchDB's names; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -23,7 +23,7 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let invalidFieldName = Code(name: "invalid_field_name")
         /// The name of a member to return is not a string.
         public static let invalidField = Code(name: "invalid_field")
-        /// The selector is nested deeper than ``Selector/maximumDepth``; CouchDB has no such limit.
+        /// The selector is nested deeper than ``MangoSelector/maximumDepth``; CouchDB has no such limit.
         public static let tooDeep = Code(name: "too_deep")
 
         private init(name: String) { self.name = name }

@@ -17,7 +17,7 @@ struct SelectorMatch {
     /// Whether a value matches.
     ///
     /// - Throws: ``Failure`` if CouchDB would fail.
-    func matches(_ node: SelectorNode, _ value: JSON) throws(Failure) -> Bool {
+    func matches(_ node: SelectorNode, _ value: JSONValue) throws(Failure) -> Bool {
         switch node {
         case .all(let nodes):
             for node in nodes where try !matches(node, value) { return false }
@@ -35,11 +35,11 @@ struct SelectorMatch {
     }
 
     /// Compares two values.
-    func order(_ left: JSON, _ right: JSON) -> Collation.Order {
+    func order(_ left: JSONValue, _ right: JSONValue) -> Collation.Order {
         comparesIDs ? ErlangOrder.compare(left, right) : Collation.compare(left, right)
     }
 
-    private func matches(_ node: SelectorNode, at path: SelectorPath, in value: JSON) throws(Failure) -> Bool {
+    private func matches(_ node: SelectorNode, at path: SelectorPath, in value: JSONValue) throws(Failure) -> Bool {
         guard path.names != nil else { throw Failure() }
         switch path.destination(in: value) {
         case .missing:
@@ -53,7 +53,7 @@ struct SelectorMatch {
         }
     }
 
-    private func matches(_ node: SelectorNode, _ quantifier: SelectorNode.Quantifier, in value: JSON) -> Bool {
+    private func matches(_ node: SelectorNode, _ quantifier: SelectorNode.Quantifier, in value: JSONValue) -> Bool {
         do throws(Failure) {
             switch (quantifier, value) {
             case (.element, .array(let elements)):
@@ -73,7 +73,7 @@ struct SelectorMatch {
 
 extension SelectorMatch {
     /// Whether an existing value passes a test.
-    func passes(_ test: SelectorTest, _ value: JSON) throws(Failure) -> Bool {
+    func passes(_ test: SelectorTest, _ value: JSONValue) throws(Failure) -> Bool {
         switch test {
         case .compare(let comparison, let argument): return comparison.accepts(order(value, argument))
         case .contained(let values, let isIn):
@@ -91,7 +91,7 @@ extension SelectorMatch {
         }
     }
 
-    private static func kind(of value: JSON) -> String {
+    private static func kind(of value: JSONValue) -> String {
         switch value {
         case .null: "null"
         case .bool: "boolean"
@@ -114,7 +114,7 @@ extension SelectorMatch {
     }
 
     /// Whether an array contains all of these elements, or equals the only argument.
-    private static func contains(_ elements: [JSON], _ values: [JSON]) -> Bool {
+    private static func contains(_ elements: [JSONValue], _ values: [JSONValue]) -> Bool {
         guard let first = values.first else { return false }
         if values.count == 1, case .array = first, ErlangOrder.compare(first, .array(elements)) == .same { return true }
         return values.allSatisfy { value in elements.contains { ErlangOrder.isIdentical($0, value) } }

@@ -45,7 +45,7 @@ enum SelectorNormalizer {
         }
     }
 
-    private static func misplaced(_ argument: JSON) -> SelectorError {
+    private static func misplaced(_ argument: JSONValue) -> SelectorError {
         SelectorError(
             .badField, "Invalid field normalization on selector: " + ErlangText.text(of: ["$default": argument]))
     }
@@ -129,9 +129,9 @@ indirect enum SelectorNode: Sendable {
     /// A test of the value itself.
     case test(SelectorTest)
     /// `$text`: what a search index has to find in the document's texts.
-    case text(JSON)
+    case text(JSONValue)
     /// `$default` of something other than `$text`, which is allowed nowhere.
-    case misplaced(JSON)
+    case misplaced(JSONValue)
 
     /// Which of the elements have to match.
     enum Quantifier: String {

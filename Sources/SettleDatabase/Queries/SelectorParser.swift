@@ -13,7 +13,7 @@ enum SelectorParser {
     /// Parses a selector, whose nesting was checked before.
     ///
     /// - Throws: ``SelectorError`` for the first invalid operator.
-    static func parse(_ selector: JSON) throws(SelectorError) -> SelectorNode {
+    static func parse(_ selector: JSONValue) throws(SelectorError) -> SelectorNode {
         guard case .object(let members) = selector, let first = members.first else {
             return .test(.compare(.equal, selector))
         }
@@ -55,14 +55,14 @@ enum SelectorParser {
         return .test(try SelectorParser.test(name, argument))
     }
 
-    private static func text(_ argument: JSON) throws(SelectorError) -> JSON {
+    private static func text(_ argument: JSONValue) throws(SelectorError) -> JSONValue {
         switch argument {
         case .string, .number, .bool: return argument
         default: throw badArgument("$text", argument)
         }
     }
 
-    private static func list(_ name: String, _ argument: JSON) throws(SelectorError) -> [SelectorNode] {
+    private static func list(_ name: String, _ argument: JSONValue) throws(SelectorError) -> [SelectorNode] {
         guard let selectors = argument.array else { throw badArgument(name, argument) }
         var nodes: [SelectorNode] = []
         for selector in selectors { nodes.append(try parse(selector)) }
@@ -70,14 +70,14 @@ enum SelectorParser {
     }
 
     /// The error for an operator's invalid argument.
-    static func badArgument(_ name: String, _ argument: JSON) -> SelectorError {
+    static func badArgument(_ name: String, _ argument: JSONValue) -> SelectorError {
         SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
     }
 }
 
 extension SelectorParser {
     /// Reads an operator that tests one value.
-    static func test(_ name: String, _ argument: JSON) throws(SelectorError) -> SelectorTest {
+    static func test(_ name: String, _ argument: JSONValue) throws(SelectorError) -> SelectorTest {
         if let comparison = SelectorTest.Comparison(rawValue: name) { return .compare(comparison, argument) }
         switch (name, argument) {
         case ("$in", .array(let values)): return .contained(values, isIn: true)

@@ -31,7 +31,7 @@ package struct SelectorPath: Sendable {
     /// The destination of a path in a value.
     package enum Destination {
         /// A value.
-        case value(JSON)
+        case value(JSONValue)
         /// An absent member of an object.
         case missing
         /// Inside a value that has no members, or past the end of an array.
@@ -39,7 +39,7 @@ package struct SelectorPath: Sendable {
     }
 
     /// Follows the path.
-    package func destination(in value: JSON) -> Destination {
+    package func destination(in value: JSONValue) -> Destination {
         guard let names else { return .astray }
         var value = value
         for name in names {

@@ -37,9 +37,9 @@ enum SelectorTest: Sendable {
     }
 
     /// The value compares to another as required.
-    case compare(Comparison, JSON)
+    case compare(Comparison, JSONValue)
     /// `$in`, or `$nin`: the value, or an element of an array, is one of these.
-    case contained([JSON], isIn: Bool)
+    case contained([JSONValue], isIn: Bool)
     /// `$exists`.
     case exists(Bool)
     /// `$type`: the value has the type of this name.
@@ -49,7 +49,7 @@ enum SelectorTest: Sendable {
     /// `$regex`.
     case pattern(BytePattern)
     /// `$all`: an array contains all of these, or equals the only one.
-    case contains([JSON])
+    case contains([JSONValue])
     /// `$size`: an array has this many elements; `nil` for more than any array has.
     case size(Int?)
     /// `$beginsWith`.

@@ -89,8 +89,8 @@ extension SQLiteReader {
 
     private func journalContent(_ row: SQLiteStatement, _ column: Int32) throws -> StoredJournalEntry.Content {
         guard !row.isNull(column) else { return .none }
-        let list: [Attachment]
-        do { list = row.isNull(column + 1) ? [] : try Attachment.unpack(row.bytes(column + 1)) } catch {
+        let list: [DocumentAttachment]
+        do { list = row.isNull(column + 1) ? [] : try DocumentAttachment.unpack(row.bytes(column + 1)) } catch {
             throw DatabaseError(
                 .corrupt, "operation \(row.integer(0)) of the journal can't be read: \(error)", cause: error)
         }

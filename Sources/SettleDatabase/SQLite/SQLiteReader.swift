@@ -198,7 +198,7 @@ extension SQLiteReader {
     }
 
     private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
-        let list = row.isNull(attachments) ? [] : try Attachment.unpack(row.bytes(attachments))
+        let list = row.isNull(attachments) ? [] : try DocumentAttachment.unpack(row.bytes(attachments))
         return RevisionContent(body: DocumentBody(unchecked: row.bytes(body)), attachments: list)
     }
 }

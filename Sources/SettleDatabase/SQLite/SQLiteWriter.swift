@@ -123,7 +123,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         }
         statement.bind(1, sequence.number)
         statement.bind(3, RecordFlags(record.tree).rawValue)
-        statement.bind(5, Attachment.packed(content.attachments))
+        statement.bind(5, DocumentAttachment.packed(content.attachments))
         try statement.run(lending: (4, record.tree.packed()), (6, content.body.utf8))
     }
 
@@ -145,7 +145,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         // SQLite gives the number of the last row again when that is gone.
         let floor = try setting(ContentMarks.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
-        statement.bind(1, Attachment.packed(content.attachments))
+        statement.bind(1, DocumentAttachment.packed(content.attachments))
         if let floor { statement.bind(3, floor) }
         try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1

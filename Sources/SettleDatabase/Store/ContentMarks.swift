@@ -15,7 +15,7 @@ struct ContentMarks {
 
     /// Reads marks; an empty list for malformed text.
     init(_ text: String?) {
-        let list = text.flatMap { try? JSON(parsing: $0) }?.array ?? []
+        let list = text.flatMap { try? JSONValue(parsing: $0) }?.array ?? []
         marks = list.compactMap { mark in
             guard let time = mark[0]?.int, let token = mark[1]?.int.flatMap({ UInt64(exactly: $0) }) else { return nil }
             return (Int64(time), token)
@@ -23,7 +23,7 @@ struct ContentMarks {
     }
 
     var text: String {
-        JSON.array(marks.map { [.number(JSONNumber($0.time)), .number(JSONNumber($0.token))] }).description
+        JSONValue.array(marks.map { [.number(JSONNumber($0.time)), .number(JSONNumber($0.token))] }).description
     }
 
     /// The newest token at a time; 0 if unknown.

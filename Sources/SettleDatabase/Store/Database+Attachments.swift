@@ -9,7 +9,7 @@ extension Database {
     /// - Returns: A writer for the content.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     public func attachmentWriter(
-        contentType: String, encoding: Attachment.Encoding? = nil
+        contentType: String, encoding: DocumentAttachment.Encoding? = nil
     ) throws -> AttachmentWriter {
         try AttachmentWriter(store: blobs, contentType: contentType, encoding: encoding)
     }
@@ -27,7 +27,7 @@ extension Database {
     ///   ``AttachmentWriter/discard()`` if they differ.
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
     package func attachmentWriter(
-        resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
+        resuming digest: AttachmentDigest, length: Int64, encoding: DocumentAttachment.Encoding
     ) throws -> AttachmentWriter {
         try AttachmentWriter(store: blobs, resuming: digest, length: length, encoding: encoding)
     }
@@ -35,7 +35,7 @@ extension Database {
     /// The same attachment with a pin on its content, so that it can be read later.
     ///
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`.
-    package func held(_ attachment: Attachment) throws -> Attachment {
+    package func held(_ attachment: DocumentAttachment) throws -> DocumentAttachment {
         if attachment.pending != nil { return attachment }
         guard let record = try engine.read({ try $0.blob(attachment.blob) }) else {
             throw DatabaseError(.attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
@@ -48,12 +48,12 @@ extension Database {
     /// - Parameter attachment: An attachment whose bytes were stored unchanged.
     /// - Returns: The same content with the encoding gzip, and its expanded length.
     /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip, or as ``attachmentReader(for:encoded:range:)``.
-    package func expanded(_ attachment: Attachment) throws -> Attachment {
+    package func expanded(_ attachment: DocumentAttachment) throws -> DocumentAttachment {
         let check = try GzipCheck()
         let reader = try attachmentReader(for: attachment, encoded: true)
         while let piece = try reader.read() { try piece.withUnsafeBytes { try check.take($0) } }
         try check.finish()
-        return Attachment(
+        return DocumentAttachment(
             name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
             digest: attachment.digest, length: check.length, encodedLength: attachment.encodedLength, encoding: .gzip,
             blob: attachment.blob, pending: attachment.pending)
@@ -62,7 +62,7 @@ extension Database {
     /// Creates an attachment from content in memory.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", content: [UInt8]
-    ) throws -> Attachment {
+    ) throws -> DocumentAttachment {
         let writer = try attachmentWriter(contentType: contentType)
         try writer.write(content)
         return try writer.finish(name: name)
@@ -71,7 +71,7 @@ extension Database {
     /// Creates an attachment from a file, in bounded memory.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", file path: String
-    ) throws -> Attachment {
+    ) throws -> DocumentAttachment {
         let file = try FileHandleReader(path: path)
         let writer = try attachmentWriter(contentType: contentType)
         while case let piece = try file.read(upTo: 256 * 1024), !piece.isEmpty { try writer.write(piece) }
@@ -87,7 +87,7 @@ extension Database {
     /// - Returns: A reader of the content.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`, or `invalid` for a range of compressed content.
     public func attachmentReader(
-        for attachment: Attachment, encoded: Bool = false, range: Range<Int64>? = nil
+        for attachment: DocumentAttachment, encoded: Bool = false, range: Range<Int64>? = nil
     ) throws -> AttachmentReader {
         let expands = attachment.encoding == .gzip && !encoded
         guard range == nil || !expands else {
@@ -104,7 +104,7 @@ extension Database {
     }
 
     /// The whole content of an attachment, which must be small.
-    public func content(of attachment: Attachment) throws -> [UInt8] {
+    public func content(of attachment: DocumentAttachment) throws -> [UInt8] {
         try attachmentReader(for: attachment).readAll()
     }
 }

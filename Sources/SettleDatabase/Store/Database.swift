@@ -28,13 +28,13 @@ private enum Identities {
 /// - ``create(_:options:)``
 /// - ``inMemory(options:)``
 /// ### Documents
-/// - ``document(_:)``
-/// - ``save(_:onConflict:)``
+/// - ``document(_:)-(DocumentID)``
+/// - ``save(_:onConflict:)-(Document,_)``
 /// - ``delete(_:keeping:adding:onConflict:)``
 /// - ``transaction(_:)``
 /// ### Attribute clocks
-/// - ``attributeClocks()``
-/// - ``setAttributeClocks(_:)``
+/// - ``fieldClocks()``
+/// - ``setFieldClocks(_:)``
 /// - ``noteServerTime(_:)``
 /// ### Local changes
 /// - ``journal``
@@ -74,7 +74,7 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = try BlobStore(files: files)
-        clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
+        clocks = try DeviceClock(isOn: options.fieldClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
         let (notifier, designChanges, newest) = (notifier, designChanges, newest)

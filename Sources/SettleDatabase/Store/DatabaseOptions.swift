@@ -18,9 +18,9 @@ public struct DatabaseOptions: Sendable {
     public var openIndexes = 16
     /// The maximum size of a document's body, in bytes; 8,000,000 by default, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
-    /// Whether each save stamps the members that it changes; see ``Database/setAttributeClocks(_:)``. The setting is stored in
+    /// Whether each save stamps the members that it changes; see ``Database/setFieldClocks(_:)``. The setting is stored in
     /// the database; `nil`, the default, leaves it unchanged: off for a new database.
-    public var attributeClocks: Bool?
+    public var fieldClocks: Bool?
     /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
     /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?
@@ -39,7 +39,7 @@ public struct DatabaseOptions: Sendable {
     /// Called with the database each time it is opened, before other callers get it; does nothing by default.
     ///
     /// Use it for settings that the database does not store, such as validations (SEMANTICS 125): a server opens and closes the
-    /// databases of its ``Store`` as needed, and this adds them each time. It must not open a database. If it throws, opening fails.
+    /// databases of its ``DocumentStore`` as needed, and this adds them each time. It must not open a database. If it throws, opening fails.
     public var whenOpened: @Sendable (Database) throws -> Void = { _ in }
 
     /// Whether a write-ahead log that is short stays as it is when the database closes; not by default.

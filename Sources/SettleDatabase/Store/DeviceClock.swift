@@ -104,7 +104,7 @@ final class DeviceClock: Sendable {
     }
 
     /// The clock of a change; `nil` if stamping is off.
-    func tick(_ writer: any StorageWriter) throws -> AttributeClock? {
+    func tick(_ writer: any StorageWriter) throws -> FieldClock? {
         guard var stored = try stored(writer) else { return nil }
         let wall = now()
         let moment = state.withLock { state in
@@ -145,6 +145,6 @@ final class DeviceClock: Sendable {
 
     private static func clock(_ stored: Stored) -> HybridClock {
         HybridClock(
-            device: stored.device, last: AttributeClock(milliseconds: stored.reserved, device: stored.device))
+            device: stored.device, last: FieldClock(milliseconds: stored.reserved, device: stored.device))
     }
 }

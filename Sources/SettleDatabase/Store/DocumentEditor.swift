@@ -33,7 +33,7 @@ struct DocumentEditor {
     }
     let designChanges: DesignChanges
     /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
-    var question: Validation?
+    var question: DocumentValidation?
 
     /// A revision to be added to a document.
     struct Edit {

@@ -4,7 +4,7 @@ extension Database {
     /// It is called for every write from now on, local or replicated (SEMANTICS 114), and is not stored in the file:
     /// register it each time the database is opened, before replication starts (SEMANTICS 125). Several functions are
     /// called in the order of their names; the first refusal decides.
-    public func addValidation(_ name: String, _ validation: @escaping Validation) {
+    public func addValidation(_ name: String, _ validation: @escaping DocumentValidation) {
         validations.set(name, validation)
     }
 

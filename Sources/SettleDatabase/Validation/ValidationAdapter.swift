@@ -20,7 +20,7 @@ public enum ValidationAdapter {
         /// Whether all of these members are unchanged; if one has changed, the message names it.
         public func disallowChanges(to names: Set<String>, in context: ValidationContext) -> Bool {
             do { try context.disallowChanges(to: names) } catch {
-                errorMessage = (error as? ValidationError)?.message ?? errorMessage
+                errorMessage = (error as? DocumentRejection)?.message ?? errorMessage
                 return false
             }
             return true
@@ -30,18 +30,20 @@ public enum ValidationAdapter {
     /// A validation from a block that returns whether the revision is valid.
     public static func returning(
         _ block: @escaping @Sendable (ValidationContext, Response) -> Bool
-    ) -> Validation {
+    ) -> DocumentValidation {
         { context in
             let response = Response()
             let isValid = block(context, response)
             if !isValid || response.isRejected {
-                throw ValidationError(status: response.errorType, message: response.errorMessage)
+                throw DocumentRejection(status: response.errorType, message: response.errorMessage)
             }
         }
     }
 
     /// A validation from a block that calls `reject` for invalid revisions.
-    public static func rejecting(_ block: @escaping @Sendable (ValidationContext, Response) -> Void) -> Validation {
+    public static func rejecting(
+        _ block: @escaping @Sendable (ValidationContext, Response) -> Void
+    ) -> DocumentValidation {
         returning { context, response in
             block(context, response)
             return true

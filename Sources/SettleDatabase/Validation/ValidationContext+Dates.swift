@@ -10,13 +10,13 @@ extension ValidationContext {
     /// member that is absent or null is allowed, and so is a tombstone.
     ///
     /// - Parameter names: The members.
-    /// - Throws: ``ValidationError`` with status 403, which names the first such member and its value.
+    /// - Throws: ``DocumentRejection`` with status 403, which names the first such member and its value.
     public func requireDates(_ names: String...) throws {
         guard !newRevision.isDeleted else { return }
         for name in names {
             guard let value = newRevision[name], !value.isNull else { continue }
             guard let text = value.string, DateText.isISO8601(text) else {
-                throw ValidationError(message: "'\(name)' is not an ISO 8601 date: \(value)")
+                throw DocumentRejection(message: "'\(name)' is not an ISO 8601 date: \(value)")
             }
         }
     }

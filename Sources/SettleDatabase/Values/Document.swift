@@ -20,13 +20,13 @@ public struct Document: Sendable, Identifiable {
     /// Whether that revision is a tombstone.
     public internal(set) var isDeleted: Bool
     /// The attachments, in order; the order is part of the revision id (SEMANTICS 198).
-    public var attachments: [Attachment]
+    public var attachments: [DocumentAttachment]
     /// The database it was read from; 0 if the app created it.
     let origin: UInt64
     private var content: Content
 
-    /// Creates a new document.
-    public init(id: DocumentID, body: DocumentBody = .empty, attachments: [Attachment] = []) {
+    /// Creates a new document, with an id of its own unless one is given.
+    public init(id: DocumentID = .unique(), body: DocumentBody = .empty, attachments: [DocumentAttachment] = []) {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
 
@@ -44,7 +44,7 @@ public struct Document: Sendable, Identifiable {
     /// The members as a value. Setting a value that is not an object removes all members.
     ///
     /// - Complexity: O(*n*) in bytes for an unchanged document.
-    public var json: JSON {
+    public var json: JSONValue {
         get {
             switch content {
             case .body(let body): body.json
@@ -55,7 +55,7 @@ public struct Document: Sendable, Identifiable {
     }
 
     /// One top-level member; `nil` if it is absent. Setting `nil` removes it.
-    public subscript(name: String) -> JSON? {
+    public subscript(name: String) -> JSONValue? {
         get {
             switch content {
             case .body(let body): body[name]
@@ -90,7 +90,7 @@ public struct Document: Sendable, Identifiable {
     public mutating func setBody(_ body: DocumentBody) { content = .body(body) }
 
     /// Adds an attachment at the front, replacing one of the same name, which is CouchDB's order.
-    public mutating func attach(_ attachment: Attachment) {
+    public mutating func attach(_ attachment: DocumentAttachment) {
         attachments.removeAll { $0.isNamed(attachment.name) }
         attachments.insert(attachment, at: 0)
     }
@@ -104,7 +104,7 @@ public struct Document: Sendable, Identifiable {
     }
 
     /// The attachment with a name.
-    public func attachment(_ name: String) -> Attachment? { attachments.first { $0.isNamed(name) } }
+    public func attachment(_ name: String) -> DocumentAttachment? { attachments.first { $0.isNamed(name) } }
 }
 
 extension Document: Equatable {

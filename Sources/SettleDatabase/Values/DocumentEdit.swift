@@ -11,12 +11,12 @@ package struct DocumentEdit: Sendable {
     /// The members.
     package var body: DocumentBody
     /// The attachments, in order.
-    package var attachments: [Attachment]
+    package var attachments: [DocumentAttachment]
 
     /// Creates an edit.
     package init(
         id: DocumentID, parent: RevisionID?, isDeleted: Bool = false, body: DocumentBody,
-        attachments: [Attachment] = []
+        attachments: [DocumentAttachment] = []
     ) {
         self.id = id
         self.parent = parent

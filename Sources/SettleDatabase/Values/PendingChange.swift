@@ -4,21 +4,21 @@ public import SettleCore
 ///
 ///     create, update            one create with the final values
 ///     create, delete            nothing
-///     update, update            one update: of each attribute the last value, and when it was given
+///     update, update            one update: of each field the last value, and when it was given
 ///     update, delete            a delete
-///     delete, create            an update that replaces all attributes
+///     delete, create            an update that replaces all fields
 public struct PendingChange: Sendable, Hashable, Identifiable {
-    /// A change of one attribute: a top-level member of the document.
-    public struct Attribute: Sendable, Hashable {
-        /// The member's name; `_attachments` for the list of attachments.
+    /// A change of one field: a top-level member of the document.
+    public struct Field: Sendable, Hashable {
+        /// The field's name; `_attachments` for the list of attachments.
         public let name: String
         /// Its last value; `nil` if it was removed.
-        public let value: JSON?
+        public let value: JSONValue?
         /// The time of that change, by this machine's clock, in milliseconds since 1970.
         public let time: Int64
 
         /// Creates a change.
-        public init(name: String, value: JSON?, time: Int64) {
+        public init(name: String, value: JSONValue?, time: Int64) {
             self.name = name
             self.value = value
             self.time = time
@@ -29,9 +29,9 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
     public let documentID: DocumentID
     /// What the change does to it.
     public let operation: JournalEntry.Operation
-    /// The attributes in the order in which they were first changed; none for a deletion. One that was changed back to
+    /// The fields in the order in which they were first changed; none for a deletion. One that was changed back to
     /// the synchronized value stays, because the change was intended (SEMANTICS 153).
-    public let attributes: [Attribute]
+    public let fields: [Field]
     /// The revision that includes the whole change.
     public let revision: RevisionID
     /// The time of the last operation, in milliseconds since 1970.
@@ -39,12 +39,12 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
 
     /// Creates a change.
     public init(
-        documentID: DocumentID, operation: JournalEntry.Operation, attributes: [Attribute], revision: RevisionID,
+        documentID: DocumentID, operation: JournalEntry.Operation, fields: [Field], revision: RevisionID,
         time: Int64
     ) {
         self.documentID = documentID
         self.operation = operation
-        self.attributes = attributes
+        self.fields = fields
         self.revision = revision
         self.time = time
     }

@@ -92,9 +92,9 @@ struct PendingDocument {
 
     private static let attachmentsName = Array("_attachments".utf8)
 
-    private static func list(_ attachments: [Attachment]) -> [UInt8]? {
+    private static func list(_ attachments: [DocumentAttachment]) -> [UInt8]? {
         guard !attachments.isEmpty else { return nil }
-        return JSON.object(
+        return JSONValue.object(
             JSONObject(
                 attachments.map { attachment in
                     (
@@ -115,10 +115,10 @@ struct PendingDocument {
         let ordered = attributes.sorted { $0.value.place < $1.value.place }
         return PendingChange(
             documentID: id, operation: operation,
-            attributes: ordered.map { name, attribute in
-                PendingChange.Attribute(
+            fields: ordered.map { name, attribute in
+                PendingChange.Field(
                     name: String(decoding: name, as: UTF8.self),
-                    value: attribute.value.flatMap { try? JSON(utf8: $0) }, time: attribute.time)
+                    value: attribute.value.flatMap { try? JSONValue(utf8: $0) }, time: attribute.time)
             }, revision: revision, time: time)
     }
 }

@@ -15,7 +15,7 @@ public struct ReplicatedRevision: Sendable {
     /// The members.
     public var body: DocumentBody
     /// The attachments, in order; the contents of their digests must be in the database or pending.
-    public var attachments: [Attachment]
+    public var attachments: [DocumentAttachment]
     /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
     /// is set to the revision's generation.
     package var keepsZeroRevpos = false
@@ -23,7 +23,7 @@ public struct ReplicatedRevision: Sendable {
     /// Creates a replicated revision.
     public init(
         id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, body: DocumentBody = .empty,
-        attachments: [Attachment] = []
+        attachments: [DocumentAttachment] = []
     ) {
         self.id = id
         self.history = history

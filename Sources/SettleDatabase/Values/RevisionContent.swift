@@ -5,10 +5,10 @@ public struct RevisionContent: Sendable, Hashable {
     /// The document's members.
     public var body: DocumentBody
     /// The attachments, in the document's order.
-    public var attachments: [Attachment]
+    public var attachments: [DocumentAttachment]
 
     /// Creates a content.
-    public init(body: DocumentBody, attachments: [Attachment] = []) {
+    public init(body: DocumentBody, attachments: [DocumentAttachment] = []) {
         self.body = body
         self.attachments = attachments
     }

@@ -6,7 +6,7 @@ public import SettleCore
 ///         if context.newRevision.isDeleted { return }
 ///         try context.disallowChanges(to: ["owner"])
 ///         guard context.newRevision["title"]?.string != nil else {
-///             throw ValidationError(message: "a task needs a title")
+///             throw DocumentRejection(message: "a task needs a title")
 ///         }
 ///     }
 public struct ValidationContext: Sendable {
@@ -41,31 +41,31 @@ public struct ValidationContext: Sendable {
 
     /// Refuses the revision if it changes one of these members (SEMANTICS 122).
     ///
-    /// - Throws: ``ValidationError`` that names the member.
+    /// - Throws: ``DocumentRejection`` that names the member.
     public func disallowChanges(to names: Set<String>) throws {
         if let name = changedKeys.intersection(names).min() {
-            throw ValidationError(message: "The '\(name)' property may not be changed")
+            throw DocumentRejection(message: "The '\(name)' property may not be changed")
         }
     }
 
     /// Refuses the revision if it changes any other member (SEMANTICS 122).
     ///
-    /// - Throws: ``ValidationError`` that names a member.
+    /// - Throws: ``DocumentRejection`` that names a member.
     public func allowOnlyChanges(to names: Set<String>) throws {
         if let name = changedKeys.subtracting(names).min() {
-            throw ValidationError(message: "The '\(name)' property may not be changed")
+            throw DocumentRejection(message: "The '\(name)' property may not be changed")
         }
     }
 
     /// Calls a closure for each changed member with its old and new value, until it refuses one (SEMANTICS 122).
     ///
     /// - Parameter isValid: Returns whether the change is allowed.
-    /// - Throws: ``ValidationError`` that names the first refused member, in the order of names.
+    /// - Throws: ``DocumentRejection`` that names the first refused member, in the order of names.
     public func validateChanges(
-        _ isValid: (_ name: String, _ old: JSON?, _ new: JSON?) throws -> Bool
+        _ isValid: (_ name: String, _ old: JSONValue?, _ new: JSONValue?) throws -> Bool
     ) throws {
         for name in changedKeys.sorted() where try !isValid(name, currentRevision?[name], newRevision[name]) {
-            throw ValidationError(message: "Illegal change to '\(name)' property")
+            throw DocumentRejection(message: "Illegal change to '\(name)' property")
         }
     }
 }

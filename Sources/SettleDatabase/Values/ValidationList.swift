@@ -4,15 +4,15 @@ internal import SettlePlatform
 ///
 /// It is called for every insert and update: saves, deletes, and replicated revisions (SEMANTICS 114). It runs inside
 /// the write, so it should be fast and must not write to the database.
-public typealias Validation = @Sendable (ValidationContext) throws -> Void
+public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Void
 
 /// The validation functions of a database, by name.
 final class ValidationList: Sendable {
-    private let functions = Guarded<[String: Validation]>([:])
-    private let snapshot = Guarded<[(name: String, function: Validation)]>([])
+    private let functions = Guarded<[String: DocumentValidation]>([:])
+    private let snapshot = Guarded<[(name: String, function: DocumentValidation)]>([])
 
     /// Registers a function under a name, replacing a previous one; `nil` removes it.
-    func set(_ name: String, _ function: Validation?) {
+    func set(_ name: String, _ function: DocumentValidation?) {
         let sorted = functions.withLock { functions in
             functions[name] = function
             return functions.sorted { $0.key < $1.key }.map { (name: $0.key, function: $0.value) }
@@ -27,13 +27,13 @@ final class ValidationList: Sendable {
         for (name, function) in snapshot.withLock({ $0 }) {
             do {
                 try function(context)
-            } catch let refusal as ValidationError {
+            } catch let refusal as DocumentRejection {
                 throw DatabaseError(
                     .refused, "validation \"\(name)\" refused \"\(context.newRevision.id)\": \(refusal.message)",
                     cause: refusal)
             } catch {
                 warn("validation \"\(name)\" failed on \"\(context.newRevision.id)\": \(error)")
-                let refusal = ValidationError(status: 500, message: "validation \"\(name)\" failed: \(error)")
+                let refusal = DocumentRejection(status: 500, message: "validation \"\(name)\" failed: \(error)")
                 throw DatabaseError(
                     .refused, "validation \"\(name)\" failed on \"\(context.newRevision.id)\"", cause: refusal)
             }

@@ -5,7 +5,7 @@
 /// | ``http`` | `Sun, 06 Nov 1994 08:49:37 GMT` | headers, logs of replications |
 /// | ``cookie`` | `Sun, 06-Nov-1994 08:49:37 GMT` | the expiry of cookies |
 /// | ``iso8601`` | `1994-11-06T08:49:37Z` | states of replications |
-/// | ``precise`` | `1994-11-06T08:49:37.250Z` | logs of the server |
+/// | ``precise`` | `1994-11-06T08:49:37.250Z` | logs of the server, dates in documents |
 package struct WallTime: Sendable {
     /// Seconds since 1970.
     package let seconds: Int
@@ -20,6 +20,15 @@ package struct WallTime: Sendable {
     package init(seconds: Int, milliseconds: Int = 0) {
         self.seconds = seconds
         self.milliseconds = milliseconds
+    }
+
+    /// Makes a time of the years 0 to 9999, whose text has one length and so the order of time.
+    ///
+    /// - Parameter milliseconds: Milliseconds since 1970.
+    package init?(millisecondsOfFourDigitYear milliseconds: Int) {
+        guard -62_167_219_200_000...253_402_300_799_999 ~= milliseconds else { return nil }
+        let past = (milliseconds % 1000 + 1000) % 1000
+        self.init(seconds: (milliseconds - past) / 1000, milliseconds: past)
     }
 
     /// The present time.

@@ -11,7 +11,7 @@ struct AuthenticationChallenge: Sendable, Equatable {
     var isBasic: Bool { method == Self.basic }
 
     /// Reads a response's challenge, preferring a basic one; `nil` if it has none.
-    init?(_ headers: HTTPClientHeaders) {
+    init?(_ headers: TransportHeaders) {
         let all = headers.all("WWW-Authenticate").map { AuthenticationChallenge(field: $0) }
         guard let challenge = all.first(where: \.isBasic) ?? all.first else { return nil }
         self = challenge

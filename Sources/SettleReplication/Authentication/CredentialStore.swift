@@ -115,7 +115,7 @@ extension CredentialStore {
         do throws(SealedBytes.Fault) { plain = try SealedBytes(sealed).opened(key: key) } catch {
             throw Self.told(error)
         }
-        guard let rows = try? JSON(utf8: plain).array else { throw Self.told(.cannotOpen) }
+        guard let rows = try? JSONValue(utf8: plain).array else { throw Self.told(.cannotOpen) }
         for row in rows {
             guard let user = row["user"]?.string, let password = row["password"]?.string,
                 let server = row["server"]?.string.flatMap({ try? HTTPURL($0) })
@@ -132,15 +132,17 @@ extension CredentialStore {
     /// - Returns: Different bytes each time.
     /// - Throws: ``PeerError`` with code `badRequest` for a key of another length.
     public func sealed(key: [UInt8]) throws -> [UInt8] {
-        let rows = entries.map { entry -> JSON in
-            var row: JSON = [
+        let rows = entries.map { entry -> JSONValue in
+            var row: JSONValue = [
                 "server": .string(entry.server.origin), "user": .string(entry.user),
                 "password": .string(entry.password),
             ]
-            row["realm"] = entry.realm.map(JSON.string)
+            row["realm"] = entry.realm.map(JSONValue.string)
             return row
         }
-        do throws(SealedBytes.Fault) { return try SealedBytes(sealing: JSON.array(rows).utf8, key: key).bytes } catch {
+        do throws(SealedBytes.Fault) {
+            return try SealedBytes(sealing: JSONValue.array(rows).utf8, key: key).bytes
+        } catch {
             throw Self.told(error)
         }
     }
@@ -158,9 +160,9 @@ extension CredentialStore {
     }
 }
 
-extension Credentials {
+extension ReplicationCredentials {
     /// The shared store if it has credentials for the server, else no credentials.
-    static func automatic(for url: HTTPURL) -> Credentials {
+    static func automatic(for url: HTTPURL) -> ReplicationCredentials {
         let store = CredentialStore.shared
         return store.hasEntry(for: url) ? .stored(store) : .none
     }

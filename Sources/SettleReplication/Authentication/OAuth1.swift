@@ -32,7 +32,7 @@ public struct OAuth1: Sendable {
     }
 
     /// Reads keys from a replication document; `nil` if one is missing.
-    init?(_ json: JSON) {
+    init?(_ json: JSONValue) {
         guard let consumerKey = json["consumer_key"]?.string, let consumerSecret = json["consumer_secret"]?.string,
             let token = json["token"]?.string, let tokenSecret = json["token_secret"]?.string,
             let method = Method(rawValue: json["signature_method"]?.string ?? Method.hmacSHA1.rawValue)
@@ -43,7 +43,7 @@ public struct OAuth1: Sendable {
     }
 
     /// The keys for a replication document, in the form of CouchDB 1, whose method was HMAC-SHA1.
-    var json: JSON {
+    var json: JSONValue {
         [
             "consumer_key": .string(consumerKey), "consumer_secret": .string(consumerSecret), "token": .string(token),
             "token_secret": .string(tokenSecret), "signature_method": .string(method.rawValue),

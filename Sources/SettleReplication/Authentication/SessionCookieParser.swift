@@ -5,7 +5,7 @@ enum SessionCookieParser {
     static let name = "AuthSession"
 
     /// The cookie that a response sets, with its expiry from `Max-Age` or `Expires`; `nil` if it sets none.
-    static func read(_ headers: HTTPClientHeaders, now: Double) -> RenewedSecret.Secret? {
+    static func read(_ headers: TransportHeaders, now: Double) -> RenewedSecret.Secret? {
         for field in headers.all("Set-Cookie") {
             let parts = field.split(separator: ";").map { part in
                 let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -10,7 +10,7 @@ enum TokenExpiry {
         guard parts.count == 3 else { return nil }
         var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
         while !text.utf8.count.isMultiple(of: 4) { text += "=" }
-        guard let bytes = Base64.decode(text.utf8), let claims = try? JSON(utf8: bytes) else { return nil }
+        guard let bytes = Base64.decode(text.utf8), let claims = try? JSONValue(utf8: bytes) else { return nil }
         return claims["exp"]?.double
     }
 }

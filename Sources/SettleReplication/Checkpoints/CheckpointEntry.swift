@@ -13,10 +13,10 @@ struct CheckpointEntry: Hashable, Sendable {
     /// The position up to which everything is stored.
     let recorded: PeerSequence
     /// Counts of the run so far, and times, as CouchDB has them.
-    let json: JSON
+    let json: JSONValue
 
     /// Reads an entry; `nil` if it is invalid.
-    init?(_ json: JSON) {
+    init?(_ json: JSONValue) {
         guard let sessionID = json["session_id"]?.string, let recorded = json["recorded_seq"] else { return nil }
         self.sessionID = sessionID
         self.recorded = PeerSequence(recorded)

@@ -34,6 +34,8 @@ public struct ReplicationConfiguration: Sendable {
     public var branching = Branching.allowed
     /// Whether the target is created if it does not exist.
     public var createsTarget = false
+    /// Whether a missing source is created too: of a sync, whose other direction writes to it.
+    package var createsSource = false
     /// Limits for batches and concurrent requests.
     public var limits = BatchLimits()
     /// How often a checkpoint is written during the replication; 5 seconds unless set. One is also written at the end.
@@ -44,7 +46,7 @@ public struct ReplicationConfiguration: Sendable {
     /// replication's id, so such a replication has its own checkpoints.
     public var since: PeerSequence?
     /// When failed calls are retried.
-    public var retry = RetryPolicy()
+    public var retry = ReplicationRetryPolicy()
     /// Whether changes of this machine's network matter if a peer is on another machine: waiting retries happen
     /// immediately, and connections are verified. Yes unless set.
     public var watchesNetwork = true

@@ -32,9 +32,9 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
             "filter": Self.meaning(of: filter), "branching": .bool(branching == .allowed),
         ]
         meaning["since"] = since?.json
-        meaning["filter_code"] = filterCode.map(JSON.string)
+        meaning["filter_code"] = filterCode.map(JSONValue.string)
         let hash = SHA256()
-        JSON.object(meaning).utf8.withUnsafeBytes { hash.update($0) }
+        JSONValue.object(meaning).utf8.withUnsafeBytes { hash.update($0) }
         description = Hexadecimal.encode(hash.finish().prefix(16))
     }
 
@@ -45,7 +45,7 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     var ledgerID: DocumentID { DocumentID(unchecked: "_local/settle-ledger-\(description)") }
 
     /// A filter in one canonical form, whatever its spelling.
-    static func meaning(of filter: ReplicationFilter) -> JSON {
+    static func meaning(of filter: ReplicationFilter) -> JSONValue {
         switch filter {
         case .all: ["all": true]
         case .documents(let ids): ["documents": .array(Set(ids).sorted().map { .string($0.string) })]
@@ -56,12 +56,12 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
                 "parameters": .object(
                     JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, canonical($0.value)) })),
             ]
-        case .channels(let channels): ["channels": .array(Set(channels).sorted().map(JSON.string))]
+        case .channels(let channels): ["channels": .array(Set(channels).sorted().map(JSONValue.string))]
         }
     }
 
     /// The same JSON with all members sorted by name.
-    private static func canonical(_ json: JSON) -> JSON {
+    private static func canonical(_ json: JSONValue) -> JSONValue {
         switch json {
         case .object(let members):
             .object(JSONObject(members.sorted { $0.name < $1.name }.map { ($0.name, canonical($0.value)) }))

@@ -24,7 +24,7 @@ struct ReplicationLog: Hashable, Sendable {
     init() { history = [] }
 
     /// Reads a log; invalid entries are skipped.
-    init(_ json: JSON) {
+    init(_ json: JSONValue) {
         history = (json["history"]?.array ?? []).compactMap { CheckpointEntry($0) }
         sourceInstance = json["settle"]?["source"]?.string
         targetInstance = json["settle"]?["target"]?.string
@@ -32,11 +32,11 @@ struct ReplicationLog: Hashable, Sendable {
     }
 
     /// The log as a local document.
-    var json: JSON {
+    var json: JSONValue {
         var settle = JSONObject()
-        settle["source"] = sourceInstance.map(JSON.string)
-        settle["target"] = targetInstance.map(JSON.string)
-        settle["only"] = onlySide.map(JSON.string)
+        settle["source"] = sourceInstance.map(JSONValue.string)
+        settle["target"] = targetInstance.map(JSONValue.string)
+        settle["only"] = onlySide.map(JSONValue.string)
         var members: JSONObject = [
             "replication_id_version": .number(JSONNumber(ReplicationID.version)),
             "history": .array(history.map(\.json)),

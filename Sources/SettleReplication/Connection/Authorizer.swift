@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// Adds credentials to requests, and gets new ones when a server rejects them.
 final class Authorizer: Sendable {
-    let credentials: Credentials
+    let credentials: ReplicationCredentials
     private let secret: RenewedSecret?
     private let clock: @Sendable () -> Double
     /// The server's last challenge.
@@ -16,7 +16,7 @@ final class Authorizer: Sendable {
     ///   - client: Sends the session requests.
     ///   - clock: Seconds since 1970.
     init(
-        _ credentials: Credentials, server: HTTPURL, client: any HTTPClient,
+        _ credentials: ReplicationCredentials, server: HTTPURL, client: any HTTPTransport,
         clock: @escaping @Sendable () -> Double = { Authorizer.systemTime }
     ) {
         self.credentials = credentials
@@ -42,7 +42,7 @@ final class Authorizer: Sendable {
     }
 
     /// Adds credentials to a request. Returns the secret that the server may reject, if it can be renewed.
-    func authorize(_ request: inout HTTPClientRequest) async throws -> String? {
+    func authorize(_ request: inout TransportRequest) async throws -> String? {
         switch credentials.kind {
         case .none: break
         case .basic(let user, let password): request.headers["Authorization"] = Self.basic(user, password)
@@ -84,7 +84,7 @@ final class Authorizer: Sendable {
     }
 
     /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
-    func note(_ headers: HTTPClientHeaders) {
+    func note(_ headers: TransportHeaders) {
         guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
         case .session: secret?.replace(cookie)
@@ -112,7 +112,7 @@ final class Authorizer: Sendable {
         guard case .stored(let store) = credentials.kind else { return credentials.description }
         let asked = challenge.withLock(\.self)
         guard let entry = store.entry(for: url, asked) else { return store.mismatch(for: url, asked) }
-        return Credentials.basic(user: entry.user, password: "").description
+        return ReplicationCredentials.basic(user: entry.user, password: "").description
     }
 }
 
@@ -121,20 +121,20 @@ struct SessionLogin: Sendable {
     let server: HTTPURL
     let user: String
     let password: String
-    let client: any HTTPClient
+    let client: any HTTPTransport
 
     /// Logs in.
     ///
     /// - Parameter now: Seconds since 1970.
     /// - Returns: The session's cookie.
-    /// - Throws: ``CouchDBError`` if the server refuses, ``HTTPClientError`` if it can't be reached.
+    /// - Throws: ``CouchDBError`` if the server refuses, ``TransportError`` if it can't be reached.
     func cookie(now: Double) async throws -> RenewedSecret.Secret {
-        let body: JSON = ["name": .string(user), "password": .string(password)]
-        let request = HTTPClientRequest(
+        let body: JSONValue = ["name": .string(user), "password": .string(password)]
+        let request = TransportRequest(
             "POST", server.appending("_session"),
             headers: ["Content-Type": "application/json", "Accept": "application/json"], body: .bytes(body.utf8))
         let response = try await client.send(request)
-        let tried = Credentials.session(user: user, password: "").description
+        let tried = ReplicationCredentials.session(user: user, password: "").description
         guard response.status < 300 else {
             throw try await CouchDBError(reading: response, of: request, tried: tried)
         }

@@ -12,7 +12,7 @@ public import SettleDatabase
 public struct CouchDBConnection: Sendable {
     /// The base address for paths, without user and password.
     public let url: HTTPURL
-    private let client: any HTTPClient
+    private let client: any HTTPTransport
     private let authorizer: Authorizer
     private let serverURL: HTTPURL
 
@@ -26,7 +26,7 @@ public struct CouchDBConnection: Sendable {
     ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error
     ///     unless given.
     public init(
-        database url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
+        database url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
         onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
         self.init(url, server: url.parent, client, credentials, onWarning)
@@ -34,17 +34,17 @@ public struct CouchDBConnection: Sendable {
 
     /// A connection to a server; see ``init(database:client:credentials:onWarning:)``.
     public init(
-        server url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
+        server url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
         onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
         self.init(url, server: url, client, credentials, onWarning)
     }
 
     private init(
-        _ url: HTTPURL, server: HTTPURL, _ client: any HTTPClient, _ credentials: Credentials?,
+        _ url: HTTPURL, server: HTTPURL, _ client: any HTTPTransport, _ credentials: ReplicationCredentials?,
         _ onWarning: (String) -> Void
     ) {
-        let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
+        let fromURL = url.user.map { ReplicationCredentials.basic(user: $0, password: url.password ?? "") }
         let credentials = credentials ?? fromURL ?? .automatic(for: url)
         self.url = url.withoutCredentials
         self.client = client
@@ -64,7 +64,7 @@ public struct CouchDBConnection: Sendable {
     public var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
 
     /// The credentials; printing them shows no secret.
-    public var credentials: Credentials { authorizer.credentials }
+    public var credentials: ReplicationCredentials { authorizer.credentials }
 
     /// Sends a request and reads the whole response.
     ///
@@ -76,13 +76,14 @@ public struct CouchDBConnection: Sendable {
     ///   - limit: How many bytes the response may have; 64 MiB unless set.
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response.
-    /// - Throws: ``CouchDBError`` for a response that means failure, ``HTTPClientError`` if there is no response, or
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response, or
     ///   none in JSON (code `badAnswer`).
     public func json(
-        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSON? = nil, limit: Int = 64 << 20,
-        adjust: (inout HTTPClientRequest) -> Void = { _ in }
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
+        limit: Int = 64 << 20,
+        adjust: (inout TransportRequest) -> Void = { _ in }
     ) async throws -> CouchDBAnswer {
-        let bytes = body.map { HTTPClientRequestBody.bytes($0.utf8) } ?? .none
+        let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
         let response = try await stream(method, path, query: query, body: bytes) { request in
             request.acceptsCompression = true
             request.headers["Accept"] = "application/json"
@@ -95,10 +96,10 @@ public struct CouchDBConnection: Sendable {
         }
         do throws(JSONError) {
             return CouchDBAnswer(
-                status: response.status, headers: response.headers, json: try JSON(utf8: text))
+                status: response.status, headers: response.headers, json: try JSONValue(utf8: text))
         } catch {
             let place = "\(method) \(url.authority)\(url.appending(path).path)"
-            throw HTTPClientError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+            throw TransportError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
         }
     }
 
@@ -111,12 +112,12 @@ public struct CouchDBConnection: Sendable {
     ///   - body: The body to send; none unless set.
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
-    /// - Throws: ``CouchDBError`` for a response that means failure, ``HTTPClientError`` if there is no response.
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response.
     public func stream(
-        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: HTTPClientRequestBody = .none,
-        adjust: (inout HTTPClientRequest) -> Void = { _ in }
-    ) async throws -> HTTPClientResponse {
-        var plain = HTTPClientRequest(method, url.appending(path, query: query), body: body)
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: TransportRequestBody = .none,
+        adjust: (inout TransportRequest) -> Void = { _ in }
+    ) async throws -> TransportResponse {
+        var plain = TransportRequest(method, url.appending(path, query: query), body: body)
         adjust(&plain)
         var (response, secret) = try await send(plain)
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
@@ -133,7 +134,7 @@ public struct CouchDBConnection: Sendable {
         return response
     }
 
-    private func send(_ plain: HTTPClientRequest) async throws -> (HTTPClientResponse, secret: String?) {
+    private func send(_ plain: TransportRequest) async throws -> (TransportResponse, secret: String?) {
         var request = plain
         let secret = try await authorizer.authorize(&request)
         let response = try await client.send(request)

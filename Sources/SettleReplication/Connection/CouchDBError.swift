@@ -1,8 +1,9 @@
 internal import SettleCore
+public import SettleDatabase
 internal import SettlePlatform
 
 /// The refusal of a CouchDB, or of a server that speaks its protocol.
-public struct CouchDBError: Error, Sendable, CustomStringConvertible {
+public struct CouchDBError: SettleError, Sendable {
     /// The status of the response.
     public let status: Int
     /// The error's name, like `conflict`; empty if the response was not CouchDB's.
@@ -45,9 +46,9 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Reads a response that means failure.
-    init(reading response: HTTPClientResponse, of request: HTTPClientRequest, tried: String) async throws {
+    init(reading response: TransportResponse, of request: TransportRequest, tried: String) async throws {
         let body = try await response.collect(limit: 1 << 20)
-        let json = try? JSON(utf8: body)
+        let json = try? JSONValue(utf8: body)
         self.init(
             status: response.status, error: json?["error"]?.string ?? "",
             reason: String((json?["reason"]?.string ?? "").prefix(1000)), method: request.method,
@@ -59,7 +60,7 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
 enum RetryAfter {
     /// How long to wait, in seconds or until a date; a date is compared with the server's clock if the response has it.
     static func read(
-        _ headers: HTTPClientHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
+        _ headers: TransportHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
     ) -> Duration? {
         guard let value = headers["Retry-After"] else { return nil }
         if let seconds = Int64(value) { return seconds >= 0 ? .seconds(min(seconds, 1 << 31)) : nil }

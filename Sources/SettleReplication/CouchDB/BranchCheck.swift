@@ -34,12 +34,12 @@ struct BranchCheck {
     }
 
     private func winners(of ids: [DocumentID]) async throws -> [DocumentID: RevisionID] {
-        let body = JSON.object(["keys": .array(ids.map { .string($0.string) })]).utf8
+        let body = JSONValue.object(["keys": .array(ids.map { .string($0.string) })]).utf8
         let response = try await calls.stream("POST", "_all_docs", json: body)
         var winners: [DocumentID: RevisionID] = [:]
         _ = try await calls.elements(of: response, "_all_docs", "rows", longest: 1 << 20) { element in
             guard case .bytes(let text) = element else { return true }
-            let row = try JSON(utf8: text)
+            let row = try JSONValue(utf8: text)
             if let id = row["id"]?.string, let revision = row["value"]?["rev"]?.string.flatMap({ RevisionID($0) }) {
                 winners[DocumentID(unchecked: id)] = revision
             }

@@ -13,7 +13,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
     let revision: RevisionID
     let name: String
     let digest: AttachmentDigest
-    let encoding: Attachment.Encoding
+    let encoding: DocumentAttachment.Encoding
     /// How many bytes are stored.
     let length: Int64
 
@@ -45,7 +45,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
 
     private var path: HTTPPath { .attachment(name, of: id) }
 
-    private func open(from offset: Int64) async throws -> HTTPClientResponse {
+    private func open(from offset: Int64) async throws -> TransportResponse {
         do {
             return try await calls.stream("GET", path, query: ["rev": revision.description]) { request in
                 request.acceptsCompression = false
@@ -59,7 +59,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
     }
 
     /// The offset in the stored bytes at which a response starts.
-    private func start(of response: HTTPClientResponse) throws -> Int64 {
+    private func start(of response: TransportResponse) throws -> Int64 {
         let given = response.headers["Content-Encoding"]?.lowercased() ?? "identity"
         let isStored = encoding == .gzip ? given == "gzip" || given == "x-gzip" : given == "identity"
         guard isStored else {
@@ -72,7 +72,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
         return start
     }
 
-    private func next(_ pieces: inout HTTPClientBody.AsyncIterator) async throws -> [UInt8]? {
+    private func next(_ pieces: inout TransportBody.AsyncIterator) async throws -> [UInt8]? {
         do { return try await pieces.next() } catch { throw PeerError(error, at: calls.place(path)) }
     }
 

@@ -57,7 +57,7 @@ extension CouchDBPeer {
     }
 
     private func read(
-        _ response: HTTPClientResponse, _ request: ChangesRequest, _ progress: FeedProgress
+        _ response: TransportResponse, _ request: ChangesRequest, _ progress: FeedProgress
     ) async throws -> ChangesPage {
         var changes: [ChangedDocument] = []
         var last = request.since

@@ -31,11 +31,11 @@ extension CouchDBPeer {
     }
 
     /// The server's welcome response; empty if a proxy hides it.
-    private func welcome(_ calls: PeerCalls) async -> JSON {
+    private func welcome(_ calls: PeerCalls) async -> JSONValue {
         (try? await calls.server.json("GET", "")) ?? .object(JSONObject())
     }
 
-    private static func product(_ server: JSON) -> String? {
+    private static func product(_ server: JSONValue) -> String? {
         if server["git_sha"] == "settle" { return "Settle" }
         if let vendor = server["vendor"]?["name"]?.string {
             return vendor == "The Apache Software Foundation" ? "CouchDB" : vendor
@@ -47,7 +47,7 @@ extension CouchDBPeer {
     /// Settle marks its sequences with the instance name of the database. CouchDB 3 reports when the database was
     /// created. Earlier versions, and PouchDB always, report when it was opened, which identifies nothing.
     private static func instance(
-        _ server: JSON, _ database: JSON, _ sequence: JSON, _ product: String?
+        _ server: JSONValue, _ database: JSONValue, _ sequence: JSONValue, _ product: String?
     ) -> String? {
         let uuid = server["uuid"]?.string
         var mark: String?

@@ -15,26 +15,27 @@ extension CouchDBPeer {
     /// - Throws: ``PeerError``: `notFound` if the server is not a Settle server, `badRequest` if the database has no
     ///   attribute clocks, `badAnswer`.
     public func sendLocalChanges(
-        _ changes: [String: [DocumentID: [PendingChange.Attribute]]]
+        _ changes: [String: [DocumentID: [PendingChange.Field]]]
     ) async throws -> [LocalChangeOutcome] {
-        let types = changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSON)? in
-            let rows = objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { id, attributes -> JSON in
+        let types = changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSONValue)? in
+            let rows = objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {
+                id, attributes -> JSONValue in
                 ["id": .string(id.string), "changes": .array(attributes.map(Self.json))]
             }
             return rows.isEmpty ? nil : (type, .array(rows))
         }
         guard !types.isEmpty else { return [] }
-        let answer = try await calls().json("POST", "_local_changes", json: JSON.object(JSONObject(types)).utf8)
+        let answer = try await calls().json("POST", "_local_changes", json: JSONValue.object(JSONObject(types)).utf8)
         return types.flatMap { type, _ in
             (answer[type]?.array ?? []).compactMap { LocalChangeOutcome($0, type: type) }
         }
     }
 
-    private static func json(_ attribute: PendingChange.Attribute) -> JSON {
+    private static func json(_ attribute: PendingChange.Field) -> JSONValue {
         let seconds = attribute.time / 1000
         let isWhole = attribute.time % 1000 == 0
-        let fraction = isWhole ? nil : JSONNumber(Double(attribute.time) / 1000).map(JSON.number)
-        var json: JSON = [
+        let fraction = isWhole ? nil : JSONNumber(Double(attribute.time) / 1000).map(JSONValue.number)
+        var json: JSONValue = [
             "attribute": .string(attribute.name), "timestamp": fraction ?? .number(JSONNumber(seconds)),
         ]
         json["value"] = attribute.value

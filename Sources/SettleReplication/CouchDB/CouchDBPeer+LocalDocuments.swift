@@ -15,12 +15,12 @@ extension CouchDBPeer {
     }
 
     /// Writes a local document; see ``Peer/saveLocalDocument(_:body:revision:)``.
-    public func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String {
+    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         let calls = try calls()
-        var members: [(String, JSON)] = [("_id", .string(id.string))]
+        var members: [(String, JSONValue)] = [("_id", .string(id.string))]
         if let revision { members.append(("_rev", .string(revision))) }
         members += (body.object ?? JSONObject()).filter { !$0.name.hasPrefix("_") }.map { ($0.name, $0.value) }
-        let answer = try await calls.json("PUT", .document(id), json: JSON.object(JSONObject(members)).utf8)
+        let answer = try await calls.json("PUT", .document(id), json: JSONValue.object(JSONObject(members)).utf8)
         guard let written = answer["rev"]?.string else {
             throw PeerError(
                 WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))

@@ -88,7 +88,7 @@ extension CouchDBPeer {
     private func confirm(
         _ refusal: PeerError, _ request: RevisionRequest, _ calls: PeerCalls
     ) async throws -> RevisionAnswer {
-        let asked = JSON.array([.string("\(request.revision)")]).description
+        let asked = JSONValue.array([.string("\(request.revision)")]).description
         do {
             let answer = try await calls.json("GET", .document(request.id), query: ["open_revs": asked])
             let isGone = answer.array?.contains { $0["missing"]?.string == "\(request.revision)" } ?? false

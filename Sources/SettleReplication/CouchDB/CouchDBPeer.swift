@@ -28,11 +28,11 @@ public final class CouchDBPeer: Peer {
     let now: @Sendable () -> ContinuousClock.Instant
     /// The warning that credentials go over plain HTTP to another machine, unless the caller allows that.
     let warning: String?
-    private let client: any HTTPClient
+    private let client: any HTTPTransport
     private let state: Guarded<State>
 
     private struct State {
-        var credentials: Credentials
+        var credentials: ReplicationCredentials
         /// `nil` after the peer was closed.
         var connection: CouchDBConnection?
     }
@@ -49,7 +49,7 @@ public final class CouchDBPeer: Peer {
     ///     sessions with the peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database.
     public convenience init(
-        _ url: HTTPURL, credentials: Credentials? = nil, client: any HTTPClient = CurlHTTPClient(),
+        _ url: HTTPURL, credentials: ReplicationCredentials? = nil, client: any HTTPTransport = CurlTransport(),
         options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: ((String) -> Void)? = nil
     ) throws {
         try self.init(
@@ -58,7 +58,7 @@ public final class CouchDBPeer: Peer {
     }
 
     init(
-        _ url: HTTPURL, credentials: Credentials?, client: any HTTPClient, options: CouchDBPeerOptions,
+        _ url: HTTPURL, credentials: ReplicationCredentials?, client: any HTTPTransport, options: CouchDBPeerOptions,
         now: @escaping @Sendable () -> ContinuousClock.Instant, onWarning: ((String) -> Void)? = nil
     ) throws {
         guard url.databaseName != nil else {
@@ -80,7 +80,7 @@ public final class CouchDBPeer: Peer {
     }
 
     /// The credentials.
-    var credentials: Credentials { state.withLock(\.credentials) }
+    var credentials: ReplicationCredentials { state.withLock(\.credentials) }
 
     /// Replaces the token or password from the next request on, also for a running replication: expired credentials
     /// need not end it, and its checkpoint stays (SEMANTICS 138).
@@ -88,7 +88,7 @@ public final class CouchDBPeer: Peer {
     /// - Parameter credentials: The new credentials, of the same user.
     /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would make another
     ///   replication, and `cancelled` after ``close()``.
-    public func renew(_ credentials: Credentials) throws {
+    public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
             guard state.connection != nil else { throw closed }
             guard credentials.user == state.credentials.user else {
@@ -134,7 +134,7 @@ public final class CouchDBPeer: Peer {
     public func close() async { state.withLock { $0.connection = nil } }
 }
 
-extension Credentials {
+extension ReplicationCredentials {
     /// The user's name, if it is known.
     var user: String? {
         switch kind {
@@ -152,7 +152,7 @@ extension CouchDBPeer {
         let isView = name == "_view"
         let parts = (isView ? parameters["view"]?.string ?? "" : name).split(separator: "/", maxSplits: 1)
         guard parts.count == 2, !parts[0].hasPrefix("_") else { return nil }
-        let design: JSON
+        let design: JSONValue
         do {
             design = try await calls().json("GET", .document(DocumentID(unchecked: "_design/\(parts[0])")))
         } catch let error as PeerError where [401, 403, 404].contains(error.status) { return nil }

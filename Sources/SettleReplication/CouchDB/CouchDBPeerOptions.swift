@@ -7,7 +7,7 @@ public struct CouchDBPeerOptions: Sendable {
     public var inlineAttachmentBytes: Int64 = 64 << 10
     /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
     /// this one is used.
-    public var headers = HTTPClientHeaders()
+    public var headers = TransportHeaders()
     /// How many requests for single documents may run concurrently; 4 unless set.
     public var requestsAtOnce = 4
     /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.

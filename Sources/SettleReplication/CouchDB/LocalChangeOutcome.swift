@@ -8,7 +8,7 @@ public struct LocalChangeOutcome: Sendable, Hashable {
         case applied
         /// A later change wins: its value, `nil` for a removed member, and its time in milliseconds since 1970, if
         /// known.
-        case superseded(by: JSON?, time: Int64?)
+        case superseded(by: JSONValue?, time: Int64?)
         /// The object was deleted later.
         case deleted(time: Int64?)
     }
@@ -25,7 +25,7 @@ public struct LocalChangeOutcome: Sendable, Hashable {
     public let refusal: String?
 
     /// Reads one object of an answer; `nil` for a value of another form.
-    init?(_ json: JSON, type: String) {
+    init?(_ json: JSONValue, type: String) {
         guard let id = json["id"]?.string.flatMap({ try? DocumentID(validating: $0) }) else { return nil }
         self.type = type
         documentID = id
@@ -41,7 +41,7 @@ public struct LocalChangeOutcome: Sendable, Hashable {
 }
 
 extension LocalChangeOutcome.Attribute {
-    fileprivate init(_ row: JSON) {
+    fileprivate init(_ row: JSONValue) {
         guard row["outcome"] == "superseded" else {
             self = .applied
             return

@@ -26,7 +26,7 @@ final class MultipartBody: Sendable {
     var failure: PeerError? { failed.withLock { $0 } }
 
     /// Starts the body.
-    func open() -> HTTPClientRequestBody.Producer {
+    func open() -> TransportRequestBody.Producer {
         let reading = MultipartReading(segments)
         return {
             do { return try await reading.next() } catch {

@@ -29,8 +29,8 @@ struct PeerCalls: Sendable {
     /// - Throws: ``PeerError``, also for a status that means failure.
     func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
-        adjust: (inout HTTPClientRequest) -> Void = { _ in }
-    ) async throws -> HTTPClientResponse {
+        adjust: (inout TransportRequest) -> Void = { _ in }
+    ) async throws -> TransportResponse {
         do {
             return try await connection.stream(
                 method, path, query: query, body: body.map { .bytes($0) } ?? .none
@@ -46,7 +46,7 @@ struct PeerCalls: Sendable {
     /// Sends a request and reads its response.
     func bytes(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
-        adjust: (inout HTTPClientRequest) -> Void = { _ in }
+        adjust: (inout TransportRequest) -> Void = { _ in }
     ) async throws -> [UInt8] {
         let response = try await stream(method, path, query: query, json: body, adjust: adjust)
         do { return try await response.collect(limit: Self.longestAnswer) } catch {
@@ -57,16 +57,16 @@ struct PeerCalls: Sendable {
     /// Sends a request and reads its response as JSON.
     func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil
-    ) async throws -> JSON {
+    ) async throws -> JSONValue {
         let bytes = try await bytes(method, path, query: query, json: body)
-        do { return try JSON(utf8: bytes) } catch { throw PeerError(error, at: place(path)) }
+        do { return try JSONValue(utf8: bytes) } catch { throw PeerError(error, at: place(path)) }
     }
 
     /// Sends a request and reads its response as JSON, with the server's time in seconds since 1970 if it sends one.
-    func datedJSON(_ method: String, _ path: HTTPPath) async throws -> (json: JSON, date: Double?) {
+    func datedJSON(_ method: String, _ path: HTTPPath) async throws -> (json: JSONValue, date: Double?) {
         let response = try await stream(method, path)
         do {
-            let json = try JSON(utf8: await response.collect(limit: Self.longestAnswer))
+            let json = try JSONValue(utf8: await response.collect(limit: Self.longestAnswer))
             return (json, response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) })
         } catch { throw PeerError(error, at: place(path)) }
     }
@@ -82,7 +82,7 @@ struct PeerCalls: Sendable {
     /// - Returns: The other members; `nil` if `body` stopped early.
     /// - Throws: ``PeerError`` for a response that is truncated or malformed.
     func elements(
-        of response: HTTPClientResponse, _ path: HTTPPath, _ member: String, longest: Int,
+        of response: TransportResponse, _ path: HTTPPath, _ member: String, longest: Int,
         _ body: (JSONElements.Element) throws -> Bool
     ) async throws -> JSONObject? {
         do {

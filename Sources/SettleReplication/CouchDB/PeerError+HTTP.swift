@@ -9,7 +9,7 @@ extension PeerError {
     init(_ error: any Error, at place: String) {
         switch error {
         case let error as PeerError: self = error
-        case let error as HTTPClientError: self.init(error, at: place)
+        case let error as TransportError: self.init(error, at: place)
         case let error as CouchDBError: self.init(error, at: place)
         case is CancellationError: self.init(.cancelled, "the call to \(place) was cancelled")
         case JSONElements.Fault.cutOff:
@@ -25,7 +25,7 @@ extension PeerError {
     /// The reason in the server's own words; empty if it gave none.
     var serverWords: String { (cause as? CouchDBError)?.reason ?? "" }
 
-    private init(_ error: HTTPClientError, at place: String) {
+    private init(_ error: TransportError, at place: String) {
         if let cause = error.cause as? PeerError, error.code == .bodyFailed {
             self = cause
             return

@@ -5,10 +5,10 @@ internal import SettlePlatform
 /// Decides whether a document takes part in a replication; the parameters are the replication's, of any JSON type
 /// (SEMANTICS 129).
 ///
-/// It gets the winner, also if that is a tombstone (``SettleDatabase/Document/isDeleted``). A plain deletion leaves a
+/// It gets the winner, also if that is a tombstone (`Document.isDeleted`). A plain deletion leaves a
 /// tombstone without members, so a filter that tests members rejects it, and the deletion does not replicate
 /// (SEMANTICS 131). Delete with `keeping:` the members that the filter tests, or pass all tombstones.
-public typealias ReplicationFilterFunction = @Sendable (Document, [String: JSON]) throws -> Bool
+public typealias ReplicationFilterFunction = @Sendable (Document, [String: JSONValue]) throws -> Bool
 
 extension Database {
     /// Registers a filter function under a name, replacing a previous one, for replications from this database

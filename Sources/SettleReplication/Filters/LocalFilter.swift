@@ -5,8 +5,8 @@ internal import SettleDatabase
 enum LocalFilter: Sendable {
     case all
     case documents(Set<DocumentID>)
-    case selector(Selector)
-    case function(ReplicationFilterFunction, [String: JSON])
+    case selector(MangoSelector)
+    case function(ReplicationFilterFunction, [String: JSONValue])
 
     /// Prepares a filter for a database.
     init(_ filter: ReplicationFilter, of database: Database, name: String) throws {

@@ -9,11 +9,11 @@ public enum ReplicationFilter: Sendable {
     case documents([DocumentID])
     /// Documents whose winner matches a selector without `$text`, which needs the index of a query. A replication with
     /// `$text` fails with ``PeerError/Code/badRequest``.
-    case selector(Selector)
+    case selector(MangoSelector)
     /// Documents that pass a filter function of a design document: its name `designdoc/filter`, and query parameters of
     /// any JSON type. `req.query` has strings as they are and other values as JSON text. A source of this process looks
     /// up the name among its registered filters, which get the values as they are.
-    case named(String, parameters: [String: JSON] = [:])
+    case named(String, parameters: [String: JSONValue] = [:])
     /// Documents in some of Sync Gateway's channels (SEMANTICS 133).
     case channels([String])
 }

@@ -11,7 +11,7 @@ struct FlowSettings: Sendable {
     /// How much is on its way.
     var limits = BatchLimits()
     /// What is tried again, and when.
-    var retry = RetryPolicy()
+    var retry = ReplicationRetryPolicy()
     /// Whether a refused document holds the checkpoint: in a push, where the app may mend it (SEMANTICS 112); in a pull it
     /// is listed and passed (117).
     var holdsRefused = false
@@ -40,7 +40,7 @@ public struct BatchLimits: Sendable, Hashable {
 ///
 /// Delays double, and each is shortened at random by up to half, so that clients that lost a server at the same time do
 /// not return together. A peer's `Retry-After` is respected.
-public struct RetryPolicy: Sendable, Hashable {
+public struct ReplicationRetryPolicy: Sendable, Hashable {
     /// The first delay; half a second unless set.
     public var firstDelay: Duration = .milliseconds(500)
     /// The longest delay; five minutes unless set. A longer `Retry-After` of the peer is respected, up to a day.

@@ -20,12 +20,12 @@ public struct HTTPProxy: Sendable {
     ///     User and password precede the host.
     ///   - except: Hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
     /// - Returns: The proxy.
-    /// - Throws: ``HTTPClientError`` with code `badURL`.
-    public static func through(_ url: String, except: [String] = []) throws(HTTPClientError) -> HTTPProxy {
+    /// - Throws: ``TransportError`` with code `badURL`.
+    public static func through(_ url: String, except: [String] = []) throws(TransportError) -> HTTPProxy {
         guard let mark = url.firstRange(of: "://"),
             let standardPort = standardPorts[url[..<mark.lowerBound].lowercased()]
         else {
-            throw HTTPClientError(
+            throw TransportError(
                 .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
         }
         // The rest of the address follows the usual rules.

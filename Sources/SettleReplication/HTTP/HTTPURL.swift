@@ -42,9 +42,9 @@ public struct HTTPURL: Hashable, Sendable {
     ///
     /// A fragment is dropped. Non-ASCII characters in the path are percent-encoded.
     ///
-    /// - Throws: ``HTTPClientError`` with code `badURL` for invalid text. Its message does not repeat the address,
+    /// - Throws: ``TransportError`` with code `badURL` for invalid text. Its message does not repeat the address,
     ///   which may contain a password.
-    public init(_ text: String) throws(HTTPClientError) { self = try HTTPURLReader.read(text, keepsLastSlash: false) }
+    public init(_ text: String) throws(TransportError) { self = try HTTPURLReader.read(text, keepsLastSlash: false) }
 
     init(
         scheme: Scheme, host: String, port: Int?, path: String, query: String?, user: String?, password: String?
@@ -123,8 +123,8 @@ public struct HTTPURL: Hashable, Sendable {
 
     /// The address in a response's `Location`, relative to this one.
     ///
-    /// - Throws: ``HTTPClientError`` with code `badURL`.
-    func resolving(location: String) throws(HTTPClientError) -> HTTPURL {
+    /// - Throws: ``TransportError`` with code `badURL`.
+    func resolving(location: String) throws(TransportError) -> HTTPURL {
         let start = "\(scheme.rawValue)://\(authority)"
         let text =
             if location.contains("://") { location } else if location.hasPrefix("//") {

@@ -6,8 +6,8 @@ enum HTTPURLReader {
     ///   - text: The address.
     ///   - keepsLastSlash: Whether a trailing slash of the path counts, as in a redirect.
     /// - Returns: The address.
-    /// - Throws: ``HTTPClientError`` with code `badURL`.
-    static func read(_ text: String, keepsLastSlash: Bool) throws(HTTPClientError) -> HTTPURL {
+    /// - Throws: ``TransportError`` with code `badURL`.
+    static func read(_ text: String, keepsLastSlash: Bool) throws(TransportError) -> HTTPURL {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
             throw bad("blanks and control characters have to be escaped, a blank as %20")
         }
@@ -33,7 +33,7 @@ enum HTTPURLReader {
 
     private static func credentials(
         _ authority: Substring
-    ) throws(HTTPClientError) -> (user: String?, password: String?, place: Substring) {
+    ) throws(TransportError) -> (user: String?, password: String?, place: Substring) {
         guard let at = authority.lastIndex(of: "@") else { return (nil, nil, authority) }
         let information = authority[..<at]
         guard PercentCoding.isValid(information) else {
@@ -47,7 +47,7 @@ enum HTTPURLReader {
         return (PercentCoding.decode(information[..<colon]), PercentCoding.decode(password), place)
     }
 
-    private static func hostAndPort(_ place: Substring) throws(HTTPClientError) -> (host: String, port: Int?) {
+    private static func hostAndPort(_ place: Substring) throws(TransportError) -> (host: String, port: Int?) {
         var host = place
         var port: Substring?
         if place.hasPrefix("[") {
@@ -87,7 +87,7 @@ enum HTTPURLReader {
         }
     }
 
-    private static func bad(_ reason: String) -> HTTPClientError {
-        HTTPClientError(.badURL, "this is no address of a database: \(reason)")
+    private static func bad(_ reason: String) -> TransportError {
+        TransportError(.badURL, "this is no address of a database: \(reason)")
     }
 }

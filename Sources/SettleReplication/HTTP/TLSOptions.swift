@@ -54,10 +54,10 @@ extension TLSOptions {
     ///
     /// - Parameter pem: The certificate as PEM text; if there are several, the first one is used.
     /// - Returns: The pin.
-    /// - Throws: ``HTTPClientError`` with code `tlsFailed` for text that is not a certificate.
-    public static func pin(ofCertificate pem: String) throws(HTTPClientError) -> String {
+    /// - Throws: ``TransportError`` with code `tlsFailed` for text that is not a certificate.
+    public static func pin(ofCertificate pem: String) throws(TransportError) -> String {
         guard let key = publicKey(ofCertificate: Array(pem.utf8)) else {
-            throw HTTPClientError(
+            throw TransportError(
                 .tlsFailed, "this is no certificate in PEM: it begins with -----BEGIN CERTIFICATE-----")
         }
         return "sha256//" + Base64.encode(HashFunction.sha256.hash(key))

@@ -70,7 +70,7 @@ public struct ReplicationLedger: Sendable, Hashable {
 
 extension ReplicationLedger {
     /// Reads a ledger from a local document; invalid entries are skipped.
-    init(_ json: JSON) {
+    init(_ json: JSONValue) {
         for entry in json["entries"]?.array ?? [] {
             guard let id = entry["id"]?.string.flatMap({ try? DocumentID(validating: $0) }),
                 let kind = entry["kind"]?.string.flatMap({ LedgerEntry.Kind(rawValue: $0) })
@@ -83,8 +83,8 @@ extension ReplicationLedger {
     }
 
     /// The ledger as a local document.
-    var json: JSON {
-        let rows: [JSON] = entries.map { entry in
+    var json: JSONValue {
+        let rows: [JSONValue] = entries.map { entry in
             var members: JSONObject = [
                 "id": .string(entry.documentID.string), "kind": .string(entry.kind.rawValue),
                 "reason": .string(entry.reason), "attempts": .number(JSONNumber(entry.attempts)),

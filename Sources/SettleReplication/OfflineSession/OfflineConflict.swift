@@ -42,11 +42,11 @@ extension OfflineConflict {
         /// The member's name.
         public let name: String
         /// Its value before the operation; `nil` if it was absent.
-        public let old: JSON?
+        public let old: JSONValue?
         /// Its value after the operation; `nil` if the operation removes it.
-        public let new: JSON?
+        public let new: JSONValue?
         /// The server's value; `nil` if it is absent.
-        public let server: JSON?
+        public let server: JSONValue?
 
         /// Whether both sides changed it differently, so that a person has to decide.
         public var isClash: Bool { new != old && server != old && new != server }

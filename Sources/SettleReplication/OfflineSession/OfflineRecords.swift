@@ -23,7 +23,7 @@ struct OfflineRecords: Sendable {
 
     init() {}
 
-    init(_ json: JSON) {
+    init(_ json: JSONValue) {
         if let position = json["since"] { since = PeerSequence(position) }
         lastSyncDate = json["last_sync"]?.int.map(Int64.init)
         temporaryIDs = StoredCount.of(json["temporary_ids"])
@@ -38,15 +38,15 @@ struct OfflineRecords: Sendable {
         }
     }
 
-    var json: JSON {
-        var json: JSON = [
+    var json: JSONValue {
+        var json: JSONValue = [
             "since": since.json, "temporary_ids": .number(JSONNumber(temporaryIDs)),
-            "temporaries": .array(temporaries.sorted().map(JSON.string)),
+            "temporaries": .array(temporaries.sorted().map(JSONValue.string)),
         ]
         if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate)) }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
-            let revisions = (seen.history?.revisions ?? []).map { JSON.string($0.description) }
-            return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSON)
+            let revisions = (seen.history?.revisions ?? []).map { JSONValue.string($0.description) }
+            return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSONValue)
         }
         json["seen"] = .object(JSONObject(members))
         return json

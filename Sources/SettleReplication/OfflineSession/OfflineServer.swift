@@ -27,7 +27,7 @@ struct OfflineServer: Sendable {
         var base: RevisionID?
         var isDeleted = false
         var body: DocumentBody
-        var attachments: [(name: String, json: JSON)] = []
+        var attachments: [(name: String, json: JSONValue)] = []
     }
 
     let peer: CouchDBPeer
@@ -57,7 +57,9 @@ struct OfflineServer: Sendable {
         let members = edit.body.utf8.dropFirst().dropLast()
         if !members.isEmpty { add(String(decoding: members, as: UTF8.self)) }
         if !edit.attachments.isEmpty {
-            add("\"_attachments\":" + JSON.object(JSONObject(edit.attachments.map { ($0.name, $0.json) })).description)
+            add(
+                "\"_attachments\":"
+                    + JSONValue.object(JSONObject(edit.attachments.map { ($0.name, $0.json) })).description)
         }
         return bytes + [UInt8(ascii: "}")]
     }
@@ -72,7 +74,7 @@ struct OfflineServer: Sendable {
             let date = Self.date(response)
             let bytes = try await response.collect(limit: 64 << 20)
             let fetched = try bytes.withUnsafeBufferPointer { try FetchedRevision($0) }
-            let json = try JSON(utf8: bytes)
+            let json = try JSONValue(utf8: bytes)
             return State(
                 history: fetched.history, body: fetched.isDeleted ? nil : fetched.body,
                 attachments: json["_attachments"]?.object ?? JSONObject(), isDeleted: fetched.isDeleted, date: date)
@@ -100,14 +102,14 @@ struct OfflineServer: Sendable {
         return id
     }
 
-    private func read(_ response: HTTPClientResponse, _ path: HTTPPath) async throws -> (json: JSON, date: Int64?) {
+    private func read(_ response: TransportResponse, _ path: HTTPPath) async throws -> (json: JSONValue, date: Int64?) {
         let place = try peer.calls().place(path)
         do {
-            return (try JSON(utf8: try await response.collect(limit: 1 << 20)), Self.date(response))
+            return (try JSONValue(utf8: try await response.collect(limit: 1 << 20)), Self.date(response))
         } catch { throw PeerError(error, at: place) }
     }
 
-    private static func date(_ response: HTTPClientResponse) -> Int64? {
+    private static func date(_ response: TransportResponse) -> Int64? {
         response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) }.map { Int64($0 * 1000) }
     }
 }

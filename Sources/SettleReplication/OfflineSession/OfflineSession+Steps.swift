@@ -34,7 +34,7 @@ extension OfflineSession {
     private struct Base {
         var history: RevisionHistory?
         /// The attachments that the server has at that state.
-        var attachments: [Attachment] = []
+        var attachments: [DocumentAttachment] = []
     }
 
     /// Sends an operation, after getting the document's final id from the server if needed.
@@ -140,7 +140,7 @@ extension OfflineSession {
                 let isThere = base.attachments.contains {
                     $0.name.utf8.elementsEqual(attachment.name.utf8) && $0.digest == attachment.digest
                 }
-                var json: JSON = ["content_type": .string(attachment.contentType)]
+                var json: JSONValue = ["content_type": .string(attachment.contentType)]
                 if isThere {
                     json["stub"] = true
                     json["revpos"] = .number(JSONNumber(attachment.revpos))
@@ -161,7 +161,7 @@ extension OfflineSession {
         return parent == edit.base && unstamped(body) == unstamped(edit.body)
     }
 
-    private func unstamped(_ body: DocumentBody) -> JSON {
+    private func unstamped(_ body: DocumentBody) -> JSONValue {
         var json = body.json
         if let member = options.stampMember { json[member] = nil }
         return json
@@ -228,9 +228,9 @@ extension OfflineSession {
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The value with each string equal to `old` replaced, in arrays and objects too; names of members stay.
-    fileprivate func replacing(_ old: String, with new: String) -> JSON {
+    fileprivate func replacing(_ old: String, with new: String) -> JSONValue {
         switch self {
         case .string(let text) where text.utf8.elementsEqual(old.utf8): .string(new)
         case .array(let elements): .array(elements.map { $0.replacing(old, with: new) })

@@ -13,9 +13,9 @@ internal import SettlePlatform
 ///         try await session.goOnline()
 ///     }
 ///
-/// A ``Replicator`` keeps both sides of a conflict and continues. A session never creates a branch: it stops at the
+/// A ``OneWayReplicator`` keeps both sides of a conflict and continues. A session never creates a branch: it stops at the
 /// first operation that the server refuses, in ``OfflineState/syncFailed``, and shows it as an ``OfflineConflict``.
-/// Then ``discard()`` the operation, give it another result with ``replace(with:)``, or ``revert(_:)`` operations, and
+/// Then ``discard()`` the operation, give it another result with ``replace(with:)``, or ``revert(_:)-(Int)`` operations, and
 /// call ``goOnline()`` again. Operations after the refused one wait, so a reference to a refused document is not sent before
 /// the document (SEMANTICS 167).
 ///
@@ -215,7 +215,7 @@ public final class OfflineSession: Sendable {
     /// Creates a document. If the server makes ids, the document has a temporary one, `t_1`, until it is sent. Then the
     /// server's id replaces it, in the journal and in documents with operations that refer to it as a whole string.
     ///
-    /// - Throws: ``DatabaseError`` as ``Database/save(_:onConflict:)`` does.
+    /// - Throws: ``DatabaseError`` as saving a document does.
     public func create(_ body: DocumentBody) throws -> Document {
         try recording {
             guard options.identifiers == .server else {

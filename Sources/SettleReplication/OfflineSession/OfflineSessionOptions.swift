@@ -32,12 +32,12 @@ public struct OfflineSessionOptions: Sendable {
     /// Offline it stays unchanged (SEMANTICS 174).
     public var stampMember: String?
     /// How a time is written in ``stampMember``; as the number of milliseconds unless set.
-    public var stamp: @Sendable (Int64) -> JSON = { .number(JSONNumber($0)) }
+    public var stamp: @Sendable (Int64) -> JSONValue = { .number(JSONNumber($0)) }
     /// Computes the time of a synchronization, in milliseconds since 1970, from the server's time if it sends one.
     /// Unless set, that is the server's time or else the system's.
     public var time: @Sendable (Int64?) -> Int64 = { $0 ?? DatabaseOptions().now() }
     /// How long to wait before retrying an unreachable server.
-    public var retry = RetryPolicy()
+    public var retry = ReplicationRetryPolicy()
     /// How many bytes the attachments sent with one document may have; they are held in memory. 16 MiB unless set. A
     /// document with more is refused: replicate it instead.
     public var largestAttachments: Int64 = 16 << 20

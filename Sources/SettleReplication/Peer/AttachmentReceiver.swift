@@ -12,7 +12,7 @@ internal import SettleDatabase
 struct AttachmentReceiver: Sendable {
     /// The result for one revision.
     enum Outcome {
-        case taken([Attachment])
+        case taken([DocumentAttachment])
         case not(StoreOutcome)
     }
 
@@ -24,7 +24,7 @@ struct AttachmentReceiver: Sendable {
     /// Stores all contents.
     func take() async throws -> Outcome {
         let here = try await attachmentsHere()
-        var taken: [Attachment] = []
+        var taken: [DocumentAttachment] = []
         for attachment in revision.attachments {
             do {
                 taken.append(try await take(attachment, here: here))
@@ -44,7 +44,7 @@ struct AttachmentReceiver: Sendable {
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
 
-    private func take(_ attachment: PeerAttachment, here: [Attachment]) async throws -> Attachment {
+    private func take(_ attachment: PeerAttachment, here: [DocumentAttachment]) async throws -> DocumentAttachment {
         let same = here.filter {
             $0.digest == attachment.digest && $0.encodedLength == attachment.encodedLength
                 && $0.encoding == attachment.encoding
@@ -67,7 +67,8 @@ struct AttachmentReceiver: Sendable {
         }
     }
 
-    private func stream(_ source: any AttachmentSource, _ attachment: PeerAttachment) async throws -> Attachment {
+    private func stream(_ source: any AttachmentSource, _ attachment: PeerAttachment) async throws -> DocumentAttachment
+    {
         let writer = try await AttachmentSink(peer, resuming: attachment)
         let kept = writer.length
         do {
@@ -97,7 +98,7 @@ struct AttachmentReceiver: Sendable {
         }
     }
 
-    private func finish(_ writer: AttachmentSink, _ attachment: PeerAttachment) async throws -> Attachment {
+    private func finish(_ writer: AttachmentSink, _ attachment: PeerAttachment) async throws -> DocumentAttachment {
         let written = try await writer.finish()
         guard written.digest == attachment.digest else {
             throw PeerError(
@@ -108,13 +109,16 @@ struct AttachmentReceiver: Sendable {
     }
 
     /// Content that is here already, described as the revision describes it.
-    private func described(_ known: Attachment, _ attachment: PeerAttachment) async throws -> Attachment {
+    private func described(_ known: DocumentAttachment, _ attachment: PeerAttachment) async throws -> DocumentAttachment
+    {
         let isExpanded = attachment.encoding == .gzip && known.encoding == .identity
         let stored = isExpanded ? try await peer.perform { try $0.expanded(known) } : known
         return try named(stored, attachment, length: nil)
     }
 
-    private func named(_ stored: Attachment, _ attachment: PeerAttachment, length: Int64?) throws -> Attachment {
+    private func named(
+        _ stored: DocumentAttachment, _ attachment: PeerAttachment, length: Int64?
+    ) throws -> DocumentAttachment {
         do {
             return try stored.described(
                 as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos, length: length)
@@ -126,7 +130,7 @@ struct AttachmentReceiver: Sendable {
     }
 
     /// The attachments of the document's leaves and of the revision's known ancestors.
-    private func attachmentsHere() async throws -> [Attachment] {
+    private func attachmentsHere() async throws -> [DocumentAttachment] {
         let (id, history) = (revision.id, revision.history)
         return try await peer.perform { database in
             guard let tree = try Self.readable({ try database.tree(of: id) }) else { return [] }

@@ -10,7 +10,7 @@ final class AttachmentSink: @unchecked Sendable {
     private(set) var length: Int64
 
     /// Starts with no content.
-    init(_ peer: LocalPeer, _ encoding: Attachment.Encoding) async throws {
+    init(_ peer: LocalPeer, _ encoding: DocumentAttachment.Encoding) async throws {
         self.peer = peer
         writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: encoding)
         length = 0
@@ -37,7 +37,9 @@ final class AttachmentSink: @unchecked Sendable {
     func discard() { writer.discard() }
 
     /// Completes the content.
-    func finish() async throws -> Attachment { try await peer.perform { _ in try self.writer.finish(name: "content") } }
+    func finish() async throws -> DocumentAttachment {
+        try await peer.perform { _ in try self.writer.finish(name: "content") }
+    }
 }
 
 /// Passes a value from the thread that made it to the one that waits for it.

@@ -3,7 +3,7 @@ internal import SettleDatabase
 /// The stored bytes of an attachment of a local database, read piece by piece.
 struct LocalAttachmentSource: AttachmentSource {
     let peer: LocalPeer
-    let attachment: Attachment
+    let attachment: DocumentAttachment
     private static let pieceLength: Int64 = 256 * 1024
 
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {

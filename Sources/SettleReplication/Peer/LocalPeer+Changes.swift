@@ -5,7 +5,7 @@ extension LocalPeer {
     /// The next documents that were changed; see ``Peer/changes(_:)``.
     ///
     /// - Throws: ``PeerError`` with code `notFound` for a filter that is not registered
-    ///   (``SettleDatabase/Database/addReplicationFilter(_:_:)``; SEMANTICS 130), or `badRequest` for channels, which
+    ///   (`Database.addReplicationFilter(_:_:)`; SEMANTICS 130), or `badRequest` for channels, which
     ///   only Sync Gateway has.
     public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let filter = try LocalFilter(request.filter, of: local, name: name)

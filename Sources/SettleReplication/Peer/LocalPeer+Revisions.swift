@@ -49,7 +49,7 @@ extension LocalPeer {
         }
     }
 
-    private func content(of attachment: Attachment) throws -> PeerAttachment.Content {
+    private func content(of attachment: DocumentAttachment) throws -> PeerAttachment.Content {
         guard attachment.encodedLength <= Self.largestInMemory else {
             return .source(LocalAttachmentSource(peer: self, attachment: attachment))
         }

@@ -4,7 +4,7 @@ public import SettleDatabase
 /// A database of this process as one side of a replication.
 ///
 ///     let copy = LocalPeer(try Database.openOrCreate("copy.settle"))
-///     try await Replicator(.push(database, to: copy)).run()
+///     try await OneWayReplicator(.push(database, to: copy)).run()
 ///
 /// Every call runs on another thread than the caller's, and handles many documents at a time.
 public struct LocalPeer: Peer {
@@ -97,7 +97,7 @@ extension LocalPeer {
     }
 
     /// Writes a local document; see ``Peer/saveLocalDocument(_:body:revision:)``.
-    public func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String {
+    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         try await perform { database in
             let members: DocumentBody
             do { members = try DocumentBody(body) } catch let error as JSONError {

@@ -95,7 +95,7 @@ public protocol Peer: Sendable {
     ///   - revision: The revision read before, `0-N`; `nil` if there was none.
     /// - Returns: The new revision.
     /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` if writing is not allowed.
-    func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String
+    func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String
 
     /// Closes connections. The owner of the peer calls it when no replication needs the peer any more. Replications
     /// don't call it, because several may share the peer.
@@ -115,10 +115,10 @@ public struct PeerLocalDocument: Sendable, Hashable {
     /// Its revision, `0-N`.
     public var revision: String
     /// Its members without the reserved ones.
-    public var body: JSON
+    public var body: JSONValue
 
     /// Creates a local document.
-    public init(revision: String, body: JSON) {
+    public init(revision: String, body: JSONValue) {
         self.revision = revision
         self.body = body
     }

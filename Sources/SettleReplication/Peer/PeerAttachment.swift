@@ -25,14 +25,14 @@ public struct PeerAttachment: Sendable {
     /// The length of the stored bytes.
     public var encodedLength: Int64
     /// How the stored bytes are encoded.
-    public var encoding: Attachment.Encoding
+    public var encoding: DocumentAttachment.Encoding
     /// Where the stored bytes are.
     public var content: Content
 
     /// Creates an attachment.
     public init(
         name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
-        encodedLength: Int64, encoding: Attachment.Encoding, content: Content
+        encodedLength: Int64, encoding: DocumentAttachment.Encoding, content: Content
     ) {
         self.name = name
         self.contentType = contentType

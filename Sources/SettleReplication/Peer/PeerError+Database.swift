@@ -6,7 +6,7 @@ extension PeerError {
         let message = "\(name): \(error.message)"
         switch error.code {
         case .refused:
-            self.init(.forbidden, message, status: (error.cause as? ValidationError)?.status ?? 403, cause: error)
+            self.init(.forbidden, message, status: (error.cause as? DocumentRejection)?.status ?? 403, cause: error)
         case .conflict: self.init(.conflict, message, status: 409, cause: error)
         case .documentTooLarge: self.init(.tooLarge, message, status: 413, cause: error)
         case .attachmentMissing: self.init(.attachmentMissing, message, cause: error)

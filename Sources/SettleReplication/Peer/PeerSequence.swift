@@ -6,10 +6,10 @@ public import SettleCore
 /// only for equality.
 public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
     /// The position as JSON.
-    public let json: JSON
+    public let json: JSONValue
 
     /// Creates a position from a peer's JSON.
-    public init(_ json: JSON) { self.json = json }
+    public init(_ json: JSONValue) { self.json = json }
 
     /// Before the first change.
     public static let start = PeerSequence(0)

@@ -16,7 +16,7 @@ public struct ReplicationResult: Sendable {
     public internal(set) var warnings: [ReplicationWarning] = []
 
     /// The last written log, in CouchDB's format; `nil` if the replication did not get that far.
-    package internal(set) var log: JSON?
+    package internal(set) var log: JSONValue?
     /// Whether a checkpoint was written, because there was something new.
     package internal(set) var hasWritten = false
 

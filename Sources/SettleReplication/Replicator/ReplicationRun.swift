@@ -161,6 +161,7 @@ struct ReplicationRun: Sendable {
         let (source, target) = (configuration.source, configuration.target)
         try configuration.filter.check()
         if configuration.createsTarget { try await target.create() }
+        if configuration.createsSource { try await source.create() }
         async let sourceConnection = source.connect()
         async let targetConnection = target.connect()
         let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)

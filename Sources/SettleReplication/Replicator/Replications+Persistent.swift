@@ -5,7 +5,7 @@ import SettleDatabase
 extension Replications {
     /// Returns credentials for an address, whose user is the one with which the replication was stored; `nil` for the
     /// stored credentials.
-    public typealias CredentialsSource = @Sendable (HTTPURL) async throws -> Credentials?
+    public typealias CredentialsSource = @Sendable (HTTPURL) async throws -> ReplicationCredentials?
 
     /// Makes a replication persistent: ``resume(credentials:client:configure:)`` starts it after the next launch, until
     /// it is removed or, if it is one-shot, has completed (SEMANTICS 94, 95).
@@ -26,7 +26,7 @@ extension Replications {
     /// - Throws: ``PeerError`` with code `badRequest` for a replication that can't be stored; ``DatabaseError`` if the
     ///   database can't be written.
     @discardableResult
-    public func persist(_ replicator: Replicator, storesCredentials: Bool = false) async throws -> String {
+    public func persist(_ replicator: OneWayReplicator, storesCredentials: Bool = false) async throws -> String {
         let configuration = replicator.configuration
         guard let database, configuration.database === database, all.contains(where: { $0 === replicator }) else {
             throw PeerError(.badRequest, "the replication is none of this database's: get it of its replications")
@@ -58,12 +58,12 @@ extension Replications {
     ///   that can't be read; ``DatabaseError``.
     @discardableResult
     public func resume(
-        credentials: CredentialsSource? = nil, client: any HTTPClient = CurlHTTPClient(),
+        credentials: CredentialsSource? = nil, client: any HTTPTransport = CurlTransport(),
         configure: (inout ReplicationConfiguration) throws -> Void = { _ in }
-    ) async throws -> [Replicator] {
+    ) async throws -> [OneWayReplicator] {
         guard let database else { return [] }
         let stored = try await database.perform { try $0.storedReplications() }
-        var started: [Replicator] = []
+        var started: [OneWayReplicator] = []
         for stored in stored.documents {
             let (name, members) = (stored.name, stored.value.object ?? JSONObject())
             guard ReplicationDocument.state(of: members) == .pending else { continue }
@@ -100,7 +100,7 @@ extension Replications {
     ///   - credentials: The new credentials.
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown, `badRequest` for another user's credentials
     ///   or for those that can't be stored; ``DatabaseError``.
-    public func renewPersistent(_ name: String, _ credentials: Credentials) async throws {
+    public func renewPersistent(_ name: String, _ credentials: ReplicationCredentials) async throws {
         if let replicator = running(name), let peer = replicator.configuration.peer as? CouchDBPeer {
             try peer.renew(credentials)
         }

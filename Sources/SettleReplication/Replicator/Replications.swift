@@ -2,7 +2,7 @@ internal import SettleCore
 public import SettleDatabase
 internal import SettlePlatform
 
-/// The replications of a database, which owns them: releasing a ``Replicator`` does not stop one that runs (K18).
+/// The replications of a database, which owns them: releasing a ``OneWayReplicator`` does not stop one that runs (K18).
 ///
 ///     let pair = try await notes.replications.replicate(with: hub)
 ///     for replicator in pair {
@@ -20,9 +20,9 @@ public final class Replications: Sendable {
     }
 
     private struct Entry {
-        weak var replicator: Replicator?
+        weak var replicator: OneWayReplicator?
         /// A strong reference until it has run and ended.
-        var kept: Replicator?
+        var kept: OneWayReplicator?
         /// The name under which the database stores it; `nil` if it is not persistent.
         var stored: String?
     }
@@ -38,7 +38,7 @@ public final class Replications: Sendable {
     var database: Database? { owner.withLock(\.database) }
 
     /// The current replications.
-    public var all: [Replicator] { entries.withLock { $0.values.compactMap(\.replicator) } }
+    public var all: [OneWayReplicator] { entries.withLock { $0.values.compactMap(\.replicator) } }
 
     /// Returns the replication with a peer, direction and filter: the existing one (SEMANTICS 99), or a new one that is
     /// not started.
@@ -47,13 +47,13 @@ public final class Replications: Sendable {
     ///   used.
     /// - Returns: The replication.
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
-    public func replicator(_ configuration: ReplicationConfiguration) async throws -> Replicator {
+    public func replicator(_ configuration: ReplicationConfiguration) async throws -> OneWayReplicator {
         let key = Key(
             peer: try await configuration.peer.identity(), direction: configuration.direction,
             filter: ReplicationID.meaning(of: configuration.filter).description)
         return entries.withLock { entries in
             if let replicator = entries[key]?.replicator { return replicator }
-            let replicator = Replicator(configuration)
+            let replicator = OneWayReplicator(configuration)
             entries[key] = Entry(replicator: replicator, kept: replicator)
             replicator.onRunning.withLock { onRunning in
                 onRunning = { [weak self] replicator, isRunning in
@@ -80,8 +80,8 @@ public final class Replications: Sendable {
     ///     same peer (SEMANTICS 100); without a peer that is all of them (101).
     /// - Returns: Pull and push, or none without a peer.
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
-    func pair(with peer: (any Peer)?, of database: Database, exclusively: Bool) async throws -> [Replicator] {
-        var pair: [Replicator] = []
+    func pair(with peer: (any Peer)?, of database: Database, exclusively: Bool) async throws -> [OneWayReplicator] {
+        var pair: [OneWayReplicator] = []
         if let peer {
             pair.append(try await replicator(.pull(database, from: peer)))
             pair.append(try await replicator(.push(database, to: peer)))
@@ -102,7 +102,7 @@ public final class Replications: Sendable {
     }
 
     /// Stops and removes a replication, also a persistent one; documents and checkpoints stay (SEMANTICS 102).
-    public func remove(_ replicator: Replicator) async {
+    public func remove(_ replicator: OneWayReplicator) async {
         await replicator.stop()
         let stored = entries.withLock { entries in
             let names = entries.values.filter { $0.replicator === replicator }.compactMap(\.stored)
@@ -119,19 +119,19 @@ public final class Replications: Sendable {
     }
 
     /// The loaded replication that the database stores under a name.
-    func running(_ name: String) -> Replicator? {
+    func running(_ name: String) -> OneWayReplicator? {
         entries.withLock { $0.values.first { $0.stored == name }?.replicator }
     }
 
     /// Records that the database stores a replication.
-    func noteStored(_ replicator: Replicator, as name: String) {
+    func noteStored(_ replicator: OneWayReplicator, as name: String) {
         entries.withLock { entries in
             for key in entries.keys where entries[key]?.replicator === replicator { entries[key]?.stored = name }
         }
     }
 
     /// Marks a completed replication, so that it is not started again.
-    private func noteEnd(of replicator: Replicator, _ name: String) {
+    private func noteEnd(of replicator: OneWayReplicator, _ name: String) {
         guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
         change { $0.set(.completed, of: name) }
     }
@@ -157,7 +157,7 @@ extension Database {
     /// - Returns: Pull and push, or none without a peer.
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     @discardableResult
-    public func replicate(with peer: (any Peer)?, exclusively: Bool = false) async throws -> [Replicator] {
+    public func replicate(with peer: (any Peer)?, exclusively: Bool = false) async throws -> [OneWayReplicator] {
         try await replications.pair(with: peer, of: self, exclusively: exclusively)
     }
 
@@ -180,7 +180,7 @@ extension Database {
     public func replicateContinuously(
         with peer: any Peer, exclusively: Bool = false,
         configure: (inout ReplicationConfiguration) throws -> Void = { _ in }
-    ) async throws -> [Replicator] {
+    ) async throws -> [OneWayReplicator] {
         let pair = try await replications.pair(with: peer, of: self, exclusively: exclusively)
         let wasContinuous = pair.map(\.configuration.isContinuous)
         let configurations = try pair.map { replicator in

@@ -1,189 +1,145 @@
-internal import SettleDatabase
+public import SettleDatabase
 internal import SettlePlatform
 
-/// Replicates the documents of one database to another, one-shot or continuously.
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Keeps a database and a peer the same: it pulls what the peer has, settles conflicts, and pushes what the database has.
 ///
-///     let hub = LocalPeer(hubDatabase)
-///     let result = try await Replicator(.push(notes, to: hub)).run()
-///     print(result.counts.revisionsWritten)
-///
-///     let replicator = Replicator(configuration)            // isContinuous = true
+///     let replicator = try Replicator(database, peer: url, isContinuous: true)
 ///     replicator.start()
-///     for await status in replicator.statuses { show(status.mode, status.completed, status.total) }
-///     await replicator.stop()
+///     for await status in replicator.statuses { show(status.mode, status.completed, status.total, status.error) }
 ///
-/// A running replicator lives until it ends or is stopped, even without a reference (SEMANTICS 103).
+/// It is a pull and a push, ``parts``, with one status and one stream of events:
 ///
-/// ## Topics
-/// ### Running
-/// - ``start()``
-/// - ``stop()``
-/// - ``run()``
-/// - ``suspend()``
-/// - ``resyncFromStart()``
-/// - ``networkChanged()``
-/// ### Looking
-/// - ``status``
-/// - ``statuses``
-/// - ``events``
-/// - ``ledger``
+///     peer ──── pull ───▶ database      conflicts are settled here, by `conflictPolicy`
+///     peer ◀─── push ──── database
+///
+/// What the two don't offer together, their configurations do: filters of one side, batches, intervals. A running replicator lives
+/// until it ends or is stopped, even without a reference (SEMANTICS 103).
 public final class Replicator: Sendable {
-    private struct State {
-        var configuration: ReplicationConfiguration
-        var orders: ReplicationOrders?
-        var task: Task<Result<ReplicationResult, PeerError>, Never>?
-        var run = 0
-        /// Whether the next run deletes the checkpoints.
-        var isFromStart = false
-        var notedPolicy: (policy: ConflictPolicy, database: Database)?
+    /// What is copied.
+    public enum Direction: Sendable, Hashable {
+        /// Both ways.
+        case pushAndPull
+        /// From the database to the peer.
+        case push
+        /// From the peer to the database.
+        case pull
     }
 
-    private let state: Guarded<State>
-    private let shown = ReplicatorState()
-    /// Whether its last run completed.
-    let isCompleted = Guarded(false)
-    /// Called when it starts and when it has ended.
-    let onRunning = Guarded<(@Sendable (Replicator, Bool) -> Void)?>(nil)
+    /// The replications it consists of: the pull, then the push, as far as the direction has them.
+    public let parts: [OneWayReplicator]
 
-    /// Creates a replicator, which does nothing until it is started.
+    /// Creates a replicator for a database that a server has, CouchDB or Settle.
     ///
-    /// - Parameter configuration: The configuration. If another policy already settles conflicts of the database, a
-    ///   warning is reported (SEMANTICS 42).
-    public init(_ configuration: ReplicationConfiguration) {
-        state = Guarded(State(configuration: configuration))
-        notePolicy()
-    }
-
-    deinit { forgetPolicy() }
-
-    /// The configuration. Setting it during a run takes effect with the next start (SEMANTICS 45, 95).
-    public var configuration: ReplicationConfiguration {
-        get { state.withLock(\.configuration) }
-        set {
-            state.withLock { $0.configuration = newValue }
-            if status.mode == .stopped {
-                forgetPolicy()
-                notePolicy()
-            }
+    /// - Parameters:
+    ///   - database: The database of this process.
+    ///   - url: The database at the server: `https://couch.example/notes`. A name and a password in it are credentials.
+    ///   - direction: What is copied; both ways unless given.
+    ///   - isContinuous: Whether it goes on, idle when all is done; no unless given.
+    ///   - credentials: How it authenticates; by the URL, or what ``CredentialStore/shared`` has for the server, unless given.
+    ///   - filter: Which documents are copied; all unless given.
+    ///   - conflictPolicy: How conflicts are settled that a pull finds; they stay unless given.
+    ///   - createsDatabase: Whether a missing database is created at the server; no unless given.
+    /// - Throws: ``PeerError`` with code `badRequest` if the URL names no database.
+    public convenience init(
+        _ database: Database, peer url: URL, direction: Direction = .pushAndPull, isContinuous: Bool = false,
+        credentials: ReplicationCredentials? = nil, filter: ReplicationFilter = .all,
+        conflictPolicy: ConflictPolicy = .keepAll,
+        createsDatabase: Bool = false
+    ) throws {
+        let peer = try CouchDBPeer(HTTPURL(url.absoluteString), credentials: credentials)
+        self.init(database, with: peer, direction: direction) { configuration in
+            configuration.isContinuous = isContinuous
+            configuration.filter = filter
+            configuration.conflictPolicy = conflictPolicy
+            (configuration.createsTarget, configuration.createsSource) = (createsDatabase, createsDatabase)
         }
     }
 
-    /// The current status.
-    public var status: ReplicationStatus { shown.currentStatus }
-
-    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest.
-    /// The stream ends when the replicator is released.
-    public var statuses: AsyncStream<ReplicationStatus> { shown.statuses.listen(first: status) }
-
-    /// Events from now on. For a slow reader the newest 1000 are buffered, and older ones are lost; ``ledger`` has all
-    /// failures. The stream ends when the replicator is released.
-    public var events: AsyncStream<ReplicationEvent> { shown.events.listen() }
-
-    /// The documents that could not be replicated or settled so far.
-    public var ledger: ReplicationLedger { shown.currentLedger }
-
-    /// Starts it, unless it runs. Conflicts that could not be settled before are retried (SEMANTICS 31).
-    public func start() { _ = begin() }
-
-    /// Starts it, unless it runs, and waits for its end: that of a one-shot replication, or after ``stop()``. If the
-    /// task is cancelled, the replication is stopped.
+    /// Creates a replicator for any peer, such as a ``LocalPeer``.
     ///
-    /// - Returns: What it did. Refused documents don't fail the replication; they are counted and listed.
-    /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials were
-    ///   rejected, or a database does not exist.
+    /// - Parameters:
+    ///   - database: The database of this process.
+    ///   - peer: The peer.
+    ///   - direction: What is copied; both ways unless given.
+    ///   - change: Changes the configuration of each part; nothing unless given.
+    public init(
+        _ database: Database, with peer: any Peer, direction: Direction = .pushAndPull,
+        _ change: (inout ReplicationConfiguration) -> Void = { _ in }
+    ) {
+        let all: [(Direction, ReplicationConfiguration)] = [
+            (.pull, .pull(database, from: peer)), (.push, .push(database, to: peer)),
+        ]
+        parts = all.filter { direction == .pushAndPull || direction == $0.0 }.map { part in
+            var configuration = part.1
+            change(&configuration)
+            return OneWayReplicator(configuration)
+        }
+    }
+
+    /// The status of all parts together.
+    public var status: ReplicatorStatus { ReplicatorStatus(parts.map(\.status)) }
+
+    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest. The stream ends
+    /// when the replicator is released.
+    public var statuses: AsyncStream<ReplicatorStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ReplicatorStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let known = Guarded(parts.map(\.status))
+        let tasks = parts.enumerated().map { index, part in
+            let statuses = part.statuses
+            return Task {
+                for await status in statuses {
+                    let all = known.withLock { known in
+                        known[index] = status
+                        return known
+                    }
+                    continuation.yield(ReplicatorStatus(all))
+                }
+                continuation.finish()
+            }
+        }
+        continuation.onTermination = { _ in
+            for task in tasks { task.cancel() }
+        }
+        return stream
+    }
+
+    /// Starts all parts, unless they run.
+    public func start() {
+        for part in parts { part.start() }
+    }
+
+    /// Starts all parts and waits for their end. One that is not continuous pulls first, so that the push sends what conflicts were
+    /// settled to. If the task is cancelled, the replicator is stopped.
+    ///
+    /// - Returns: What each part did, in the order of ``parts``.
+    /// - Throws: ``PeerError`` if a part can't continue, as ``OneWayReplicator/run()``; the parts after it are not started, and those that
+    ///   run are stopped. `CancellationError` if the task was cancelled before all parts were started.
     @discardableResult
-    public func run() async throws -> ReplicationResult {
-        let task = begin()
-        return try await withTaskCancellationHandler {
-            try await task.value.get()
-        } onCancel: {
-            state.withLock(\.orders)?.give(.stop)
-        }
-    }
-
-    /// Stops it: stores what was fetched, settles pending conflicts and writes a checkpoint before the mode becomes
-    /// `stopped` (SEMANTICS 39). It may take as long as conflicts take.
-    public func stop() async {
-        let (orders, task) = state.withLock { ($0.orders, $0.task) }
-        orders?.give(.stop)
-        _ = await task?.value
-    }
-
-    /// Stops it immediately, for an app that moves to the background: pending conflicts stay in the database and are
-    /// settled after the next ``start()`` (SEMANTICS 41).
-    public func suspend() async {
-        let (orders, task) = state.withLock { ($0.orders, $0.task) }
-        orders?.give(.suspend)
-        _ = await task?.value
-    }
-
-    /// Reports that the network changed: pending retries happen now (SEMANTICS 93).
-    public func networkChanged() { state.withLock(\.orders)?.give(.network) }
-
-    /// Deletes the checkpoints on both sides and compares all documents again, for when a side is not what the
-    /// checkpoints say. Documents stay, and those that the other side has are not sent again (K15).
-    ///
-    /// A running replication is stopped as by ``stop()`` and started again; otherwise it happens at the next start.
-    /// After the checkpoints are deleted, an interrupted run starts over, too. It takes one request per batch of the
-    /// source's documents.
-    public func resyncFromStart() async {
-        let wasRunning = state.withLock { state in
-            state.isFromStart = true
-            return state.task != nil
-        }
-        guard wasRunning else { return }
-        await stop()
-        start()
-    }
-
-    private func begin() -> Task<Result<ReplicationResult, PeerError>, Never> {
-        notePolicy()
-        let (task, isNew) = state.withLock { state in
-            if let task = state.task { return (task, false) }
-            let orders = ReplicationOrders()
-            state.orders = orders
-            state.run += 1
-            let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
-            state.isFromStart = false
-            let task = Task {
-                var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
-                return await replication.run { self.ended(run, $0) }
+    public func run() async throws -> [ReplicationResult] {
+        guard parts.contains(where: \.configuration.isContinuous) else {
+            var results: [ReplicationResult] = []
+            for part in parts {
+                try Task.checkCancellation()
+                results.append(try await part.run())
             }
-            state.task = task
-            return (task, true)
+            return results
         }
-        if isNew { onRunning.withLock(\.self)?(self, true) }
-        return task
+        return try await withThrowingTaskGroup(of: (Int, ReplicationResult).self) { group in
+            for (index, part) in parts.enumerated() { group.addTask { (index, try await part.run()) } }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }.sorted { $0.key < $1.key }.map(\.value)
+        }
     }
 
-    /// Ends a run. Once the status is `stopped`, the replicator may be started again.
-    private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
-        state.withLock { state in
-            let wasStopped = state.orders?.isStopping ?? true
-            if state.run == run { (state.task, state.orders) = (nil, nil) }
-            shown.show(show)
-            isCompleted.withLock { $0 = !wasStopped && status.error == nil }
-        }
-        forgetPolicy()
-        onRunning.withLock(\.self)?(self, false)
-    }
+    /// Stops all parts: each stores what was fetched, settles pending conflicts and writes a checkpoint.
+    public func stop() async { for part in parts { await part.stop() } }
 
-    private func notePolicy() {
-        let noted = state.withLock { state -> (policy: ConflictPolicy, database: Database)? in
-            guard state.notedPolicy == nil, state.configuration.settlesConflicts,
-                let database = state.configuration.target.database
-            else { return nil }
-            state.notedPolicy = (state.configuration.conflictPolicy, database)
-            return state.notedPolicy
-        }
-        if let noted { noted.database.noteSettling(by: noted.policy) }
-    }
-
-    private func forgetPolicy() {
-        let noted = state.withLock { state in
-            defer { state.notedPolicy = nil }
-            return state.notedPolicy
-        }
-        if let noted { noted.database.forgetSettling(by: noted.policy) }
-    }
+    /// Stops all parts immediately, for an app that moves to the background.
+    public func suspend() async { for part in parts { await part.suspend() } }
 }

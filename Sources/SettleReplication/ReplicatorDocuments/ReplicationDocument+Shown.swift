@@ -18,13 +18,13 @@ extension ReplicationDocument {
     }
 
     /// A side's address without credentials; null if there is no readable address.
-    package static func shownAddress(_ json: JSON?) -> JSON {
+    package static func shownAddress(_ json: JSONValue?) -> JSONValue {
         guard let text = json?.string ?? json?["url"]?.string else { return .null }
         guard text.contains("://") else { return json?.string == nil ? .null : name(shown: text) }
         return (try? HTTPURL(text)).map { .string("\($0)/") } ?? .null
     }
 
-    private static func side(shown json: JSON) -> JSON {
+    private static func side(shown json: JSONValue) -> JSONValue {
         guard let members = json.object else { return address(shown: json) }
         var shown = JSONObject()
         shown["url"] = members["url"].map(address(shown:))
@@ -32,7 +32,7 @@ extension ReplicationDocument {
     }
 
     /// An address as it was written, without what precedes the host or follows the path.
-    private static func address(shown json: JSON) -> JSON {
+    private static func address(shown json: JSONValue) -> JSONValue {
         guard let text = json.string else { return .null }
         guard let mark = text.firstRange(of: "://") else { return name(shown: text) }
         let all = text[mark.upperBound...]
@@ -44,5 +44,7 @@ extension ReplicationDocument {
     }
 
     /// Text that is not an address may contain a secret, unless it is a valid database name.
-    private static func name(shown text: String) -> JSON { Store.isName(text) || text.isEmpty ? .string(text) : .null }
+    private static func name(shown text: String) -> JSONValue {
+        DocumentStore.isName(text) || text.isEmpty ? .string(text) : .null
+    }
 }

@@ -30,8 +30,8 @@ extension ReplicationDocument {
     ///   - credentials: None, basic authentication, or the keys of OAuth 1.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
-    package static func endpoint(_ url: HTTPURL, _ credentials: Credentials) throws -> JSON {
-        let address = JSON.string("\(url.withoutCredentials)")
+    package static func endpoint(_ url: HTTPURL, _ credentials: ReplicationCredentials) throws -> JSONValue {
+        let address = JSONValue.string("\(url.withoutCredentials)")
         switch credentials.kind {
         case .none: return address
         case .basic(let user, let password):

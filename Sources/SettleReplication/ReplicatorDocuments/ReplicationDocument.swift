@@ -80,7 +80,7 @@ package struct ReplicationDocument: Sendable {
             guard let selector = members["selector"], selector.object != nil else {
                 throw ReplicationDocumentError("parameter `selector` must be a JSON object")
             }
-            do { return .selector(try Selector(filter: selector)) } catch {
+            do { return .selector(try MangoSelector(filter: selector)) } catch {
                 throw ReplicationDocumentError("`selector` can't be read: \(error)")
             }
         case "filter":
@@ -94,7 +94,7 @@ package struct ReplicationDocument: Sendable {
     }
 
     /// Ids may be percent-encoded, as old versions of CouchDB wrote them.
-    private static func identifiers(_ json: JSON?) throws(ReplicationDocumentError) -> [DocumentID] {
+    private static func identifiers(_ json: JSONValue?) throws(ReplicationDocumentError) -> [DocumentID] {
         guard let list = json?.array else { throw ReplicationDocumentError("parameter `doc_ids` must be an array") }
         var ids: [DocumentID] = []
         for item in list {
@@ -124,8 +124,9 @@ package struct ReplicationDocument: Sendable {
     private static let most = Int(Int32.max)
 
     /// An integer, or its text; one that exceeds 64 bits is read as the largest.
-    private static func integer(_ value: JSON) -> Int? {
-        guard let number = value.number ?? value.string.flatMap({ try? JSON(parsing: $0) })?.number, number.isInteger
+    private static func integer(_ value: JSONValue) -> Int? {
+        guard let number = value.number ?? value.string.flatMap({ try? JSONValue(parsing: $0) })?.number,
+            number.isInteger
         else { return nil }
         return number.int ?? (number.text.hasPrefix("-") ? nil : .max)
     }
@@ -138,7 +139,7 @@ package struct ReplicationDocument: Sendable {
         return object
     }
 
-    private static func text(_ json: JSON) -> String { json.string ?? json.description }
+    private static func text(_ json: JSONValue) -> String { json.string ?? json.description }
 }
 
 /// Why a document does not describe a replication.

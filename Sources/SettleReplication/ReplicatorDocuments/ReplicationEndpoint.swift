@@ -12,11 +12,11 @@ package struct ReplicationEndpoint: Sendable {
     /// The name of a database, if there is no address.
     package let name: String
     /// The credentials.
-    package var credentials: Credentials?
+    package var credentials: ReplicationCredentials?
     /// Headers sent with each request.
-    package let headers: HTTPClientHeaders
+    package let headers: TransportHeaders
 
-    init(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) {
+    init(_ json: JSONValue?, _ side: String) throws(ReplicationDocumentError) {
         guard let json, !json.isNull else { throw ReplicationDocumentError("Missing replicator database: `\(side)`") }
         let object = json.object ?? JSONObject()
         guard let text = json.string ?? object["url"]?.string else {
@@ -26,7 +26,7 @@ package struct ReplicationEndpoint: Sendable {
             if text.contains("://") || json.string == nil || text.isEmpty {
                 throw ReplicationDocumentError("`\(side)` has an invalid url")
             }
-            (url, told, name, credentials, headers) = (nil, nil, text, nil, HTTPClientHeaders())
+            (url, told, name, credentials, headers) = (nil, nil, text, nil, TransportHeaders())
             return
         }
         let url: HTTPURL
@@ -37,7 +37,7 @@ package struct ReplicationEndpoint: Sendable {
         var headers = try Self.headers(object["headers"], side)
         let fromHeader = Self.credentials(of: headers["Authorization"])
         if fromHeader != nil { headers["Authorization"] = nil }
-        let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
+        let fromURL = url.user.map { ReplicationCredentials.basic(user: $0, password: url.password ?? "") }
         credentials = try Self.given(object["auth"], side) ?? fromURL ?? fromHeader
         if fromURL != nil || object["auth"] != nil { headers["Authorization"] = nil }
         (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
@@ -54,31 +54,33 @@ package struct ReplicationEndpoint: Sendable {
 
     /// The address without credentials, with CouchDB's trailing slash. Text that is not an address may be a secret, so
     /// only a valid database name is shown.
-    package var shown: String { url.map { "\($0)/" } ?? (Store.isName(name) ? name : "") }
+    package var shown: String { url.map { "\($0)/" } ?? (DocumentStore.isName(name) ? name : "") }
 
     /// Why the side can't be reached over HTTP, without secrets; `nil` for an address.
     package var problem: String? {
         guard url == nil else { return nil }
-        let given = Store.isName(name) ? "\"\(name)\"" : "what is given for a side"
+        let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
         return "\(given) is no address: give the whole URL, also of a database of this server"
     }
 
     /// A peer that is reached over HTTP.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` if there is no address.
-    package func peer(_ client: any HTTPClient) throws -> CouchDBPeer {
+    package func peer(_ client: any HTTPTransport) throws -> CouchDBPeer {
         guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         return try CouchDBPeer(
-            url, credentials: credentials ?? Credentials.none, client: HeaderClient(client, headers, for: url))
+            url, credentials: credentials ?? ReplicationCredentials.none,
+            client: HeaderClient(client, headers, for: url))
     }
 
     /// Creates the database with query parameters, unless it exists.
     ///
     /// - Throws: ``PeerError``.
-    package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
+    package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPTransport) async throws {
         guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         let connection = CouchDBConnection(
-            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none
+            database: url, client: HeaderClient(client, headers, for: url),
+            credentials: credentials ?? ReplicationCredentials.none
         )
         var query = HTTPQuery()
         for (name, value) in parameters { query[name] = value }
@@ -90,9 +92,9 @@ package struct ReplicationEndpoint: Sendable {
     }
 
     private static func headers(
-        _ json: JSON?, _ side: String
-    ) throws(ReplicationDocumentError) -> HTTPClientHeaders {
-        var headers = HTTPClientHeaders()
+        _ json: JSONValue?, _ side: String
+    ) throws(ReplicationDocumentError) -> TransportHeaders {
+        var headers = TransportHeaders()
         guard let json, !json.isNull else { return headers }
         guard let object = json.object else {
             throw ReplicationDocumentError("the headers of `\(side)` must be an object")
@@ -106,7 +108,9 @@ package struct ReplicationEndpoint: Sendable {
         return headers
     }
 
-    private static func given(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) -> Credentials? {
+    private static func given(
+        _ json: JSONValue?, _ side: String
+    ) throws(ReplicationDocumentError) -> ReplicationCredentials? {
         guard let json, !json.isNull else { return nil }
         if let keys = json["oauth"] {
             guard let keys = OAuth1(keys) else {
@@ -123,7 +127,7 @@ package struct ReplicationEndpoint: Sendable {
     }
 
     /// The credentials in an `Authorization` header; `nil` for a header that is sent unchanged.
-    private static func credentials(of header: String?) -> Credentials? {
+    private static func credentials(of header: String?) -> ReplicationCredentials? {
         guard let words = header?.split(separator: " ", maxSplits: 1), words.count == 2 else { return nil }
         switch words[0].lowercased() {
         case "basic":

@@ -16,14 +16,14 @@ package struct StoredReplications: Sendable, Equatable {
     /// The id of a local document in which older versions of the tool kept the paused replications of a server.
     package static let oldPausedID = DocumentID(unchecked: "_local/settle-paused")
     /// How the database's own side is named.
-    package static let here: JSON = "local"
+    package static let here: JSONValue = "local"
     private static let member = "replications"
 
     /// The documents, by name, in the order in which they were stored.
     package private(set) var documents: JSONObject
 
     /// Reads the body of a local document, also one that an older version wrote.
-    package init(_ body: JSON? = nil) {
+    package init(_ body: JSONValue? = nil) {
         let stored = (body?[Self.member] ?? body?["paused"])?.object ?? JSONObject()
         let isOldPaused = body?[Self.member] == nil
         documents = JSONObject(
@@ -37,12 +37,12 @@ package struct StoredReplications: Sendable, Equatable {
     }
 
     /// The body of the local document; `nil` for none.
-    package var body: JSON? { documents.isEmpty ? nil : [Self.member: .object(documents)] }
+    package var body: JSONValue? { documents.isEmpty ? nil : [Self.member: .object(documents)] }
 
     /// The document of a name. Setting `nil` removes it.
     package subscript(name: String) -> JSONObject? {
         get { documents[name]?.object }
-        set { documents[name] = newValue.map(JSON.object) }
+        set { documents[name] = newValue.map(JSONValue.object) }
     }
 
     /// Sets the state of a document; pending removes what it says of its state.
@@ -87,7 +87,7 @@ extension StoredReplications {
     }
 
     /// Replaces stored credentials; where none are stored, none are added.
-    mutating func renew(_ name: String, _ credentials: Credentials) throws {
+    mutating func renew(_ name: String, _ credentials: ReplicationCredentials) throws {
         guard var document = self[name],
             let side = ["source", "target"].first(where: { document[$0] != Self.here }), var endpoint = document[side],
             endpoint["auth"] != nil, let place = endpoint["url"]?.string
@@ -110,16 +110,16 @@ extension StoredReplications {
         return (document, document.source.url == nil, url)
     }
 
-    private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSON {
+    private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSONValue {
         let (url, credentials) = (peer.url, peer.credentials)
         // The user's name is part of what the replication is; the password is not.
         let place = credentials.user.map { user in
             "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
         }
-        var json: JSON = ["url": .string(place ?? "\(url)")]
+        var json: JSONValue = ["url": .string(place ?? "\(url)")]
         guard withCredentials else { return json }
         json["auth"] = try ReplicationDocument.endpoint(url, credentials)["auth"]
-        let headers = peer.options.headers.fields.map { ($0.name, JSON.string($0.value)) }
+        let headers = peer.options.headers.fields.map { ($0.name, JSONValue.string($0.value)) }
         if !headers.isEmpty { json["headers"] = .object(JSONObject(headers)) }
         return json
     }

@@ -4,7 +4,7 @@ extension ReplicationDocument {
     /// The id of the replication as a job: the replication's id, followed by `+continuous` and `+create_target`.
     ///
     /// - Throws: ``PeerError`` if an address can't be used.
-    package func jobID(_ client: any HTTPClient) async throws -> String {
+    package func jobID(_ client: any HTTPTransport) async throws -> String {
         try await configuration(client).replicationID() + (isContinuous ? "+continuous" : "")
             + (createsTarget ? "+create_target" : "")
     }
@@ -12,7 +12,7 @@ extension ReplicationDocument {
     /// Makes the replicator, after a look at both databases, so that an error names the one that is missing or forbidden.
     ///
     /// - Throws: ``PeerError``, in CouchDB's words.
-    func replicator(_ client: any HTTPClient) async throws -> Replicator {
+    func replicator(_ client: any HTTPTransport) async throws -> OneWayReplicator {
         if createsTarget { try await explaining(target) { try await target.create(targetParameters, client) } }
         // The order is CouchDB's: with both missing, it is the source that is named.
         for endpoint in [source, target] {
@@ -24,10 +24,10 @@ extension ReplicationDocument {
             }
             await peer.close()
         }
-        return Replicator(try configuration(client))
+        return OneWayReplicator(try configuration(client))
     }
 
-    private func configuration(_ client: any HTTPClient) throws -> ReplicationConfiguration {
+    private func configuration(_ client: any HTTPTransport) throws -> ReplicationConfiguration {
         configuration(source: try source.peer(client), target: try target.peer(client))
     }
 

@@ -33,7 +33,7 @@ package struct ReplicationJob: Sendable {
     /// The name of the user who asked for it.
     package let user: String?
     /// Sends its requests.
-    let client: any HTTPClient
+    let client: any HTTPTransport
     /// When it was added.
     package let start = WallTime.now()
     /// When something last happened to it.
@@ -58,7 +58,7 @@ package struct ReplicationJob: Sendable {
     private static let mostEvents = 20
 
     package init(
-        id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPClient
+        id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPTransport
     ) {
         (self.id, self.document, self.origin, self.user, self.client) = (id, document, origin, user, client)
         history = [Event(time: start, kind: "added")]
@@ -97,7 +97,7 @@ extension ReplicationStatus {
     }
 
     /// What was done, as CouchDB counts it.
-    package var statistics: [(String, JSON)] {
+    package var statistics: [(String, JSONValue)] {
         let numbers = [
             ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
             ("docs_read", counts.revisionsRead), ("docs_written", counts.revisionsWritten),

@@ -13,7 +13,7 @@ package final class ReplicationScheduler: Sendable {
         }
         /// The jobs' ids in order; `nil` since one was added or removed.
         var ids: [String]?
-        var runs: [Int: (job: String, task: Task<Void, Never>, replicator: Replicator?)] = [:]
+        var runs: [Int: (job: String, task: Task<Void, Never>, replicator: OneWayReplicator?)] = [:]
         var counts = Counts()
         var observers: [@Sendable (ReplicationNotice) -> Void] = []
         /// What is done once the lock is released.
@@ -22,14 +22,14 @@ package final class ReplicationScheduler: Sendable {
 
     private let state: Monitor<State>
     private let turn: Duration
-    private let retry: RetryPolicy
+    private let retry: ReplicationRetryPolicy
     private let start = ContinuousClock.now
 
     /// - Parameters:
     ///   - room: How many replications run at the same time.
     ///   - turn: How long a continuous one runs before it makes room for those that wait.
     ///   - retry: When failed ones are run again.
-    package init(room: Int, turn: Duration, retry: RetryPolicy) {
+    package init(room: Int, turn: Duration, retry: ReplicationRetryPolicy) {
         (self.turn, self.retry) = (turn, retry)
         state = Monitor(State(schedule: ReplicationSchedule(room: room, turn: turn)))
     }

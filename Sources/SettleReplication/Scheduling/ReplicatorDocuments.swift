@@ -26,7 +26,7 @@ package final class ReplicatorDocuments: Sendable {
 
     /// Returns the client that sends the requests of a document's replication; throws why it is not allowed.
     package typealias Admission =
-        @Sendable (ReplicationDocument, _ owner: JSON?) throws(ReplicationDocumentError) -> any HTTPClient
+        @Sendable (ReplicationDocument, _ owner: JSONValue?) throws(ReplicationDocumentError) -> any HTTPTransport
 
     private struct State {
         var databases: [String: Database] = [:]
@@ -138,7 +138,7 @@ extension ReplicatorDocuments {
     }
 
     private func begin(
-        _ origin: ReplicationJob.Origin, _ document: ReplicationDocument, user: String?, _ client: any HTTPClient,
+        _ origin: ReplicationJob.Origin, _ document: ReplicationDocument, user: String?, _ client: any HTTPTransport,
         _ number: Int
     ) {
         Task {

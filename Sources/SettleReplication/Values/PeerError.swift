@@ -1,5 +1,7 @@
+public import SettleDatabase
+
 /// Why a call to a peer failed.
-public struct PeerError: Error, Sendable, CustomStringConvertible {
+public struct PeerError: SettleError, Sendable {
     /// The kinds of failure of a peer; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name, as `--json` output has it.
@@ -84,5 +86,5 @@ public struct PeerError: Error, Sendable, CustomStringConvertible {
     ]
 
     /// The code, the message and the cause in one line.
-    public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+    public var description: String { "\(code): \(message)" + DatabaseError.text(of: cause, after: message) }
 }

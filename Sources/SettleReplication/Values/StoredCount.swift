@@ -6,5 +6,5 @@ enum StoredCount {
     private static let most = 1 << 52
 
     /// The count, from 0 to 2⁵²; 0 for a value that is not a number.
-    static func of(_ json: JSON?) -> Int { min(max(json?.int ?? 0, 0), most) }
+    static func of(_ json: JSONValue?) -> Int { min(max(json?.int ?? 0, 0), most) }
 }

@@ -28,7 +28,7 @@ public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
 extension ScriptError {
     /// Parses an error from a worker: `["name","reason"]`.
     init(json bytes: [UInt8]) {
-        let parts = (try? JSON(utf8: bytes))?.array ?? []
+        let parts = (try? JSONValue(utf8: bytes))?.array ?? []
         self.init(parts.first?.string ?? "unnamed_error", parts.last?.string ?? "an error without a reason")
     }
 }

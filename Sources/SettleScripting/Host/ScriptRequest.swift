@@ -22,7 +22,7 @@ public struct ScriptRequest: Sendable {
     public static func check(
         _ functions: [(kind: String, view: String, source: String)], in source: ScriptSource
     ) -> ScriptRequest {
-        let items = functions.map { JSON.array([.string($0.kind), .string($0.view), .string($0.source)]).utf8 }
+        let items = functions.map { JSONValue.array([.string($0.kind), .string($0.view), .string($0.source)]).utf8 }
         return ScriptRequest(source: source, command: .check, items: items)
     }
 
@@ -37,7 +37,7 @@ public struct ScriptRequest: Sendable {
     public static func syntax(
         _ sources: [(isModule: Bool, text: String)], in source: ScriptSource
     ) -> ScriptRequest {
-        let items = sources.map { JSON.array([$0.isModule ? "module" : "function", .string($0.text)]).utf8 }
+        let items = sources.map { JSONValue.array([$0.isModule ? "module" : "function", .string($0.text)]).utf8 }
         return ScriptRequest(source: source, command: .syntax, items: items)
     }
 
@@ -54,7 +54,7 @@ public struct ScriptRequest: Sendable {
     public static func reduce(
         _ inputs: [[UInt8]], by functions: [String], again: Bool, in source: ScriptSource
     ) -> ScriptRequest {
-        let head: JSON = ["functions": .array(functions.map { .string($0) }), "again": .bool(again)]
+        let head: JSONValue = ["functions": .array(functions.map { .string($0) }), "again": .bool(again)]
         return ScriptRequest(source: source, command: .reduce, items: [head.utf8] + inputs)
     }
 

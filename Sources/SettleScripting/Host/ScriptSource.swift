@@ -34,7 +34,7 @@ public struct ScriptSource: Sendable {
         var json = Array("{\"maps\":[".utf8)
         for (index, map) in maps.enumerated() {
             if index > 0 { json.append(UInt8(ascii: ",")) }
-            JSON.append(map, to: &json)
+            JSONValue.append(map, to: &json)
         }
         json += Array("],\"lib\":".utf8) + (library ?? Array("null".utf8)) + Array("}".utf8)
         self.json = json

@@ -34,7 +34,7 @@ struct ReplicatorDocumentRules: Sendable {
     /// The body to store: with its owner, and validated as a replication.
     func prepared(_ body: DocumentBody) throws -> DocumentBody {
         guard var members = body.json.object else { return body }
-        let name = user.name.map(JSON.string) ?? .null
+        let name = user.name.map(JSONValue.string) ?? .null
         let given = members["owner"]
         if given == nil || (given == .null && user.isServerAdmin) {
             members["owner"] = name

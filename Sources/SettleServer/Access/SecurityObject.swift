@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// The members and administrators of a database: its `_security`.
 struct SecurityObject: Sendable {
     /// The object as it was set, with all its members.
-    let json: JSON
+    let json: JSONValue
     private let admins: Group
     private let members: Group
 
@@ -20,13 +20,13 @@ struct SecurityObject: Sendable {
     }
 
     /// The object of a new database: only administrators of the server have access.
-    static let standard: JSON = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
+    static let standard: JSONValue = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
     private static let setting = "security"
 
     /// Reads an object.
     ///
     /// - Throws: ``HTTPError`` with status 400 for names and roles that are not lists of strings.
-    init(_ json: JSON) throws {
+    init(_ json: JSONValue) throws {
         guard let object = json.object else { throw HTTPError.badRequest("Request body must be a JSON object") }
         self.json = json
         admins = try Self.group(object["admins"])
@@ -37,7 +37,7 @@ struct SecurityObject: Sendable {
     /// Reads the object of a database. An unreadable one gives nobody access.
     init(of database: Database) throws {
         let text = try database.setting(Self.setting)
-        try self.init(text.map { try JSON(parsing: $0) } ?? Self.standard)
+        try self.init(text.map { try JSONValue(parsing: $0) } ?? Self.standard)
     }
 
     /// Stores the object in a database.
@@ -49,7 +49,7 @@ struct SecurityObject: Sendable {
     /// Whether the user may read and write documents.
     func isMember(_ user: User) -> Bool { isAdmin(user) || members.isEmpty || members.contains(user) }
 
-    private static func group(_ json: JSON?) throws -> Group {
+    private static func group(_ json: JSONValue?) throws -> Group {
         guard let json else { return Group() }
         guard let object = json.object else {
             throw HTTPError.badRequest("admins or members must be a JSON list of strings")

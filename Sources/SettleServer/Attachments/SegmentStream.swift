@@ -7,7 +7,7 @@ final class SegmentStream: ResponseStream {
     enum Segment: Sendable {
         case bytes([UInt8])
         /// An attachment's content: as it is stored, or expanded; whole, or a part of what is stored.
-        case content(Attachment, encoded: Bool, range: Range<Int64>?)
+        case content(DocumentAttachment, encoded: Bool, range: Range<Int64>?)
     }
 
     private struct State {

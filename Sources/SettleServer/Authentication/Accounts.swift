@@ -62,7 +62,7 @@ struct TimeCode: Sendable {
     private static let period = 30
 
     /// Reads it; `nil` for invalid input, which prevents authentication.
-    init?(_ json: JSON) {
+    init?(_ json: JSONValue) {
         guard let key = json["key"]?.string.flatMap(Base32.decode), !key.isEmpty,
             let function = HashFunction(rawValue: json["algorithm"].map { $0.string ?? "" } ?? "sha")
         else { return nil }

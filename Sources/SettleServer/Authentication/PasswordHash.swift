@@ -83,7 +83,7 @@ extension PasswordHash {
     }
 
     /// The members for a user's document.
-    var members: [(String, JSON)] {
+    var members: [(String, JSONValue)] {
         guard case .derived(let function, let iterations, _) = scheme else { return [] }
         return [
             ("password_scheme", "pbkdf2"), ("pbkdf2_prf", .string(function.rawValue)), ("salt", .string(salt)),

@@ -22,7 +22,7 @@ struct ServerSettings: Sendable {
     ///
     /// - Throws: ``DatabaseError`` for invalid input, because a server must not replace settings it can't read.
     init(_ bytes: [UInt8]) throws {
-        guard let members = try JSON(utf8: bytes).object, let secret = members["secret"]?.string,
+        guard let members = try JSONValue(utf8: bytes).object, let secret = members["secret"]?.string,
             secret.utf8.count >= 32,
             let uuid = members["uuid"]?.string
         else { throw DatabaseError(.invalid, "the settings file lacks `secret` or `uuid`") }
@@ -40,12 +40,12 @@ struct ServerSettings: Sendable {
 
     /// The file's text.
     var bytes: [UInt8] {
-        let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value.line)) }
+        let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value.line)) }
         var members: JSONObject = [
             "admins": .object(JSONObject(lines)), "secret": .string(secret), "uuid": .string(uuid),
         ]
-        let changes = configuration.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
+        let changes = configuration.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
         if !changes.isEmpty { members["configuration"] = .object(JSONObject(changes)) }
-        return JSON.object(members).utf8 + [UInt8(ascii: "\n")]
+        return JSONValue.object(members).utf8 + [UInt8(ascii: "\n")]
     }
 }

@@ -78,7 +78,7 @@ struct SignedToken: Sendable {
     }
 
     private func roles(_ claims: JSONObject) throws -> [String] {
-        var value: JSON? = .object(claims)
+        var value: JSONValue? = .object(claims)
         for name in options.rolesPath { value = value?.object?[name] }
         switch value {
         case nil: return []
@@ -93,7 +93,7 @@ struct SignedToken: Sendable {
     }
 
     private func object(_ part: some StringProtocol) throws -> JSONObject {
-        guard let bytes = Base64.decodeFromURL(part), let json = try? JSON(utf8: bytes) else {
+        guard let bytes = Base64.decodeFromURL(part), let json = try? JSONValue(utf8: bytes) else {
             throw HTTPError.badRequest("Malformed authentication token")
         }
         guard let object = json.object else { throw HTTPError.badRequest("Not an object") }

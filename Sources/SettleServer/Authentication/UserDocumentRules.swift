@@ -95,7 +95,7 @@ struct UserDocumentRules: Sendable {
     static func hashed(_ body: DocumentBody, by hasher: PasswordHasher) throws -> DocumentBody {
         guard let password = body["password"], !password.isNull else { return body }
         guard let text = password.string else { throw HTTPError.forbidden("Password value is invalid.") }
-        guard case .object(let members)? = try? JSON(utf8: body.utf8) else { return body }
+        guard case .object(let members)? = try? JSONValue(utf8: body.utf8) else { return body }
         let others = members.filter { !PasswordHash.memberNames.contains($0.name) }.map { ($0.name, $0.value) }
         let hash = try hasher.hash(Array(text.utf8))
         return try DocumentBody(.object(JSONObject(hash.members + others)))

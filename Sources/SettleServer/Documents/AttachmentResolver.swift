@@ -6,12 +6,12 @@ struct AttachmentResolver {
     let database: Database
     /// The contents from later parts of the request, by the bytes of their attachments' names, because Swift considers
     /// two spellings of one accented letter equal.
-    var following: [[UInt8]: Attachment] = [:]
+    var following: [[UInt8]: DocumentAttachment] = [:]
 
     /// The attachments of an edit.
     ///
     /// - Throws: ``HTTPError/conflict`` if the edit is a conflict already; `missing_stub` for a stub without an attachment.
-    func attachments(of document: WireDocument, id: DocumentID) throws -> [Attachment] {
+    func attachments(of document: WireDocument, id: DocumentID) throws -> [DocumentAttachment] {
         try resolve(document, id) {
             guard let record = try database.record(of: id) else { return nil }
             guard let parent = document.revision else {
@@ -24,7 +24,8 @@ struct AttachmentResolver {
     }
 
     /// The attachments of a replicated revision; stubs refer to its nearest known ancestor.
-    func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [Attachment] {
+    func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [DocumentAttachment]
+    {
         try resolve(document, id) {
             guard let record = try database.record(of: id) else { return nil }
             for revision in history.revisions {
@@ -35,10 +36,10 @@ struct AttachmentResolver {
     }
 
     private func resolve(
-        _ document: WireDocument, _ id: DocumentID, _ earlier: () throws -> [Attachment]?
-    ) throws -> [Attachment] {
+        _ document: WireDocument, _ id: DocumentID, _ earlier: () throws -> [DocumentAttachment]?
+    ) throws -> [DocumentAttachment] {
         guard !document.attachments.isEmpty else { return [] }
-        var known: [Attachment]?
+        var known: [DocumentAttachment]?
         return try document.attachments.map { attachment in
             try WireAttachment.check(name: attachment.name)
             switch attachment.content {
@@ -64,7 +65,7 @@ struct AttachmentResolver {
         }
     }
 
-    private func taken(_ bytes: [UInt8], _ attachment: WireAttachment) throws -> Attachment {
+    private func taken(_ bytes: [UInt8], _ attachment: WireAttachment) throws -> DocumentAttachment {
         let made = try database.makeAttachment(
             attachment.name, contentType: attachment.contentType, content: bytes)
         return try made.described(

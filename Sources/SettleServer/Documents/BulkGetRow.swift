@@ -6,21 +6,21 @@ struct BulkGetRow: Sendable {
     /// The given id; `nil` if missing or invalid.
     let id: DocumentID?
     /// The id as the answer repeats it.
-    let name: JSON
+    let name: JSONValue
     let revision: WireRevision?
     let attachmentsSince: [WireRevision]?
     /// Why the row is refused.
     let problem: HTTPError?
     /// The revision in the answer to a refused row.
-    let badRevision: JSON
+    let badRevision: JSONValue
 
     /// Reads a row; an invalid one holds an error.
-    init(_ value: JSON) {
+    init(_ value: JSONValue) {
         var id: DocumentID?
         var revision: WireRevision?
         var since: [WireRevision]?
         var problem: HTTPError?
-        var bad = JSON.null
+        var bad = JSONValue.null
         let members = value.object ?? JSONObject()
         do {
             guard !members.isEmpty else { throw HTTPError.badRequest("document must be a JSON object") }
@@ -37,7 +37,7 @@ struct BulkGetRow: Sendable {
         name = members["id"] ?? .null
     }
 
-    private static func since(_ value: JSON, _ bad: inout JSON) throws -> [WireRevision]? {
+    private static func since(_ value: JSONValue, _ bad: inout JSONValue) throws -> [WireRevision]? {
         guard let list = value.array else {
             throw HTTPError.badRequest("att_since value must be array of revs.")
         }
@@ -79,9 +79,9 @@ struct BulkGetRow: Sendable {
     }
 
     /// The revision in the answer to an unreadable row.
-    var wantedRevision: JSON { revision.map { .string($0.description) } ?? "undefined" }
+    var wantedRevision: JSONValue { revision.map { .string($0.description) } ?? "undefined" }
 
-    func failure(_ revision: JSON, _ error: HTTPError) -> JSON {
+    func failure(_ revision: JSONValue, _ error: HTTPError) -> JSONValue {
         ["id": name, "rev": revision, "error": .string(error.error), "reason": .string(error.reason)]
     }
 }

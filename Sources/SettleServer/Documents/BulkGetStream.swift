@@ -84,8 +84,8 @@ final class BulkGetStream: ResponseStream {
         }
     }
 
-    private func told(_ failure: JSON) -> WireText {
-        let value: JSON = ["error": failure]
+    private func told(_ failure: JSONValue) -> WireText {
+        let value: JSONValue = ["error": failure]
         return WireText(value.utf8)
     }
 }

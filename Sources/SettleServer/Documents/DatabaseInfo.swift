@@ -4,7 +4,7 @@ internal import SettleViews
 
 /// The response of `GET /{db}`: counts, sizes and positions of a database.
 enum DatabaseInfo {
-    static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSON {
+    static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSONValue {
         let counts = try database.counts()
         let sizes = try database.sizes()
         let sequences = try WireSequence(database)

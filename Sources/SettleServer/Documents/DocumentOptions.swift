@@ -56,16 +56,16 @@ struct DocumentOptions: Sendable {
         case ("rev", _): revision = try WireRevision(value)
         case ("open_revs", "all"): openRevisions = .all
         case ("open_revs", _):
-            let revisions = try Self.revisions(JSON(parsing: value))
+            let revisions = try Self.revisions(JSONValue(parsing: value))
             openRevisions = revisions.isEmpty ? .none : .some(revisions)
         case ("atts_since", _):
-            attachmentsSince = try Self.revisions(JSON(parsing: value))
+            attachmentsSince = try Self.revisions(JSONValue(parsing: value))
             hasAttachments = true
         default: break
         }
     }
 
-    static func revisions(_ list: JSON) throws -> [WireRevision] {
+    static func revisions(_ list: JSONValue) throws -> [WireRevision] {
         guard let elements = list.array else { throw HTTPError.badRequest("Invalid list of revisions") }
         return try elements.map { try WireRevision($0) }
     }

@@ -7,14 +7,14 @@ extension DocumentPrinter {
 
     /// Appends the member `_attachments`.
     func append(
-        _ attachments: [Attachment], of id: DocumentID, _ history: RevisionHistory?, to text: inout WireText
+        _ attachments: [DocumentAttachment], of id: DocumentID, _ history: RevisionHistory?, to text: inout WireText
     ) throws {
         text += ",\"_attachments\":{".utf8
         for (index, attachment) in attachments.enumerated() {
             if index > 0 { text += ",".utf8 }
-            JSON.append(attachment.name, to: &text.bytes)
+            JSONValue.append(attachment.name, to: &text.bytes)
             text += ":{\"content_type\":".utf8
-            JSON.append(attachment.contentType, to: &text.bytes)
+            JSONValue.append(attachment.contentType, to: &text.bytes)
             text += ",\"revpos\":\(attachment.revpos),\"digest\":\"\(attachment.digest)\"".utf8
             if !isWanted(attachment, history) {
                 text += ",\"length\":\(attachment.length),\"stub\":true".utf8
@@ -33,7 +33,7 @@ extension DocumentPrinter {
     }
 
     /// Appends the content as `data`. An unreadable one is a stub in a list, and an error elsewhere.
-    private func append(dataOf attachment: Attachment, of id: DocumentID, to text: inout WireText) throws {
+    private func append(dataOf attachment: DocumentAttachment, of id: DocumentID, to text: inout WireText) throws {
         let content: Content
         do { content = try self.content(of: attachment) } catch let error as DatabaseError
             where error.code == .attachmentMissing
@@ -57,10 +57,10 @@ extension DocumentPrinter {
 
     private enum Content {
         case small([UInt8])
-        case large(Attachment)
+        case large(DocumentAttachment)
     }
 
-    private func content(of attachment: Attachment) throws -> Content {
+    private func content(of attachment: DocumentAttachment) throws -> Content {
         // Kept from being collected until it was sent.
         let database = try source.database
         let held = try database.held(attachment)

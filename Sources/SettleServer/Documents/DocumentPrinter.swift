@@ -34,7 +34,7 @@ struct DocumentPrinter {
     ) throws -> (text: WireText, hasMeta: Bool) {
         options.metrics?.readDocument()
         var bytes = Array("{\"_id\":".utf8)
-        JSON.append(record.id.string, to: &bytes)
+        JSONValue.append(record.id.string, to: &bytes)
         Self.append("_rev", .string(revision.description), to: &bytes)
         Self.append(members: content.body, to: &bytes)
         if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
@@ -60,7 +60,7 @@ struct DocumentPrinter {
     func print(_ document: LocalDocument) -> [UInt8] {
         options.metrics?.readDocument()
         var bytes = Array("{\"_id\":".utf8)
-        JSON.append(document.id.string, to: &bytes)
+        JSONValue.append(document.id.string, to: &bytes)
         Self.append("_rev", .string(document.revision), to: &bytes)
         Self.append(members: document.body, to: &bytes)
         if options.hasRevisions {
@@ -72,7 +72,7 @@ struct DocumentPrinter {
     }
 
     /// Whether the content of an attachment is sent with the document.
-    func isWanted(_ attachment: Attachment, _ history: RevisionHistory?) -> Bool {
+    func isWanted(_ attachment: DocumentAttachment, _ history: RevisionHistory?) -> Bool {
         guard options.hasAttachments else { return false }
         guard let since = options.attachmentsSince, !since.isEmpty else { return true }
         let known = Set(since.compactMap(\.id))
@@ -84,10 +84,10 @@ struct DocumentPrinter {
         options.hasRevisions || options.attachmentsSince != nil ? try source.database.revisionLimit() : 1
     }
 
-    private func meta(_ revision: RevisionID, _ record: DocumentRecord) -> [(String, JSON)] {
-        var members: [(String, JSON)] = []
+    private func meta(_ revision: RevisionID, _ record: DocumentRecord) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
         if options.hasRevisionsInfo, let history = record.tree.history(of: revision) {
-            let list = history.revisions.map { revision -> JSON in
+            let list = history.revisions.map { revision -> JSONValue in
                 let node = record.tree[revision]
                 let isKept = node.map { $0.bodyToken != BodyToken.none } ?? false
                 let status = !isKept ? "missing" : node?.isDeleted == true ? "deleted" : "available"
@@ -110,9 +110,9 @@ struct DocumentPrinter {
 
 extension DocumentPrinter {
     /// Appends a member, with a comma before it.
-    static func append(_ name: String, _ value: JSON, to bytes: inout [UInt8]) {
+    static func append(_ name: String, _ value: JSONValue, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: ","))
-        JSON.append(name, to: &bytes)
+        JSONValue.append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         value.append(to: &bytes)
     }

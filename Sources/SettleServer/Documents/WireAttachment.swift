@@ -7,9 +7,9 @@ struct WireAttachment: Sendable {
         /// In the JSON itself.
         case inline([UInt8])
         /// In the parent revision, with the given revpos if any.
-        case stub(revpos: JSON?)
+        case stub(revpos: JSONValue?)
         /// In a later part of the request.
-        case follows(length: Int64?, encoding: Attachment.Encoding?, encodedLength: Int64?)
+        case follows(length: Int64?, encoding: DocumentAttachment.Encoding?, encodedLength: Int64?)
     }
 
     let name: String
@@ -20,7 +20,7 @@ struct WireAttachment: Sendable {
     /// Reads a member.
     ///
     /// - Throws: ``HTTPError`` for an invalid name or invalid data.
-    init(_ name: String, _ value: JSON) throws {
+    init(_ name: String, _ value: JSONValue) throws {
         self.name = name
         contentType = value["content_type"]?.string ?? "application/octet-stream"
         let length = try Self.number("length", of: name, in: value)
@@ -33,7 +33,7 @@ struct WireAttachment: Sendable {
         }
         revpos = try Self.number("revpos", of: name, in: value).map(UInt64.init) ?? 0
         if value["follows"] == true {
-            let encoding = value["encoding"]?.string.flatMap { Attachment.Encoding(rawValue: $0) }
+            let encoding = value["encoding"]?.string.flatMap { DocumentAttachment.Encoding(rawValue: $0) }
             content = .follows(
                 length: length, encoding: encoding,
                 encodedLength: encoding == nil ? length : encodedLength ?? length)
@@ -48,7 +48,7 @@ struct WireAttachment: Sendable {
     /// A number of at least zero in an attachment; `nil` if it is missing.
     ///
     /// - Throws: ``HTTPError`` with status 400.
-    private static func number(_ member: String, of name: String, in value: JSON) throws -> Int64? {
+    private static func number(_ member: String, of name: String, in value: JSONValue) throws -> Int64? {
         guard let given = value[member], !given.isNull else { return nil }
         guard let number = given.int.flatMap({ Int64(exactly: $0) }), number >= 0 else {
             throw HTTPError.badRequest("Invalid attachment \(member) for \(name)")

@@ -26,7 +26,7 @@ struct WireDocument: Sendable {
         let reader: DocumentReader
         do { reader = try DocumentReader.read(bytes, allowsReserved: true) } catch {
             guard error.code == .notAnObject else { throw error }
-            _ = try JSON(utf8: bytes)
+            _ = try JSONValue(utf8: bytes)
             throw HTTPError.badRequest("Document must be a JSON object")
         }
         body = reader.body
@@ -58,7 +58,7 @@ struct WireDocument: Sendable {
     static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
 
     private mutating func take(_ member: DocumentReader.ReservedMember) throws {
-        let value = try JSON(utf8: member.value)
+        let value = try JSONValue(utf8: member.value)
         switch (member.name, value) {
         case ("_id", .string(let text)):
             _ = try Self.checked(text)
@@ -95,7 +95,7 @@ struct WireDocument: Sendable {
     }
 
     /// Reads `{"start": 0, "ids": ["7"]}`, the history of a local document; `nil` if no revision is listed.
-    private static func count(_ ids: JSON?) throws(RevisionHistory.WireFault) -> WireRevision? {
+    private static func count(_ ids: JSONValue?) throws(RevisionHistory.WireFault) -> WireRevision? {
         guard let ids = ids?.array else { throw .idsAreNoArray }
         let texts = ids.compactMap(\.string)
         guard texts.count == ids.count else { throw .idIsNoString }

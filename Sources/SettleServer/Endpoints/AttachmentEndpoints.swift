@@ -93,7 +93,7 @@ enum AttachmentEndpoints {
     }
 
     private static func write(
-        _ id: DocumentID, _ before: DocumentLookup.Found?, _ attachments: [Attachment], _ database: Database,
+        _ id: DocumentID, _ before: DocumentLookup.Found?, _ attachments: [DocumentAttachment], _ database: Database,
         _ context: RequestContext
     ) throws -> String {
         let writeGuard = try WriteGuard(context)
@@ -115,7 +115,7 @@ enum AttachmentEndpoints {
         return found
     }
 
-    private static func existing(_ name: String, in attachments: [Attachment]) throws -> Attachment {
+    private static func existing(_ name: String, in attachments: [DocumentAttachment]) throws -> DocumentAttachment {
         guard let attachment = attachments.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
             throw HTTPError.notFound("Document is missing attachment")
         }

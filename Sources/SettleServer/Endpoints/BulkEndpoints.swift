@@ -14,7 +14,7 @@ enum BulkEndpoints {
             throw HTTPError.badRequest("POST body must include `docs` parameter.")
         }
         guard let places = outline.elements else { throw HTTPError.badRequest("`docs` parameter must be an array.") }
-        let newEdits = try outline["new_edits"].map { try JSON(utf8: Array(bytes[$0])) }
+        let newEdits = try outline["new_edits"].map { try JSONValue(utf8: Array(bytes[$0])) }
         let isReplicated = newEdits == false
         let documents = try places.map { place in
             var document = try WireDocument(Array(bytes[place]), limit: context.largestDocument)
@@ -28,14 +28,16 @@ enum BulkEndpoints {
         guard newEdits.map({ $0.bool != nil }) ?? true else {
             throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
         }
-        if !isReplicated, try outline["all_or_nothing"].map({ try JSON(utf8: Array(bytes[$0])) == true }) ?? false {
+        if !isReplicated, try outline["all_or_nothing"].map({ try JSONValue(utf8: Array(bytes[$0])) == true }) ?? false
+        {
             return .json(.array(documents.map { notAtomic($0.document, $0.id) }), status: 417)
         }
         let writer = try DocumentWriter(database, context)
         if isReplicated {
             // A member of our own, which CouchDB passes over: for hubs that want no branches.
-            let refuses = try outline["conflicts"].map { try JSON(utf8: Array(bytes[$0])) == "refuse" } ?? false
-            let refused = try writer.insert(documents, refusingBranches: refuses).map { id, revision, error -> JSON in
+            let refuses = try outline["conflicts"].map { try JSONValue(utf8: Array(bytes[$0])) == "refuse" } ?? false
+            let refused = try writer.insert(documents, refusingBranches: refuses).map {
+                id, revision, error -> JSONValue in
                 [
                     "id": .string(id.string), "rev": .string(revision), "error": .string(error.error),
                     "reason": .string(error.reason),
@@ -43,8 +45,8 @@ enum BulkEndpoints {
             }
             return .json(.array(refused), status: 201)
         }
-        let outcomes = zip(documents, try writer.edit(documents)).map { document, outcome -> JSON in
-            let id = JSON.string(document.id.string)
+        let outcomes = zip(documents, try writer.edit(documents)).map { document, outcome -> JSONValue in
+            let id = JSONValue.string(document.id.string)
             switch outcome {
             case .success(let revision): return ["ok": true, "id": id, "rev": .string(revision)]
             case .failure(let error):
@@ -55,7 +57,7 @@ enum BulkEndpoints {
     }
 
     /// What is said of a document of a batch that is to be written as a whole or not at all, as CouchDB says it.
-    private static func notAtomic(_ document: WireDocument, _ id: DocumentID) -> JSON {
+    private static func notAtomic(_ document: WireDocument, _ id: DocumentID) -> JSONValue {
         [
             "id": .string(id.string), "rev": .string(document.revision?.description ?? "0-"),
             "error": "not_implemented", "reason": "all_or_nothing is not supported",

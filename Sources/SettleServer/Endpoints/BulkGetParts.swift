@@ -71,7 +71,7 @@ final class BulkGetParts: ResponseStream {
         return [.bytes(Array("\(head)Content-Type: \(type)\r\n\r\n".utf8))] + inner
     }
 
-    private func failure(_ told: JSON) -> [SegmentStream.Segment] {
+    private func failure(_ told: JSONValue) -> [SegmentStream.Segment] {
         let head = "\r\n--\(boundary)\r\nContent-Type: application/json; error=\"true\"\r\n\r\n"
         return [.bytes(Array(head.utf8) + told.utf8)]
     }

@@ -12,7 +12,7 @@ enum ChangesEndpoints {
             try context.requireContentType()
             bytes = try context.body()
             if !bytes.isEmpty {
-                guard let object = try JSON(utf8: bytes).object else {
+                guard let object = try JSONValue(utf8: bytes).object else {
                     throw HTTPError.badRequest("Request body must be a JSON object")
                 }
                 body = object
@@ -59,7 +59,7 @@ private enum Checksum {
     static func of(_ query: [(name: String, value: String)], _ body: JSONObject) -> String {
         // FNV-1a, so that it is the same in every process.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        let text = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&") + JSON.object(body).description
+        let text = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&") + JSONValue.object(body).description
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return String(hash, radix: 16)
     }

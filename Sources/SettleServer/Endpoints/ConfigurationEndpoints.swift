@@ -63,7 +63,7 @@ enum ConfigurationEndpoints {
         try settings(context).sections.first { $0.name == context.parameter("section") }?.values ?? []
     }
 
-    private static func object(_ values: [(name: String, value: String)]) -> JSON {
+    private static func object(_ values: [(name: String, value: String)]) -> JSONValue {
         .object(JSONObject(values.map { ($0.name, .string($0.value)) }))
     }
 

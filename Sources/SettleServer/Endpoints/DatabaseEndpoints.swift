@@ -7,7 +7,7 @@ enum DatabaseEndpoints {
     static let create: Endpoint = .work(ServerState.create) { create, context in
         let name = context.parameter("db")
         let longest = name.utf8.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
-        guard Store.isName(name) || longest > 238 else {
+        guard DocumentStore.isName(name) || longest > 238 else {
             throw HTTPError(
                 400, "illegal_database_name",
                 """
@@ -15,7 +15,7 @@ enum DatabaseEndpoints {
                 +, -, and / are allowed. Must begin with a letter.
                 """)
         }
-        guard Store.isName(name) else {
+        guard DocumentStore.isName(name) else {
             throw HTTPError(
                 400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
         }

@@ -76,7 +76,7 @@ enum DocumentEndpoints {
                 text += try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text
                 text += "}".utf8
             case .failure(let missing):
-                (["missing": .string(missing.revision)] as JSON).append(to: &text.bytes)
+                (["missing": .string(missing.revision)] as JSONValue).append(to: &text.bytes)
             }
         }
         text += "]".utf8
@@ -170,7 +170,7 @@ enum DocumentEndpoints {
         let id = DocumentID(unchecked: context.documentID)
         let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
         var document: WireDocument
-        var following: [[UInt8]: Attachment] = [:]
+        var following: [[UInt8]: DocumentAttachment] = [:]
         let lookup = DocumentLookup(source: database)
         if id.isLocal {
             guard let source = try database.localDocument(id) else { throw HTTPError.missing }

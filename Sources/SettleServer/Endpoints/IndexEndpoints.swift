@@ -75,7 +75,7 @@ enum IndexEndpoints {
         _ = try given.positive("w", 2)
         try given.end()
         let all = try QueryIndexes.all(in: context.database())
-        var (removed, failed): ([JSON], [JSON]) = ([], [])
+        var (removed, failed): ([JSONValue], [JSONValue]) = ([], [])
         for name in names {
             let id = id(name)
             let indexes = all.filter { $0.designDocument == id }
@@ -124,19 +124,19 @@ enum IndexEndpoints {
         _ members: JSONObject?, over old: DocumentLookup.Found?, _ id: DocumentID, _ context: RequestContext
     ) throws {
         let database = try context.database()
-        var all: [(String, JSON)] = [("_id", .string(id.string))]
+        var all: [(String, JSONValue)] = [("_id", .string(id.string))]
         if let old {
             all.append(("_rev", .string(old.revision.description)))
             let printer = DocumentPrinter(source: database, options: DocumentOptions())
             let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).text.bytes
-            if members != nil, let attachments = try JSON(utf8: printed)["_attachments"] {
+            if members != nil, let attachments = try JSONValue(utf8: printed)["_attachments"] {
                 all.append(("_attachments", attachments))
             }
         }
         if members == nil { all.append(("_deleted", true)) }
         for member in members ?? JSONObject() { all.append((member.name, member.value)) }
         let document = try WireDocument(
-            JSON.object(JSONObject(all)).utf8, limit: context.largestDocument)
+            JSONValue.object(JSONObject(all)).utf8, limit: context.largestDocument)
         _ = try DocumentWriter(database, context).edit(document, id: id)
     }
 }

@@ -13,7 +13,7 @@ enum LocalChangesEndpoints {
         guard !context.parameter("db").hasPrefix("_") else {
             throw HTTPError.forbidden("Local changes can't be written to a system database.")
         }
-        guard try database.attributeClocks() else {
+        guard try database.fieldClocks() else {
             throw HTTPError(
                 412, "precondition_failed",
                 "Attribute clocks are off in this database; an administrator can PUT true to its _attribute_clocks.")
@@ -28,7 +28,7 @@ enum LocalChangesEndpoints {
             refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil },
             in: database)[...]
         let answer = types.map { type, objects in
-            (type, JSON.array(objects.map { told($0, &outcomes) }))
+            (type, JSONValue.array(objects.map { told($0, &outcomes) }))
         }
         return .json(.object(JSONObject(answer)))
     }
@@ -36,7 +36,7 @@ enum LocalChangesEndpoints {
     /// What became of an object; those that were not refused before have an outcome each.
     private static func told(
         _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
-    ) -> JSON {
+    ) -> JSONValue {
         var told: JSONObject = ["id": .string(object.id)]
         func refuse(_ error: HTTPError) {
             told["error"] = .string(error.error)
@@ -59,8 +59,8 @@ enum LocalChangesEndpoints {
     }
 
     /// What became of one change.
-    private static func told(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSON {
-        let by: JSON
+    private static func told(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
+        let by: JSONValue
         switch outcome {
         case .applied: return ["attribute": .string(attribute), "outcome": "applied"]
         case .superseded(let value, let moment): by = winner(("value", value), at: moment)
@@ -70,19 +70,19 @@ enum LocalChangesEndpoints {
     }
 
     /// What a change gave way to, with the seconds since 1970 it was made at.
-    private static func winner(_ what: (name: String, value: JSON?), at moment: AttributeClock?) -> JSON {
-        var by: JSON = [:]
+    private static func winner(_ what: (name: String, value: JSONValue?), at moment: FieldClock?) -> JSONValue {
+        var by: JSONValue = [:]
         by[what.name] = what.value
         guard let milliseconds = moment?.milliseconds else { return by }
         let seconds = Double(milliseconds) / 1000
         by["timestamp"] =
             milliseconds % 1000 == 0
-            ? .number(JSONNumber(milliseconds / 1000)) : JSONNumber(seconds).map(JSON.number)
+            ? .number(JSONNumber(milliseconds / 1000)) : JSONNumber(seconds).map(JSONValue.number)
         return by
     }
 
     /// `GET /{db}/_attribute_clocks`
-    static let clocks: Endpoint = .work { context in .json(.bool(try context.database().attributeClocks())) }
+    static let clocks: Endpoint = .work { context in .json(.bool(try context.database().fieldClocks())) }
 
     /// `PUT /{db}/_attribute_clocks`
     static let setClocks: Endpoint = .work { context in
@@ -93,7 +93,7 @@ enum LocalChangesEndpoints {
         guard !context.parameter("db").hasPrefix("_") else {
             throw HTTPError.forbidden("A system database has no attribute clocks.")
         }
-        try database.setAttributeClocks(areOn)
+        try database.setFieldClocks(areOn)
         return .ok()
     }
 }

@@ -21,7 +21,7 @@ enum MonitoringEndpoints {
 
     /// `GET /_node/{node}/_stats`
     static let statistics: Endpoint = .work(\.replications) { replications, context in
-        var found = JSON.object(try tree(metrics(replications, context).flatMap(\.statistics)))
+        var found = JSONValue.object(try tree(metrics(replications, context).flatMap(\.statistics)))
         for name in context.parameter("what").split(separator: "/") {
             guard let inner = found.object?[String(name)] else { throw HTTPError.notFound("missing") }
             found = inner
@@ -35,7 +35,7 @@ enum MonitoringEndpoints {
     }
 
     /// Statistics by the parts of their paths.
-    private static func tree(_ rows: [(path: [String], json: JSON)]) -> JSONObject {
+    private static func tree(_ rows: [(path: [String], json: JSONValue)]) -> JSONObject {
         var tree = JSONObject()
         for row in rows {
             guard let name = row.path.first, tree[name] == nil else { continue }

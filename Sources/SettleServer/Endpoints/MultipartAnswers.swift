@@ -42,7 +42,7 @@ enum MultipartAnswers {
                 segments.append(.bytes(Array("\r\nContent-Type: \(type)\r\n\r\n".utf8)))
                 segments += inner
             case .failure(let missing):
-                let told = JSON.object(JSONObject([("missing", .string(missing.revision))])).utf8
+                let told = JSONValue.object(JSONObject([("missing", .string(missing.revision))])).utf8
                 segments.append(
                     .bytes(Array("\r\nContent-Type: application/json; error=\"true\"\r\n\r\n".utf8) + told))
             }
@@ -56,7 +56,9 @@ enum MultipartAnswers {
     }
 
     /// Parts of one attachment: `multipart/byteranges`.
-    static func ranges(_ ranges: [Range<Int64>], of attachment: Attachment, _ database: Database) -> HTTPResponse {
+    static func ranges(
+        _ ranges: [Range<Int64>], of attachment: DocumentAttachment, _ database: Database
+    ) -> HTTPResponse {
         let boundary = SecureRandom.hexadecimal()
         var segments: [SegmentStream.Segment] = [.bytes(Array("\r\n--\(boundary)".utf8))]
         for range in ranges {
@@ -75,7 +77,7 @@ enum MultipartAnswers {
 
     /// A document's JSON and the attachments that follow it, and the type of the whole.
     static func related(
-        _ json: [UInt8], _ attachments: [Attachment]
+        _ json: [UInt8], _ attachments: [DocumentAttachment]
     ) -> (segments: [SegmentStream.Segment], type: String) {
         if attachments.isEmpty { return ([.bytes(json)], "application/json") }
         let boundary = SecureRandom.hexadecimal()
@@ -104,7 +106,7 @@ enum MultipartAnswers {
     /// The attachments that come with a revision.
     static func wanted(
         _ found: DocumentLookup.Found, _ printer: DocumentPrinter
-    ) throws -> [Attachment] {
+    ) throws -> [DocumentAttachment] {
         let history = found.record.tree.history(of: found.revision)
         return found.content.attachments.filter { printer.isWanted($0, history) }
     }

@@ -12,7 +12,7 @@ enum PurgeEndpoints {
         guard wanted.reduce(0, { $0 + $1.1.count }) <= 1000 else {
             throw HTTPError.badRequest("Exceeded maximum number of revisions.")
         }
-        var purged: [(String, JSON)] = []
+        var purged: [(String, JSONValue)] = []
         try database.transaction {
             for (name, revisions) in wanted {
                 let gone = try database.purge(

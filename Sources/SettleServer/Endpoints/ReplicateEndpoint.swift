@@ -31,13 +31,13 @@ enum ReplicateEndpoint {
 
     /// A name that stands for a database of this server, as an address with the credentials of who asks: they can do by it
     /// what they could do themselves, and nothing else.
-    private static func here(_ side: JSON, _ context: RequestContext) -> JSON {
-        guard let name = side.string, Store.isName(name), let host = context.request.headers["Host"] else {
+    private static func here(_ side: JSONValue, _ context: RequestContext) -> JSONValue {
+        guard let name = side.string, DocumentStore.isName(name), let host = context.request.headers["Host"] else {
             return side
         }
         let scheme = context.options.certificate == nil ? "http" : "https"
         let headers = ["Authorization", "Cookie"].compactMap { name in
-            context.request.headers[name].map { (name, JSON.string($0)) }
+            context.request.headers[name].map { (name, JSONValue.string($0)) }
         }
         return [
             "url": .string("\(scheme)://\(host)/\(PercentCoding.encode(name, keeping: .couchDB))"),

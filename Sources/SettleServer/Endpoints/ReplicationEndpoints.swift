@@ -9,7 +9,7 @@ enum ReplicationEndpoints {
             .object(
                 JSONObject(
                     try differences(context).map { row in
-                        var members: [(String, JSON)] = [("missing", .array(row.missing.map(JSON.string)))]
+                        var members: [(String, JSONValue)] = [("missing", .array(row.missing.map(JSONValue.string)))]
                         if !row.ancestors.isEmpty {
                             members.append(
                                 ("possible_ancestors", .array(row.ancestors.map { .string($0.description) })))
@@ -20,7 +20,7 @@ enum ReplicationEndpoints {
 
     /// `POST /{db}/_missing_revs`
     static let missingRevisions: Endpoint = .work { context in
-        let rows = try differences(context).map { ($0.id, JSON.array($0.missing.map(JSON.string))) }
+        let rows = try differences(context).map { ($0.id, JSONValue.array($0.missing.map(JSONValue.string))) }
         return .json(["missing_revs": .object(JSONObject(rows))])
     }
 

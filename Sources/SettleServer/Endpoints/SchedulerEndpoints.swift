@@ -50,7 +50,7 @@ enum SchedulerEndpoints {
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
         let wanted = try wantedStates(context)
         let database = try context.databases.open(name)
-        var (shown, passed, range) = ([JSON](), 0, DocumentRange())
+        var (shown, passed, range) = ([JSONValue](), 0, DocumentRange())
         while shown.count < limit {
             let page = try database.records(in: range, limit: 200, withContent: true)
             guard let last = page.last else { break }

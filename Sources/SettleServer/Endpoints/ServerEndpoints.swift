@@ -23,7 +23,7 @@ enum ServerEndpoints {
             throw HTTPError.badRequest("count must be a positive integer")
         }
         guard count <= 1000 else { throw HTTPError.badRequest("count parameter too large") }
-        let list = (0..<count).map { _ in JSON.string(SecureRandom.hexadecimal()) }
+        let list = (0..<count).map { _ in JSONValue.string(SecureRandom.hexadecimal()) }
         return .json(
             ["uuids": .array(list)],
             headers: [
@@ -33,7 +33,7 @@ enum ServerEndpoints {
     }
 
     /// `GET /_all_dbs`
-    static let allDatabases: Endpoint = .work { context in .json(.array(try names(context).map(JSON.string))) }
+    static let allDatabases: Endpoint = .work { context in .json(.array(try names(context).map(JSONValue.string))) }
 
     /// `GET /_dbs_info`
     static let databasesInfo: Endpoint = .work { context in try infos(of: names(context), context) }

@@ -7,14 +7,14 @@ enum SessionEndpoints {
     static let read: Endpoint = .work(\.authenticator) { authenticator, context in
         let user = context.user
         if user.name == nil, context.query["basic"] == "true" { throw HTTPError.unauthorized("Please login.") }
-        var info: [(String, JSON)] = [
-            ("authentication_handlers", .array(authenticator.handlers.map(JSON.string)))
+        var info: [(String, JSONValue)] = [
+            ("authentication_handlers", .array(authenticator.handlers.map(JSONValue.string)))
         ]
         if let handler = user.handler { info.append(("authenticated", .string(handler))) }
         return .json([
             "ok": true,
             "userCtx": [
-                "name": user.name.map(JSON.string) ?? .null, "roles": .array(user.roles.map(JSON.string)),
+                "name": user.name.map(JSONValue.string) ?? .null, "roles": .array(user.roles.map(JSONValue.string)),
             ],
             "info": .object(JSONObject(info)),
         ])
@@ -29,8 +29,8 @@ enum SessionEndpoints {
             response.headers["Set-Cookie"] = authenticator.cookies.cleared()
             return response
         }
-        let told: JSON = [
-            "ok": true, "name": .string(account.name), "roles": .array(account.roles.map(JSON.string)),
+        let told: JSONValue = [
+            "ok": true, "name": .string(account.name), "roles": .array(account.roles.map(JSONValue.string)),
         ]
         var response = try redirected(context, "next", .json(told))
         response.headers["Set-Cookie"] = authenticator.cookies.header(
@@ -74,7 +74,7 @@ enum SessionEndpoints {
                 )
             }
         } else if type.hasPrefix("application/json") {
-            guard let object = try JSON(utf8: context.body(limit: longestForm)).object else {
+            guard let object = try JSONValue(utf8: context.body(limit: longestForm)).object else {
                 throw HTTPError.badRequest("Request body must be a JSON object")
             }
             form = object.compactMap { member in member.value.string.map { (member.name, $0) } }

@@ -35,7 +35,7 @@ enum UpdateEndpoints {
         }
         let request = try ScriptRequestObject.json(context, id: id, body: context.body())
         let answers = try scripts.pool.run(.update(document, by: name, request: request.utf8, of: design.source))
-        guard let parts = try answers.first.map({ try JSON(utf8: $0) })?.array, parts.count == 2,
+        guard let parts = try answers.first.map({ try JSONValue(utf8: $0) })?.array, parts.count == 2,
             let members = parts[1].object
         else { throw HTTPError(500, "render_error", "undefined response from update function") }
         // All that can be wrong with the answer is found before something is written.

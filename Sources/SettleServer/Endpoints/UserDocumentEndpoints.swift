@@ -13,10 +13,10 @@ enum UserDocumentEndpoints {
         let found = try DocumentLookup(source: context.source()).winner(DocumentID(unchecked: context.documentID))
         let fields = context.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
             .subtracting(["totp"])
-        let members = (try JSON(utf8: found.content.body.utf8).object ?? JSONObject())
+        let members = (try JSONValue(utf8: found.content.body.utf8).object ?? JSONObject())
             .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
         guard !members.isEmpty else { throw HTTPError.missing }
-        let head: [(String, JSON)] = [
+        let head: [(String, JSONValue)] = [
             ("_id", .string(context.documentID)), ("_rev", .string(found.revision.description)),
         ]
         return .json(.object(JSONObject(head + members)))

@@ -13,7 +13,7 @@ extension HTTPError {
         case let error as ScriptError: self = .script(error)
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
-        case let error as ViewError: self = HTTPError(500, error.name, error.reason)
+        case let error as MapIndexError: self = HTTPError(500, error.name, error.reason)
         case is HTTPRequest.BodyError: self = .tooLarge
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }
@@ -53,7 +53,7 @@ extension HTTPError {
 
     private static func refused(_ error: DatabaseError) -> HTTPError {
         if let failure = error.cause as? ScriptError { return script(failure) }
-        guard let refusal = error.cause as? ValidationError else { return HTTPError(403, "forbidden", error.message) }
+        guard let refusal = error.cause as? DocumentRejection else { return HTTPError(403, "forbidden", error.message) }
         let name =
             switch refusal.status {
             case 401: "unauthorized"

@@ -45,11 +45,11 @@ struct ChangeRow: Sendable {
             }
         guard !leaves.isEmpty, let winner = record.tree.winner else { return nil }
         var bytes = Array("{\"seq\":\"\(sequences.text(record.sequence))\",\"id\":".utf8)
-        JSON.append(record.id.string, to: &bytes)
+        JSONValue.append(record.id.string, to: &bytes)
         bytes += Array(",\"changes\":[".utf8)
         for (index, leaf) in leaves.enumerated() {
             bytes += Array((index == 0 ? "{\"rev\":" : ",{\"rev\":").utf8)
-            JSON.append(leaf.revision.description, to: &bytes)
+            JSONValue.append(leaf.revision.description, to: &bytes)
             bytes.append(UInt8(ascii: "}"))
         }
         bytes.append(UInt8(ascii: "]"))
@@ -76,7 +76,7 @@ struct ChangeRow: Sendable {
         let printer = DocumentPrinter(source: database, options: options, metrics: metrics)
         let document = try printer.print(winner.revision, content, of: record, hasMeta: true).text
         guard let projection = filter.projection else { return document }
-        return WireText(projection.shown(of: try JSON(utf8: document.bytes)).utf8)
+        return WireText(projection.shown(of: try JSONValue(utf8: document.bytes)).utf8)
     }
 
     /// The leaves that a filter function is called with, winner first, each as the function sees it.
@@ -90,8 +90,8 @@ struct ChangeRow: Sendable {
     }
 
     /// A leaf as the filter sees it; the winner with its conflicts if requested.
-    private func document(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> JSON? {
-        try printed(leaf, of: record, in: database).map { try JSON(utf8: $0) }
+    private func document(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> JSONValue? {
+        try printed(leaf, of: record, in: database).map { try JSONValue(utf8: $0) }
     }
 
     private func printed(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> [UInt8]? {

@@ -13,7 +13,7 @@ enum ChangesFilter: Sendable {
     /// Changes of design documents: `_design`.
     case design
     /// Changes with a matching revision, and the fields to show: `_selector`.
-    case selector(Selector, Projection?)
+    case selector(MangoSelector, Projection?)
     /// Changes with a revision that a filter function passes, or a view's map function emits a row for.
     case script(ScriptFilter)
 
@@ -79,7 +79,7 @@ enum ChangesFilter: Sendable {
     /// - Returns: The leaves, winner first; empty if the change is excluded.
     /// - Throws: Errors of `document`.
     func leaves(
-        of record: DocumentRecord, hasAllLeaves: Bool, document: (RevisionNode) throws -> JSON?
+        of record: DocumentRecord, hasAllLeaves: Bool, document: (RevisionNode) throws -> JSONValue?
     ) throws -> [RevisionNode] {
         guard let winner = record.tree.winner else { return [] }
         let leaves = hasAllLeaves ? record.tree.leaves : [winner]
@@ -135,7 +135,7 @@ extension ChangesFilter {
             throw HTTPError.badRequest("Selector error: expected a JSON object")
         }
         do {
-            let selector = try Selector(filter: json)
+            let selector = try MangoSelector(filter: json)
             guard let fields = body["fields"] else { return .selector(selector, nil) }
             guard let list = fields.array else {
                 throw HTTPError.badRequest("Selector error: fields must be JSON array")

@@ -10,7 +10,7 @@ struct FeedKind: Hashable, Sendable {
         case all
         case ids(Set<DocumentID>)
         case design
-        case selector(Selector, [String]?)
+        case selector(MangoSelector, [String]?)
     }
 
     private let feed: ChangesQuery.Feed

@@ -21,7 +21,7 @@ struct LocalChangesReader {
 
     /// The member with the type of an object.
     static let typeName = "type"
-    /// The device of changes that name none; see ``AttributeClock/device``.
+    /// The device of changes that name none; see ``FieldClock/device``.
     static let device = "0"
 
     /// The latest accepted timestamp, in milliseconds since 1970.
@@ -38,7 +38,7 @@ struct LocalChangesReader {
         }
     }
 
-    private func object(_ value: JSON, type: String) throws -> Object {
+    private func object(_ value: JSONValue, type: String) throws -> Object {
         guard let id = value["id"]?.string, let list = value["changes"]?.array else {
             throw Self.bad("an object of `\(type)` must have an `id` and a list of `changes`")
         }
@@ -48,9 +48,9 @@ struct LocalChangesReader {
             changes: Result { try checked(id, type, changes) }.mapError { HTTPError($0) })
     }
 
-    private static func change(_ value: JSON) throws -> (name: String, value: JSON?, milliseconds: Int64) {
+    private static func change(_ value: JSONValue) throws -> (name: String, value: JSONValue?, milliseconds: Int64) {
         guard let name = value["attribute"]?.string else { throw bad("a change must have an `attribute`") }
-        guard let seconds = value["timestamp"]?.double, seconds >= 0, seconds * 1000 <= Double(AttributeClock.latest)
+        guard let seconds = value["timestamp"]?.double, seconds >= 0, seconds * 1000 <= Double(FieldClock.latest)
         else { throw bad("the `timestamp` of `\(name)` must be seconds since 1970") }
         return (name, value["value"], Int64((seconds * 1000).rounded()))
     }
@@ -59,7 +59,7 @@ struct LocalChangesReader {
 
     /// The changes of one object, validated.
     private func checked(
-        _ id: String, _ type: String, _ changes: [(name: String, value: JSON?, milliseconds: Int64)]
+        _ id: String, _ type: String, _ changes: [(name: String, value: JSONValue?, milliseconds: Int64)]
     ) throws -> ObjectChanges {
         guard !id.hasPrefix("_") else { throw HTTPError.illegalID("An object's id must not start with an underscore.") }
         guard !changes.isEmpty else { throw HTTPError.invalidDocument("The object has no changes.") }
@@ -70,7 +70,7 @@ struct LocalChangesReader {
                 throw HTTPError.invalidDocument("`\(name)` can't be changed as an attribute.")
             }
             guard milliseconds <= latest,
-                let moment = AttributeClock(milliseconds: milliseconds, device: Self.device)
+                let moment = FieldClock(milliseconds: milliseconds, device: Self.device)
             else {
                 throw HTTPError.forbidden(
                     "The timestamp of `\(name)` is ahead of the server's clock by more than a minute.")

@@ -68,11 +68,11 @@ struct FindAnswer {
     private var end: String {
         guard cursor.plan.bounds != nil else { return "" }
         let bookmark = cursor.bookmark?.text ?? FindBookmark.none
-        var members: [(String, String)] = [("bookmark", "\(JSON.string(bookmark))")]
+        var members: [(String, String)] = [("bookmark", "\(JSONValue.string(bookmark))")]
         if hasStatistics { members.append(("execution_stats", statistics)) }
         var warnings = cursor.plan.warnings
         if cursor.statistics.suggestsIndex { warnings.append(QueryStatistics.suggestion) }
-        if !warnings.isEmpty { members.append(("warning", "\(JSON.string(warnings.joined(separator: "\n")))")) }
+        if !warnings.isEmpty { members.append(("warning", "\(JSONValue.string(warnings.joined(separator: "\n")))")) }
         return members.map { ",\r\n\"\($0.0)\": \($0.1)" }.joined()
     }
 
@@ -80,12 +80,12 @@ struct FindAnswer {
         let seen = cursor.statistics
         let time = ContinuousClock.now - start
         let microseconds = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
-        let json: JSON = [
+        let json: JSONValue = [
             "total_keys_examined": .number(JSONNumber(seen.keysExamined)),
             "total_docs_examined": .number(JSONNumber(isQuorum ? 0 : seen.documentsExamined)),
             "total_quorum_docs_examined": .number(JSONNumber(isQuorum ? seen.documentsExamined : 0)),
             "results_returned": .number(JSONNumber(seen.results)),
-            "execution_time_ms": JSONNumber(Double(microseconds) / 1000).map(JSON.number) ?? .null,
+            "execution_time_ms": JSONNumber(Double(microseconds) / 1000).map(JSONValue.number) ?? .null,
         ]
         return "\(json)"
     }

@@ -10,9 +10,9 @@ struct FindExplanation {
     let name: String
 
     /// The answer.
-    var json: JSON {
+    var json: JSONValue {
         let options = request.options
-        var members: [(String, JSON)] = [
+        var members: [(String, JSONValue)] = [
             ("dbname", .string(name)), ("index", plan.index.map(Self.json) ?? .null), ("partitioned", false),
             ("selector", options.selector.normal), ("opts", request.json),
             ("limit", .number(JSONNumber(options.limit))), ("skip", .number(JSONNumber(options.skip))),
@@ -37,12 +37,12 @@ struct FindExplanation {
         return .object(JSONObject(members))
     }
 
-    private var sort: JSON {
+    private var sort: JSONValue {
         guard !request.options.sort.isEmpty else { return "relevance" }
         return .array(request.options.sort.map { .string(($0.isDescending ? "-" : "") + $0.path) })
     }
 
-    private var arguments: JSON {
+    private var arguments: JSONValue {
         [
             "include_docs": .bool(!plan.isCovering && !request.options.isQuorum), "view_type": "map", "reduce": false,
             "partition": nil, "start_key": plan.start, "end_key": plan.end,
@@ -52,11 +52,12 @@ struct FindExplanation {
         ]
     }
 
-    private func candidate(_ candidate: QueryPlan.Candidate) -> JSON {
+    private func candidate(_ candidate: QueryPlan.Candidate) -> JSONValue {
         // CouchDB asks this of what is shown only.
         let fields = request.options.fields
         let isCovering = !fields.isEmpty && candidate.index.has(fields)
-        let covers: JSON = candidate.index.isAllDocuments || candidate.index.search != nil ? .null : .bool(isCovering)
+        let covers: JSONValue =
+            candidate.index.isAllDocuments || candidate.index.search != nil ? .null : .bool(isCovering)
         return [
             "index": Self.json(candidate.index),
             "analysis": [
@@ -72,7 +73,7 @@ struct FindExplanation {
     }
 
     /// An index as lists show it.
-    static func json(_ index: QueryIndex) -> JSON {
+    static func json(_ index: QueryIndex) -> JSONValue {
         guard let document = index.designDocument else {
             return [
                 "ddoc": nil, "name": .string(index.name), "type": "special", "def": index.definition,

@@ -22,7 +22,7 @@ struct FindRequest {
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     init(_ members: JSONObject) throws {
         var given = RequestOptions(members)
-        var options = FindOptions(try Selector(given.require("selector")))
+        var options = FindOptions(try MangoSelector(given.require("selector")))
         options.useIndex = try given.take("use_index").map(RequestOptions.indexNames) ?? []
         bookmark = try Self.bookmark(given.take("bookmark"))
         options.limit = try given.count("limit", 25)
@@ -54,7 +54,7 @@ struct FindRequest {
         return options
     }
 
-    private static func bookmark(_ value: JSON?) throws -> String? {
+    private static func bookmark(_ value: JSONValue?) throws -> String? {
         guard let value, !value.isNull, value != "" else { return nil }
         guard let text = value.string else {
             throw HTTPError(400, "invalid_bookmark", "Invalid bookmark value: \(value)")
@@ -62,7 +62,7 @@ struct FindRequest {
         return text
     }
 
-    private static func fields(_ value: JSON) throws -> [String] {
+    private static func fields(_ value: JSONValue) throws -> [String] {
         guard let list = value.array else {
             throw HTTPError(
                 400, "invalid_fields", "Fields must be an array of strings, not: \(ErlangText.text(of: value))")
@@ -71,7 +71,7 @@ struct FindRequest {
         return list.compactMap(\.string)
     }
 
-    private static func isStale(_ value: JSON?) throws -> Bool {
+    private static func isStale(_ value: JSONValue?) throws -> Bool {
         switch value {
         case nil, .some(false), .some("false"): return false
         case .some("ok"): return true
@@ -82,7 +82,7 @@ struct FindRequest {
     }
 
     /// The request as `_explain` shows it.
-    var json: JSON {
+    var json: JSONValue {
         [
             "use_index": .array(options.useIndex.map { .string($0) }),
             "bookmark": .string(bookmark ?? FindBookmark.none), "limit": .number(JSONNumber(options.limit)),
@@ -102,7 +102,7 @@ enum SortSpecification {
     /// Reads a list.
     ///
     /// - Throws: ``HTTPError`` with status 400 in CouchDB's words.
-    static func fields(_ value: JSON) throws -> [SortField] {
+    static func fields(_ value: JSONValue) throws -> [SortField] {
         guard let list = value.array else {
             throw HTTPError(
                 400, "invalid_sort_json",
@@ -113,7 +113,7 @@ enum SortSpecification {
         return fields
     }
 
-    private static func field(_ value: JSON) throws -> SortField {
+    private static func field(_ value: JSONValue) throws -> SortField {
         if let path = value.string, !path.isEmpty { return .ascending(path) }
         if let members = value.object, members.count == 1, let member = members.first {
             if member.value == "asc" { return .ascending(member.name) }
@@ -123,7 +123,7 @@ enum SortSpecification {
     }
 
     /// A list as `_explain` shows it.
-    static func json(_ fields: [SortField]) -> JSON {
+    static func json(_ fields: [SortField]) -> JSONValue {
         .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))
     }
 }

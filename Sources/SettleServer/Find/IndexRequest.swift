@@ -42,7 +42,7 @@ enum IndexRequest {
         }
         var options = RequestOptions(inner)
         let fields = try SortSpecification.fields(options.require("fields"))
-        let filter = try options.take("partial_filter_selector").map { try Selector(filter: $0) }
+        let filter = try options.take("partial_filter_selector").map { try MangoSelector(filter: $0) }
         try options.end()
         try checkPartitions(isPartitioned)
         return try IndexDefinition(

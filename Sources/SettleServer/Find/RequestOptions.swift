@@ -8,13 +8,13 @@ struct RequestOptions {
     init(_ members: JSONObject) { rest = members }
 
     /// Takes a member out.
-    mutating func take(_ name: String) -> JSON? {
+    mutating func take(_ name: String) -> JSONValue? {
         defer { rest[name] = nil }
         return rest[name]
     }
 
     /// Takes a member that has to be there.
-    mutating func require(_ name: String) throws -> JSON {
+    mutating func require(_ name: String) throws -> JSONValue {
         guard let value = take(name) else {
             throw HTTPError(400, "missing_required_key", "Missing required key: \(name)")
         }
@@ -73,13 +73,13 @@ struct RequestOptions {
         return number
     }
 
-    private static func integer(_ value: JSON) -> Int? {
+    private static func integer(_ value: JSONValue) -> Int? {
         guard let number = value.number, number.isInteger else { return nil }
         return number.int ?? (number.text.hasPrefix("-") ? nil : .max)
     }
 
     /// The names of an index: of a design document, and perhaps of the index in it.
-    static func indexNames(_ value: JSON) throws -> [String] {
+    static func indexNames(_ value: JSONValue) throws -> [String] {
         if value.isNull { return [] }
         if let text = value.string {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -13,7 +13,7 @@ public import SettleScripting
 /// Requests are handed to the router as values, and what it answers is handed back. Each has the rights of an
 /// administrator and is trusted as a program that has the database open itself: what it writes is validated by no script.
 /// Endpoints run on threads of their own, so a task that waits for an answer holds no thread.
-public final class InProcessServer: HTTPClient {
+public final class InProcessServer: HTTPTransport {
     /// The address of the database, which leads here whatever its host is.
     public let url: HTTPURL
     private let state: ServerState
@@ -53,7 +53,7 @@ public final class InProcessServer: HTTPClient {
         let plain = String(name.drop { $0 == "_" })
         let known = plain.isEmpty ? "database" : plain
         url = try HTTPURL("http://localhost").appending(HTTPPath(segments: [known]))
-        state = ServerState(store: try Store(path: database.path ?? "."), options: options)
+        state = ServerState(store: try DocumentStore(path: database.path ?? "."), options: options)
         state.databases.lend(database, as: known)
         router = Router(state)
     }
@@ -78,7 +78,7 @@ public final class InProcessServer: HTTPClient {
     ///
     /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then. ``DatabaseError`` and
     ///   ``ScriptError`` where a server would answer with a status from 500 on, which does not say what is damaged or full.
-    public func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
         var headers = HTTPHeaders()
         for field in request.headers.fields + proof { headers.add(field.name, field.value) }
         let target = RequestTarget(request.url.path + (request.url.query.map { "?\($0)" } ?? ""))
@@ -90,17 +90,17 @@ public final class InProcessServer: HTTPClient {
             deferred.whenReady { taker(.success($0)) }
         }
         if let cause = response.cause, cause is DatabaseError || cause is ScriptError { throw cause }
-        var answered = HTTPClientHeaders()
+        var answered = TransportHeaders()
         for field in response.headers.fields { answered.add(field.name, field.value) }
-        return HTTPClientResponse(
+        return TransportResponse(
             status: response.status, headers: answered, body: body(of: response, request.method), url: request.url)
     }
 
-    private func body(of response: HTTPResponse, _ method: String) -> HTTPClientBody {
+    private func body(of response: HTTPResponse, _ method: String) -> TransportBody {
         switch response.body {
         case .bytes(let bytes) where method != "HEAD" && !bytes.isEmpty:
             let rest = Guarded<[UInt8]?>(bytes)
-            return HTTPClientBody(next: {
+            return TransportBody(next: {
                 rest.withLock { rest in
                     defer { rest = nil }
                     return rest
@@ -108,10 +108,10 @@ public final class InProcessServer: HTTPClient {
             })
         case .stream(let stream, _):
             let reader = StreamReader(stream, workers)
-            if method != "HEAD" { return HTTPClientBody(next: { [self] in try await reader.next(of: self) }) }
+            if method != "HEAD" { return TransportBody(next: { [self] in try await reader.next(of: self) }) }
         case .bytes, .later: break
         }
-        return HTTPClientBody(next: { nil })
+        return TransportBody(next: { nil })
     }
 }
 

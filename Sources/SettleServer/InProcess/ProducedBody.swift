@@ -5,9 +5,9 @@ internal import SettleReplication
 /// The body of a request of this process, read by a thread that may wait for the task that produces it.
 final class ProducedBody: RequestBody {
     let declaredLength: Int64?
-    private let rest: Guarded<HTTPClientRequestBody.Producer?>
+    private let rest: Guarded<TransportRequestBody.Producer?>
 
-    init(_ body: HTTPClientRequestBody) {
+    init(_ body: TransportRequestBody) {
         switch body {
         case .none: (declaredLength, rest) = (0, Guarded(nil))
         case .bytes(let bytes):

@@ -13,7 +13,7 @@ struct DocumentListing {
     /// The beginning of the next page.
     struct Position {
         var range = DocumentRange()
-        var keys: ArraySlice<JSON>?
+        var keys: ArraySlice<JSONValue>?
         var left = 0
         var isEmpty = false
         var page = PageSize()
@@ -76,7 +76,7 @@ struct DocumentListing {
         let shown = offset.map { String(min(total, $0 + min(query.skip, total))) } ?? "null"
         var sequence = ""
         if query.hasUpdateSequence {
-            let value = query.keys == nil ? try WireSequence(database).json(database.lastSequence()) : JSON.null
+            let value = query.keys == nil ? try WireSequence(database).json(database.lastSequence()) : JSONValue.null
             sequence = "\"update_seq\":\(value),"
         }
         return "{\"total_rows\":\(total),\"offset\":\(shown),\(sequence)\"rows\":[\r\n"
@@ -134,7 +134,7 @@ struct DocumentListing {
         return all.dropFirst(query.skip).prefix(position.left).map(row)
     }
 
-    private func missing(_ key: JSON, _ error: String = "not_found") -> WireText {
+    private func missing(_ key: JSONValue, _ error: String = "not_found") -> WireText {
         var text = WireText(Array("{\"key\":".utf8))
         WireJSON.append(key.utf8, to: &text.bytes)
         text += ",\"error\":\"\(error)\"}".utf8
@@ -177,11 +177,11 @@ struct DocumentListing {
 
     private static func row(_ id: String, _ revision: String, _ mark: String) -> WireText {
         var text = WireText(Array("{\"id\":".utf8))
-        JSON.append(id, to: &text.bytes)
+        JSONValue.append(id, to: &text.bytes)
         text += ",\"key\":".utf8
-        JSON.append(id, to: &text.bytes)
+        JSONValue.append(id, to: &text.bytes)
         text += ",\"value\":{\"rev\":".utf8
-        JSON.append(revision, to: &text.bytes)
+        JSONValue.append(revision, to: &text.bytes)
         text += "\(mark)}".utf8
         return text
     }

@@ -11,7 +11,7 @@ enum ListingNamespace: Sendable {
     case local
 
     /// Whether a list has a row for a key, whether it is a document's id or not.
-    func contains(_ key: JSON) -> Bool {
+    func contains(_ key: JSONValue) -> Bool {
         switch self {
         case .all: true
         case .design: key.string?.utf8.starts(with: "_design/".utf8) ?? false

@@ -2,9 +2,9 @@ internal import SettleCore
 
 /// The parameters of a list of documents.
 struct ListingQuery: Sendable {
-    var start: JSON?
-    var end: JSON?
-    var keys: [JSON]?
+    var start: JSONValue?
+    var end: JSONValue?
+    var keys: [JSONValue]?
     var limit = largestLimit
     var skip = 0
     var isDescending = false
@@ -23,7 +23,7 @@ struct ListingQuery: Sendable {
         for (name, text) in query.items {
             switch name {
             case "key", "keys", "startkey", "start_key", "endkey", "end_key":
-                try take(name, JSON(parsing: text))
+                try take(name, JSONValue(parsing: text))
             default: try take(name, .string(text))
             }
         }
@@ -51,7 +51,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    private mutating func take(_ name: String, _ value: JSON) throws {
+    private mutating func take(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
@@ -78,7 +78,7 @@ struct ListingQuery: Sendable {
     }
 
     /// Reads parameters of views, which are validated, and partly refused.
-    private func takeViewOnly(_ name: String, _ value: JSON) throws {
+    private func takeViewOnly(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "reduce":
             if try Self.boolean(value) { throw HTTPError.queryParse("Reduce is invalid for map-only views.") }
@@ -100,7 +100,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    static func boolean(_ value: JSON) throws -> Bool {
+    static func boolean(_ value: JSONValue) throws -> Bool {
         if let flag = value.bool { return flag }
         switch value.string?.lowercased() {
         case "true": return true
@@ -109,7 +109,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    static func positive(_ value: JSON) throws -> Int {
+    static func positive(_ value: JSONValue) throws -> Int {
         let digits = value.string ?? value.description
         let isNumber =
             digits.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
@@ -131,7 +131,7 @@ struct ListingQuery: Sendable {
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
     /// A value as Erlang prints it: text in quotes, and empty text as an empty list.
-    private static func spelled(_ value: JSON) -> String {
+    private static func spelled(_ value: JSONValue) -> String {
         value.string.map { $0.isEmpty ? "[]" : "\"\($0)\"" } ?? value.description
     }
 }

@@ -4,11 +4,11 @@ internal import SettlePlatform
 /// A line of a log: the time, and fields in order.
 struct LogLine {
     private let time: String
-    private let fields: [(name: String, value: JSON)]
+    private let fields: [(name: String, value: JSONValue)]
     /// How many of the first fields the text form prints without their names.
     private let bare: Int
 
-    init(_ fields: [(name: String, value: JSON)], bare: Int) {
+    init(_ fields: [(name: String, value: JSONValue)], bare: Int) {
         time = WallTime.now().precise
         self.fields = fields
         self.bare = bare
@@ -17,8 +17,8 @@ struct LogLine {
     func bytes(_ format: LogFormat) -> [UInt8] {
         switch format {
         case .json:
-            let members = [("time", JSON.string(time))] + fields.map { ($0.name, $0.value) }
-            return JSON.object(JSONObject(members)).utf8 + [UInt8(ascii: "\n")]
+            let members = [("time", JSONValue.string(time))] + fields.map { ($0.name, $0.value) }
+            return JSONValue.object(JSONObject(members)).utf8 + [UInt8(ascii: "\n")]
         case .text:
             let words = fields.enumerated().map { index, field in
                 index < bare ? Self.word(field.value) : "\(field.name)=\(Self.word(field.value))"
@@ -28,7 +28,7 @@ struct LogLine {
     }
 
     /// A value as one word; one with blanks or control characters as a JSON string.
-    private static func word(_ value: JSON) -> String {
+    private static func word(_ value: JSONValue) -> String {
         guard let text = value.string else { return value.isNull ? "-" : value.description }
         let isPlain = text.unicodeScalars.allSatisfy {
             $0.value > 32 && $0.value != 34 && $0.value != 92 && !(127...159).contains($0.value)

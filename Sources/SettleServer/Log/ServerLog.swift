@@ -24,7 +24,7 @@ public final class ServerLog: Sendable {
         self.format = format
         func open(_ destination: LogDestination) throws -> LogFile {
             try LogFile(destination) { count in
-                let fields: [(name: String, value: JSON)] = [
+                let fields: [(name: String, value: JSONValue)] = [
                     ("level", "warning"), ("event", "dropped"), ("lines", .number(JSONNumber(count))),
                 ]
                 return LogLine(fields, bare: 2).bytes(format)
@@ -71,20 +71,20 @@ public final class ServerLog: Sendable {
         guard let requests else { return }
         let (seconds, fraction) = record.duration.components
         let micros = seconds * 1_000_000 + fraction / 1_000_000_000_000
-        func text(_ value: String?) -> JSON { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
-        var fields: [(name: String, value: JSON)] = [
+        func text(_ value: String?) -> JSONValue { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
+        var fields: [(name: String, value: JSONValue)] = [
             ("id", text(record.id)), ("remote", text(record.peer)), ("user", text(record.user)),
             ("method", .string(record.method)), ("path", .string(LogRedaction.text(record.target))),
             ("status", record.status.map { .number(JSONNumber($0)) } ?? .null),
             ("bytes", .number(JSONNumber(record.bytes))),
-            ("seconds", JSONNumber(Double(micros) / 1_000_000).map(JSON.number) ?? .null),
+            ("seconds", JSONNumber(Double(micros) / 1_000_000).map(JSONValue.number) ?? .null),
         ]
         if record.isCut { fields.append(("cut", true)) }
         requests.write(LogLine(fields, bare: 8).bytes(format))
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
-        let fields: [(name: String, value: JSON)] =
+        let fields: [(name: String, value: JSONValue)] =
             [("level", .string(level)), ("event", .string(event))]
             + details.map { ($0.0, .string(LogRedaction.url($0.1))) }
         events?.write(LogLine(fields, bare: 2).bytes(format))

@@ -43,9 +43,9 @@ struct Metric: Sendable {
     }
 
     /// Its numbers for `_stats`, each with its complete path.
-    var statistics: [(path: [String], json: JSON)] {
+    var statistics: [(path: [String], json: JSONValue)] {
         values.map { value in
-            let json: JSON = [
+            let json: JSONValue = [
                 "value": .number(JSONNumber(value.value)), "type": .string(kind.rawValue), "desc": .string(help),
             ]
             return (label == nil ? path : path + [value.label], json)

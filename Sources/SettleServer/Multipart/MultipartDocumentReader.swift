@@ -8,7 +8,7 @@ enum MultipartDocumentReader {
     /// Contents belong to the attachments with `follows`, in order, whatever the names of their parts.
     static func document(
         _ context: RequestContext, _ database: Database
-    ) throws -> (WireDocument, [[UInt8]: Attachment]) {
+    ) throws -> (WireDocument, [[UInt8]: DocumentAttachment]) {
         let type = context.request.headers["Content-Type"] ?? ""
         guard type.hasPrefix("multipart/related;") else {
             return (try WireDocument(context.body(), limit: .max), [:])
@@ -23,7 +23,7 @@ enum MultipartDocumentReader {
             }
         }
         let document = try WireDocument(json, limit: .max)
-        var following: [[UInt8]: Attachment] = [:]
+        var following: [[UInt8]: DocumentAttachment] = [:]
         for attachment in document.attachments {
             guard case .follows(_, let encoding, let length) = attachment.content else { continue }
             guard try reader.nextPart() != nil else {
@@ -47,7 +47,7 @@ enum MultipartDocumentReader {
         return (document, following)
     }
 
-    private static func described(_ made: Attachment, _ wire: WireAttachment) throws -> Attachment {
+    private static func described(_ made: DocumentAttachment, _ wire: WireAttachment) throws -> DocumentAttachment {
         guard case .follows(let length, .gzip?, _) = wire.content else {
             return try made.described(as: wire.name, contentType: wire.contentType, revpos: wire.revpos)
         }

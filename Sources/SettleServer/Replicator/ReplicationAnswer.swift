@@ -5,7 +5,7 @@ internal import SettleReplication
 /// What `_replicate` answers at the end, in CouchDB's words.
 enum ReplicationAnswer {
     /// What became of a replication: its log.
-    static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSON {
+    static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSONValue {
         guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
         var members: JSONObject = ["ok": true]
         if !result.hasWritten { members["no_changes"] = true }
@@ -13,7 +13,7 @@ enum ReplicationAnswer {
         // A replication that never had anything to do has no log.
         guard let entries = log["history"]?.array, !entries.isEmpty else { return .object(members) }
         for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
-        let history = entries.map { entry -> JSON in
+        let history = entries.map { entry -> JSONValue in
             var entry = entry.object ?? JSONObject()
             // How many checkpoints there were before is nobody else's business.
             entry["number"] = nil

@@ -5,25 +5,25 @@ internal import SettleReplication
 /// How a job is shown, never with a password.
 extension ReplicationJob {
     /// As `_scheduler/jobs` shows it.
-    var json: JSON {
+    var json: JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null, "id": .string(id), "pid": pid,
             "source": .string(document.source.shown), "target": .string(document.target.shown),
-            "user": user.map(JSON.string) ?? .null, "doc_id": origin.map { .string($0.document.string) } ?? .null,
+            "user": user.map(JSONValue.string) ?? .null, "doc_id": origin.map { .string($0.document.string) } ?? .null,
             "info": info,
             "history": .array(
                 history.map { event in
                     var members: JSONObject = [
                         "timestamp": .string(event.time.iso8601), "type": .string(event.kind),
                     ]
-                    members["reason"] = event.reason.map(JSON.string)
+                    members["reason"] = event.reason.map(JSONValue.string)
                     return .object(members)
                 }), "node": "nonode@nohost", "start_time": .string(start.iso8601),
         ]
     }
 
     /// As `_scheduler/docs` shows the document it comes from.
-    var documentJSON: JSON {
+    var documentJSON: JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null,
             "doc_id": origin.map { .string($0.document.string) } ?? .null, "id": .string(id), "node": "nonode@nohost",
@@ -35,9 +35,9 @@ extension ReplicationJob {
     }
 
     /// As `_active_tasks` shows it while it runs.
-    var taskJSON: JSON {
+    var taskJSON: JSONValue {
         var members: JSONObject = [
-            "node": "nonode@nohost", "pid": pid, "type": "replication", "user": user.map(JSON.string) ?? .null,
+            "node": "nonode@nohost", "pid": pid, "type": "replication", "user": user.map(JSONValue.string) ?? .null,
             "replication_id": .string(id), "database": origin.map { .string($0.database) } ?? .null,
             "doc_id": origin.map { .string($0.document.string) } ?? .null,
             "source": .string(document.source.shown), "target": .string(document.target.shown),
@@ -53,9 +53,9 @@ extension ReplicationJob {
         return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 
-    private var pid: JSON { isRunning ? .string("<0.\(run).0>") : .null }
+    private var pid: JSONValue { isRunning ? .string("<0.\(run).0>") : .null }
 
-    private var info: JSON {
+    private var info: JSONValue {
         if let problem { return ["error": .string(problem)] }
         return status.map { .object(JSONObject($0.statistics)) } ?? .null
     }
@@ -64,12 +64,12 @@ extension ReplicationJob {
 /// How documents of replications are shown.
 extension ReplicationService {
     /// As `_scheduler/docs` shows a document: by its job, or by the note in it; `nil` for one that is neither.
-    func json(_ origin: ReplicationJob.Origin, _ members: JSONObject) -> JSON? {
+    func json(_ origin: ReplicationJob.Origin, _ members: JSONObject) -> JSONValue? {
         if let entry = documents.entry(origin) { return json(origin, entry) }
         let state = ReplicationDocument.state(of: members)
         guard [.completed, .failed].contains(state) else { return nil }
         let time = members["_replication_state_time"] ?? .null
-        var (info, start) = (JSON.null, time)
+        var (info, start) = (JSONValue.null, time)
         if state == .completed {
             var statistics = members["_replication_stats"]?.object ?? JSONObject()
             start = statistics["start_time"] ?? .null
@@ -81,21 +81,22 @@ extension ReplicationService {
         return json(origin, state, members, id: nil, info, start: start, updated: time)
     }
 
-    private func json(_ origin: ReplicationJob.Origin, _ entry: ReplicatorDocuments.Entry) -> JSON {
+    private func json(_ origin: ReplicationJob.Origin, _ entry: ReplicatorDocuments.Entry) -> JSONValue {
         if let job = entry.job.flatMap({ scheduler.job($0.id) }), job.origin == origin { return job.documentJSON }
-        let time = JSON.string(entry.updated.iso8601)
+        let time = JSONValue.string(entry.updated.iso8601)
         return json(
             origin, entry.problem == nil ? .initializing : .error, entry.order, id: entry.job?.id,
             entry.problem.map { ["error": .string($0)] } ?? .null, start: time, updated: time)
     }
 
     private func json(
-        _ origin: ReplicationJob.Origin, _ state: ReplicationState, _ members: JSONObject, id: String?, _ info: JSON,
-        start: JSON, updated: JSON
-    ) -> JSON {
+        _ origin: ReplicationJob.Origin, _ state: ReplicationState, _ members: JSONObject, id: String?,
+        _ info: JSONValue,
+        start: JSONValue, updated: JSONValue
+    ) -> JSONValue {
         [
             "database": .string(origin.database), "doc_id": .string(origin.document.string),
-            "id": id.map(JSON.string) ?? .null, "node": "nonode@nohost",
+            "id": id.map(JSONValue.string) ?? .null, "node": "nonode@nohost",
             "source": ReplicationDocument.shownAddress(members["source"]),
             "target": ReplicationDocument.shownAddress(members["target"]), "state": .string(state.rawValue),
             "info": info, "error_count": [.error, .failed].contains(state) ? 1 : 0, "start_time": start,

@@ -14,7 +14,7 @@ final class ReplicationService: Sendable {
     ///   - isAdmin: Whether a user is an administrator of the server.
     ///   - log: Where runs and problems are written.
     init(_ options: ReplicatorOptions, isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?) {
-        var retry = RetryPolicy()
+        var retry = ReplicationRetryPolicy()
         (retry.firstDelay, retry.maximumDelay) = (Self.time(options.retryDelay), Self.time(options.longestRetryDelay))
         scheduler = ReplicationScheduler(room: options.jobs, turn: Self.time(options.turn), retry: retry)
         let policy = TargetPolicy(options)
@@ -83,7 +83,7 @@ extension ReplicationService {
         return .json(["ok": true, "_local_id": .string(removed.id)])
     }
 
-    private func client(for document: ReplicationDocument, _ user: User) throws -> any HTTPClient {
+    private func client(for document: ReplicationDocument, _ user: User) throws -> any HTTPTransport {
         do { return try policy.client(for: document, isAdmin: user.isServerAdmin) } catch {
             throw HTTPError.badRequest(error.message)
         }
@@ -91,7 +91,7 @@ extension ReplicationService {
 
     /// Answers when the id of a replication is known.
     private func answering(
-        _ document: ReplicationDocument, _ client: any HTTPClient,
+        _ document: ReplicationDocument, _ client: any HTTPTransport,
         _ body: @escaping @Sendable (String, DeferredResponse) -> Void
     ) -> DeferredResponse {
         let answer = DeferredResponse()

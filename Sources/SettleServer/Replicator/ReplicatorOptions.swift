@@ -61,13 +61,13 @@ extension ReplicatorOptions {
     }
 
     /// The options as a configuration has them.
-    public var json: JSON {
+    public var json: JSONValue {
         [
-            "max_jobs": .number(JSONNumber(jobs)), "allowed_hosts": .array(allowedHosts.sorted().map(JSON.string)),
+            "max_jobs": .number(JSONNumber(jobs)), "allowed_hosts": .array(allowedHosts.sorted().map(JSONValue.string)),
             "private_addresses": .string(privateAddresses.rawValue), "turn": .number(JSONNumber(Int(turn))),
             "retry_delay": .number(JSONNumber(Int(retryDelay))),
             "longest_retry_delay": .number(JSONNumber(Int(longestRetryDelay))),
-            "ca_file": tls.roots.map(JSON.string) ?? .null,
+            "ca_file": tls.roots.map(JSONValue.string) ?? .null,
         ]
     }
 }

@@ -7,7 +7,7 @@ internal import SettleReplication
 final class TargetPolicy: Sendable {
     private let options: ReplicatorOptions
     /// The clients by whether they refuse private addresses; each has a thread, so they are made when they are needed.
-    private let clients = Guarded<[Bool: CurlHTTPClient]>([:])
+    private let clients = Guarded<[Bool: CurlTransport]>([:])
 
     init(_ options: ReplicatorOptions) { self.options = options }
 
@@ -16,7 +16,7 @@ final class TargetPolicy: Sendable {
     /// - Throws: Why the replication is not allowed.
     func client(
         for document: ReplicationDocument, isAdmin: Bool
-    ) throws(ReplicationDocumentError) -> any HTTPClient {
+    ) throws(ReplicationDocumentError) -> any HTTPTransport {
         for endpoint in [document.source, document.target] {
             let problem = endpoint.url.map { self.problem(with: $0, isAdmin: isAdmin) } ?? endpoint.problem
             if let problem { throw ReplicationDocumentError(problem) }
@@ -24,14 +24,14 @@ final class TargetPolicy: Sendable {
         let refuses = !allowsPrivate(isAdmin: isAdmin)
         return clients.withLock { clients in
             if let client = clients[refuses] { return client }
-            let client = CurlHTTPClient(clientOptions(refusesPrivate: refuses))
+            let client = CurlTransport(clientOptions(refusesPrivate: refuses))
             clients[refuses] = client
             return client
         }
     }
 
-    private func clientOptions(refusesPrivate: Bool) -> HTTPClientOptions {
-        var client = HTTPClientOptions()
+    private func clientOptions(refusesPrivate: Bool) -> TransportOptions {
+        var client = TransportOptions()
         // A feed holds its connection, and its job needs others beside it.
         client.connectionsPerHost = max(16, 4 * options.jobs)
         client.tls = options.tls

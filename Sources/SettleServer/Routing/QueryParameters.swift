@@ -13,7 +13,7 @@ struct QueryParameters: Sendable {
     func isTrue(_ name: String) -> Bool { self[name] == "true" }
 
     /// A parameter as JSON.
-    func json(_ name: String) throws -> JSON? { try self[name].map { try JSON(parsing: $0) } }
+    func json(_ name: String) throws -> JSONValue? { try self[name].map { try JSONValue(parsing: $0) } }
 
     /// A revision.
     ///

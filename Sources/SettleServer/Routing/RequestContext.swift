@@ -126,7 +126,7 @@ extension ReadContext {
     /// The body as a value.
     ///
     /// - Throws: ``HTTPError`` with status 400 when it is no JSON.
-    func json() throws -> JSON { try JSON(utf8: body()) }
+    func json() throws -> JSONValue { try JSONValue(utf8: body()) }
 
     /// The body as an object's members.
     func jsonObject() throws -> JSONObject {
@@ -138,7 +138,7 @@ extension ReadContext {
     func outline(of bytes: [UInt8], elementsOf name: String) throws -> JSONOutline {
         do { return try JSONOutline(bytes, elementsOf: name) } catch {
             guard error.code == .notAnObject else { throw error }
-            _ = try JSON(utf8: bytes)
+            _ = try JSONValue(utf8: bytes)
             throw HTTPError.badRequest("Request body must be a JSON object")
         }
     }

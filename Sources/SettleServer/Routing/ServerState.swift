@@ -27,7 +27,7 @@ final class ServerState: Sendable {
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
 
-    init(store: Store, options: ServerOptions) {
+    init(store: DocumentStore, options: ServerOptions) {
         self.options = options
         databases = DatabasePool(store: store, limit: options.openDatabases)
         administration = Administration(options.security, path: store.path)

@@ -100,7 +100,7 @@ struct DesignDocument: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 404.
     func require(_ path: String...) throws {
-        var value = JSON.object(members)
+        var value = JSONValue.object(members)
         for name in path {
             guard let members = value.object else { throw HTTPError.notFound("json_mismatch") }
             guard let inner = members[name] else { throw HTTPError.notFound("missing json key: \(name)") }

@@ -13,10 +13,11 @@ enum ScriptDocument {
     ///   - attachments: The attachments.
     /// - Returns: Its JSON.
     static func new(
-        _ id: DocumentID, history: RevisionHistory?, isDeleted: Bool, _ body: DocumentBody, _ attachments: [Attachment]
+        _ id: DocumentID, history: RevisionHistory?, isDeleted: Bool, _ body: DocumentBody,
+        _ attachments: [DocumentAttachment]
     ) -> [UInt8] {
         var bytes = Array("{\"_id\":".utf8)
-        JSON.append(id.string, to: &bytes)
+        JSONValue.append(id.string, to: &bytes)
         if let history { DocumentPrinter.append("_rev", .string(history.revision.description), to: &bytes) }
         let members = body.utf8.dropFirst().dropLast()
         if !members.isEmpty { bytes += [UInt8(ascii: ",")] + members }
@@ -37,7 +38,7 @@ enum ScriptDocument {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(body.count + 200)
         bytes += Array("{\"_id\":".utf8)
-        JSON.append(record.id.string, to: &bytes)
+        JSONValue.append(record.id.string, to: &bytes)
         bytes += Array(",\"_rev\":\"".utf8)
         bytes += Array(winner.revision.description.utf8)
         bytes.append(UInt8(ascii: "\""))
@@ -60,11 +61,11 @@ enum ScriptDocument {
         return bytes
     }
 
-    private static func stubs(_ attachments: [Attachment]) -> JSON {
+    private static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
         .object(
             JSONObject(
                 attachments.map { attachment in
-                    let members: [(String, JSON)] = [
+                    let members: [(String, JSONValue)] = [
                         ("content_type", .string(attachment.contentType)),
                         ("revpos", .number(JSONNumber(attachment.revpos))),
                         ("digest", .string(attachment.digest.description)),

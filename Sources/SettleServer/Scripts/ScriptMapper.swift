@@ -22,7 +22,7 @@ struct ScriptMapper: ViewMapper {
         func wait() throws -> [[Emission]] {
             guard let call else { return [] }
             let answers = try call.wait()
-            guard answers.count == count else { throw ViewError("invalid_map_result", "a document has no result") }
+            guard answers.count == count else { throw MapIndexError("invalid_map_result", "a document has no result") }
             return answers.map { EmissionReader.read($0) }
         }
     }
@@ -36,7 +36,7 @@ struct ScriptMapper: ViewMapper {
 enum EmissionReader {
     static func read(_ answer: [UInt8]) -> [Emission] {
         answer.withUnsafeBufferPointer { text in
-            guard (try? JSON.validate(utf8: text)) != nil else { return [] }
+            guard (try? JSONValue.validate(utf8: text)) != nil else { return [] }
             return emissions(text)
         }
     }

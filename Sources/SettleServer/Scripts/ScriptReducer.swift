@@ -17,7 +17,7 @@ struct ScriptReducer: ViewReducer {
                 bytes += Array((index == 0 ? "[[" : ",[[").utf8)
                 bytes += row.key
                 bytes.append(UInt8(ascii: ","))
-                JSON.append(String(decoding: row.id, as: UTF8.self), to: &bytes)
+                JSONValue.append(String(decoding: row.id, as: UTF8.self), to: &bytes)
                 bytes += [UInt8(ascii: "]"), UInt8(ascii: ",")]
                 bytes += row.value
                 bytes.append(UInt8(ascii: "]"))
@@ -40,9 +40,9 @@ struct ScriptReducer: ViewReducer {
     }
 
     /// Why a function's result was not kept: it had not become smaller than what it reduced. `nil` for other values.
-    static func overflow(of value: [UInt8]) -> JSON? {
+    static func overflow(of value: [UInt8]) -> JSONValue? {
         guard value.starts(with: Array("{\"reduce_overflow_error\"".utf8)) else { return nil }
-        let members = (try? JSON(utf8: value))?.object
+        let members = (try? JSONValue(utf8: value))?.object
         return members?.count == 1 ? members?["reduce_overflow_error"] : nil
     }
 
@@ -56,12 +56,12 @@ struct ScriptReducer: ViewReducer {
             guard !inputs.isEmpty else { return }
             let answers = try pool.run(.reduce(inputs, by: [function], again: again, in: source))
             guard answers.count == inputs.count else {
-                throw ViewError("invalid_reduce_result", "a reduce function gave no result")
+                throw MapIndexError("invalid_reduce_result", "a reduce function gave no result")
             }
             // Each is an array of one value.
             results += try answers.map { answer in
-                guard let value = try? JSON(utf8: answer), let first = value[0] else {
-                    throw ViewError("invalid_reduce_result", "a reduce function's result is no JSON")
+                guard let value = try? JSONValue(utf8: answer), let first = value[0] else {
+                    throw MapIndexError("invalid_reduce_result", "a reduce function's result is no JSON")
                 }
                 return first.utf8
             }

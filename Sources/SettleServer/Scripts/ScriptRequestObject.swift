@@ -14,7 +14,7 @@ enum ScriptRequestObject {
     ]
 
     /// Who makes a request, as functions of a database see them.
-    static func user(_ user: User, of database: String) -> JSON {
+    static func user(_ user: User, of database: String) -> JSONValue {
         [
             "db": .string(database), "name": user.name.map { .string($0) } ?? .null,
             "roles": .array(user.roles.map { .string($0) }),
@@ -29,14 +29,14 @@ enum ScriptRequestObject {
     ///   - body: Its body.
     /// - Returns: What the function gets.
     /// - Throws: ``HTTPError``; ``DatabaseError``.
-    static func json(_ context: RequestContext, id: String?, body: [UInt8]) throws -> JSON {
+    static func json(_ context: RequestContext, id: String?, body: [UInt8]) throws -> JSONValue {
         let request = context.request
         let name = context.parameter("db")
         let database = try context.database()
-        let path = JSON.array(request.target.segments.map { .string($0) })
-        let query = request.target.query.map { item -> (String, JSON) in
+        let path = JSONValue.array(request.target.segments.map { .string($0) })
+        let query = request.target.query.map { item -> (String, JSONValue) in
             let isKey = ["key", "startkey", "start_key", "endkey", "end_key"].contains(item.name)
-            let value = isKey ? try? JSON(parsing: item.value) : nil
+            let value = isKey ? try? JSONValue(parsing: item.value) : nil
             return (item.name, value ?? .string(item.value))
         }
         let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
@@ -58,7 +58,7 @@ enum ScriptRequestObject {
         ]
     }
 
-    private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSON {
+    private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSONValue {
         guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else {
             return .object(JSONObject())
         }

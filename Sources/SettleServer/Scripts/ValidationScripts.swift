@@ -44,7 +44,7 @@ struct ValidationScripts: Sendable {
         }
         let name = context.parameter("db")
         user =
-            JSON.array([
+            JSONValue.array([
                 ScriptRequestObject.user(context.user, of: name), try context.databases.security(of: name).json,
             ]).utf8
     }
@@ -97,14 +97,14 @@ struct ValidationScripts: Sendable {
     /// What a function has thrown, in CouchDB's reading of it.
     private static func refusal(_ answer: [UInt8]) -> DatabaseError? {
         guard answer != [UInt8(ascii: "1")] else { return nil }
-        let thrown = (try? JSON(utf8: answer)) ?? .null
+        let thrown = (try? JSONValue(utf8: answer)) ?? .null
         var cause: any Error = ScriptError("unknown_error", thrown.string ?? thrown.description)
         if let members = thrown.object, members.count == 1, let member = members.first {
             let message = member.value.string ?? member.value.description
             cause =
                 switch member.name {
-                case "forbidden": ValidationError(status: 403, message: message)
-                case "unauthorized": ValidationError(status: 401, message: message)
+                case "forbidden": DocumentRejection(status: 403, message: message)
+                case "unauthorized": DocumentRejection(status: 401, message: message)
                 default: ScriptError("unknown_error", message)
                 }
         }

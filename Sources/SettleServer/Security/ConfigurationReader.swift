@@ -5,11 +5,11 @@ internal import SettleDatabase
 ///
 /// Messages name members, never values, which may be secrets.
 final class ConfigurationReader {
-    private var members: [String: JSON]
+    private var members: [String: JSONValue]
     private static let most = 1_000_000_000
 
     init(utf8 bytes: [UInt8]) throws {
-        guard let object = (try? JSON(utf8: bytes))?.object else { throw Self.failure("it must be a JSON object") }
+        guard let object = (try? JSONValue(utf8: bytes))?.object else { throw Self.failure("it must be a JSON object") }
         members = Dictionary(object.map { ($0.name, $0.value) }) { $1 }
     }
 
@@ -57,7 +57,7 @@ final class ConfigurationReader {
         if let name = members.keys.min() { throw Self.failure("`\(name)` is not known") }
     }
 
-    private func take<Value>(_ name: String, _ kind: String, _ read: (JSON) -> Value?) throws -> Value? {
+    private func take<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = members.removeValue(forKey: name) else { return nil }
         guard let read = read(value) else { throw Self.failure("`\(name)` must be \(kind)") }
         return read

@@ -15,7 +15,7 @@ final class Compactions: Sendable {
         var done = 0
         var total = 0
 
-        var json: JSON {
+        var json: JSONValue {
             [
                 "node": "nonode@nohost", "pid": .string("<0.\(number).0>"), "changes_done": .number(JSONNumber(done)),
                 "database": .string(database), "phase": .string(phase),

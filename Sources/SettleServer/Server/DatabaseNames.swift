@@ -24,14 +24,14 @@ final class DatabaseNames: Sendable {
         var isChecking = false
     }
 
-    private let store: Store
+    private let store: DocumentStore
     private let state = Guarded(State())
     /// One thread reads the folder at a time.
     private let reading = Guarded(())
     /// How many seconds after a change of the server's the folder is read again.
     private static let patience = 10.0
 
-    init(_ store: Store) { self.store = store }
+    init(_ store: DocumentStore) { self.store = store }
 
     /// Calls a closure with all names, which must not keep them: then the next change would copy them.
     ///

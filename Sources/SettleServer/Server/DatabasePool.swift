@@ -24,14 +24,14 @@ final class DatabasePool: Sendable {
         var security: (object: SecurityObject, age: UInt64)?
     }
 
-    private let store: Store
+    private let store: DocumentStore
     private let limit: Int
     private let state = Guarded(State())
     /// The names of all databases.
     let names: DatabaseNames
     private let closer = DatabaseCloser()
 
-    init(store: Store, limit: Int) {
+    init(store: DocumentStore, limit: Int) {
         self.store = store.leavingShortLogs()
         self.limit = max(limit, 1)
         names = DatabaseNames(store)
@@ -60,9 +60,7 @@ final class DatabasePool: Sendable {
     /// Makes the folder in which long bodies are collected: not the databases' own, for its time of change tells of databases.
     func makeUploadFolder() throws -> String {
         let folder = store.path + "/uploads"
-        do { try makePrivateFolder(folder) } catch {
-            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
-        }
+        try makePrivateFolder(folder)
         return folder
     }
 
@@ -71,7 +69,7 @@ final class DatabasePool: Sendable {
     /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name.
     func open(_ name: String) throws -> Database {
         if let opened = opened(name) { return opened }
-        guard Store.isName(name) else { throw HTTPError.noDatabase }
+        guard DocumentStore.isName(name) else { throw HTTPError.noDatabase }
         let database: Database
         do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
             throw HTTPError.noDatabase
@@ -120,7 +118,7 @@ final class DatabasePool: Sendable {
 
     /// Deletes a database; feeds on it end.
     func delete(_ name: String) throws {
-        guard Store.isName(name) else { throw HTTPError.noDatabase }
+        guard DocumentStore.isName(name) else { throw HTTPError.noDatabase }
         _ = state.withLock { $0.open.removeValue(forKey: name) }
         do { try names.change(name) { try store.delete(name) } } catch let error as DatabaseError
             where error.code == .notFound

@@ -27,7 +27,7 @@ struct PromptDatabases: DatabaseSource {
 
     func source(_ name: String) throws -> any QuerySource {
         if let database = pool.opened(name) { return PromptDatabase(database) }
-        throw Store.isName(name) ? NotAtHand() as any Error : HTTPError.noDatabase
+        throw DocumentStore.isName(name) ? NotAtHand() as any Error : HTTPError.noDatabase
     }
 
     func sourceIfThere(_ name: String) throws -> (any QuerySource)? { pool.isMissing(name) ? nil : try source(name) }

@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// A server of CouchDB's HTTP API over a store of databases.
 ///
-///     let server = Server(store: try Store(path: "data"))
+///     let server = Server(store: try DocumentStore(path: "data"))
 ///     try server.start()
 ///     print(server.port)
 ///     …
@@ -14,11 +14,11 @@ internal import SettlePlatform
 public final class Server: Sendable {
     private let options: ServerOptions
     let state: ServerState
-    private let transport = Guarded<(any HTTPTransport)?>(nil)
+    private let transport = Guarded<(any HTTPListener)?>(nil)
     let router: Router
 
     /// Makes a server that does not listen yet.
-    public init(store: Store, options: ServerOptions = ServerOptions()) {
+    public init(store: DocumentStore, options: ServerOptions = ServerOptions()) {
         self.options = options
         state = ServerState(store: store, options: options)
         router = Router(state)
@@ -35,7 +35,7 @@ public final class Server: Sendable {
         state.restoreSettings()
         try state.makeSystemDatabases()
         try state.updates.resume()
-        var settings = TransportOptions()
+        var settings = ListenerOptions()
         settings.host = options.host
         settings.port = options.port
         settings.connectionLimit = options.connectionLimit
@@ -48,7 +48,7 @@ public final class Server: Sendable {
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
         let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) })
-        let started = try MicroHTTPDTransport(settings, handler: handler)
+        let started = try MicroHTTPDListener(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
         // After it listens, for they may be with this very server.

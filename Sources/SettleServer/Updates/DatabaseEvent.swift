@@ -21,7 +21,7 @@ struct DatabaseEvent: Hashable, Sendable {
     /// The event as a row of a feed.
     func row(_ sequence: String) -> [UInt8] {
         var bytes = Array("{\"db_name\":".utf8)
-        JSON.append(name, to: &bytes)
+        JSONValue.append(name, to: &bytes)
         bytes += Array(",\"type\":\"\(kind.rawValue)\",\"seq\":\"\(sequence)\"}".utf8)
         return bytes
     }

@@ -47,7 +47,7 @@ final class IndexingTasks: Sendable {
     }
 
     /// The tasks with work to do.
-    var json: [JSON] {
+    var json: [JSONValue] {
         state.withLock { $0.running.sorted { $0.key < $1.key } }.filter { $0.value.total > 0 }.map { number, task in
             [
                 "node": "nonode@nohost", "pid": .string("<0.\(number).1>"),

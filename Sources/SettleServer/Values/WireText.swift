@@ -6,7 +6,7 @@ struct WireText: Sendable {
     /// The text without the contents that are read later.
     var bytes: [UInt8] = []
     /// The contents to insert, and the byte before which each is inserted, in order.
-    private(set) var contents: [(place: Int, attachment: Attachment)] = []
+    private(set) var contents: [(place: Int, attachment: DocumentAttachment)] = []
 
     init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
@@ -16,7 +16,7 @@ struct WireText: Sendable {
     var isEmpty: Bool { bytes.isEmpty && contents.isEmpty }
 
     /// Appends the base64 of a content that is read when it is sent.
-    mutating func append(contentOf attachment: Attachment) { contents.append((bytes.count, attachment)) }
+    mutating func append(contentOf attachment: DocumentAttachment) { contents.append((bytes.count, attachment)) }
 
     static func += (text: inout WireText, more: some Sequence<UInt8>) { text.bytes.append(contentsOf: more) }
 

@@ -151,7 +151,7 @@ struct ViewAnswer {
     /// Appends an id as JSON; most need no escapes.
     private static func append(id: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         let isPlain = id.allSatisfy { 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        guard isPlain else { return JSON.append(String(decoding: id, as: UTF8.self), to: &bytes) }
+        guard isPlain else { return JSONValue.append(String(decoding: id, as: UTF8.self), to: &bytes) }
         bytes.append(UInt8(ascii: "\""))
         bytes += id
         bytes.append(UInt8(ascii: "\""))
@@ -176,7 +176,7 @@ struct ViewAnswer {
         let lookup = DocumentLookup(source: source)
         let printer = DocumentPrinter(source: source, options: query.documents, metrics: metrics)
         var wanted = id
-        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object {
+        if value.first == UInt8(ascii: "{"), let link = (try? JSONValue(utf8: Array(value)))?.object {
             if let named = link["_id"] {
                 guard let name = named.string else { return nil }
                 wanted = name

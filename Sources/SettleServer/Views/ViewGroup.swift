@@ -113,11 +113,11 @@ struct ViewGroup: Sendable {
     }
 
     /// What `_info` tells of the files: how far that is which is behind the others.
-    func info(of database: Database, isRunning: Bool) throws -> JSON {
+    func info(of database: Database, isRunning: Bool) throws -> JSONValue {
         let folder = IndexFolder.of(database)
-        let size = JSON.number(JSONNumber(parts.reduce(0) { $0 + folder.size($1.fileName) }))
+        let size = JSONValue.number(JSONNumber(parts.reduce(0) { $0 + folder.size($1.fileName) }))
         let sequence = try parts.map { try $0.index.sequence() }.min() ?? 0
-        let pending = JSON.number(JSONNumber(try database.count(changedIn: SequenceRange(after: sequence))))
+        let pending = JSONValue.number(JSONNumber(try database.count(changedIn: SequenceRange(after: sequence))))
         return [
             "signature": .string(signature), "language": .string(design.language),
             "sizes": ["file": size, "external": size, "active": size],
@@ -130,16 +130,16 @@ struct ViewGroup: Sendable {
     }
 
     /// The order that a view's member `options` asks for.
-    private static func order(of view: JSON) -> KeyOrder {
+    private static func order(of view: JSONValue) -> KeyOrder {
         view["options"]?["collation"] == "raw" ? .raw : .collation
     }
 
     /// The name of the index of some views.
     static func signature(_ views: JSONObject, _ options: JSONObject) -> String {
-        var parts: [JSON] = [.object(views), .object(options), .string(Collation.version)]
+        var parts: [JSONValue] = [.object(views), .object(options), .string(Collation.version)]
         // Files of earlier versions have such views in the other order.
         if views.contains(where: { order(of: $0.value) == .raw }) { parts.append("raw") }
-        let text = JSON.array(parts).utf8
+        let text = JSONValue.array(parts).utf8
         return Hexadecimal.encode(Array(HashFunction.sha256.hash(text).prefix(16)))
     }
 }

@@ -11,11 +11,11 @@ struct ViewQuery: Sendable {
         case after
     }
 
-    private var start: JSON?
-    private var end: JSON?
+    private var start: JSONValue?
+    private var end: JSONValue?
     private var startID: String?
     private var endID: String?
-    private(set) var keys: [JSON]?
+    private(set) var keys: [JSONValue]?
     private(set) var limit = ListingQuery.largestLimit
     private(set) var skip = 0
     private(set) var isDescending = false
@@ -41,7 +41,7 @@ struct ViewQuery: Sendable {
     mutating func take(_ query: QueryParameters) throws {
         for (name, text) in query.items {
             switch name {
-            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try take(name, JSON(parsing: text))
+            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try take(name, JSONValue(parsing: text))
             default: try take(name, .string(text))
             }
         }
@@ -58,7 +58,7 @@ struct ViewQuery: Sendable {
         try take(members)
     }
 
-    private mutating func take(_ name: String, _ value: JSON) throws {
+    private mutating func take(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
@@ -88,7 +88,7 @@ struct ViewQuery: Sendable {
         }
     }
 
-    private mutating func takeFreshness(_ name: String, _ value: JSON) throws {
+    private mutating func takeFreshness(_ name: String, _ value: JSONValue) throws {
         switch (name, value) {
         case ("stale", "ok"): update = .never
         case ("stale", "update_after"): update = .after
@@ -105,7 +105,7 @@ struct ViewQuery: Sendable {
         }
     }
 
-    private static func id(_ value: JSON, _ name: String) throws -> String {
+    private static func id(_ value: JSONValue, _ name: String) throws -> String {
         guard let text = value.string else { throw HTTPError.queryParse("`\(name)` must be a string.") }
         return text
     }
@@ -153,7 +153,7 @@ struct ViewQuery: Sendable {
     }
 
     /// The rows between two keys; which documents are meant counts among those of a key that is given.
-    private func range(_ start: JSON?, _ end: JSON?, _ view: ViewGroup.View) -> RowRange {
+    private func range(_ start: JSONValue?, _ end: JSONValue?, _ view: ViewGroup.View) -> RowRange {
         RowRange(
             start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,
             endID: end == nil ? nil : endID.map { DocumentID(unchecked: $0) }, includesEnd: isEndInclusive,

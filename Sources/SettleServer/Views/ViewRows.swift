@@ -5,7 +5,7 @@ internal import SettleViews
 /// What rows some views need: those with the same map function and order share them.
 struct ViewRows {
     /// The map functions, each with its order.
-    private(set) var maps: [JSON] = []
+    private(set) var maps: [JSONValue] = []
     private(set) var orders: [KeyOrder] = []
     /// The reduce functions of each.
     private var reduces: [[String]] = []
@@ -16,7 +16,7 @@ struct ViewRows {
     var isEmpty: Bool { places.isEmpty }
 
     /// Adds a view.
-    mutating func add(_ name: String, map: JSON, reduce: String?, order: KeyOrder) {
+    mutating func add(_ name: String, map: JSONValue, reduce: String?, order: KeyOrder) {
         let number = maps.indices.first { maps[$0] == map && orders[$0] == order } ?? maps.count
         if number == maps.count {
             maps.append(map)

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 extension HTTPResponse {
     /// An answer in JSON, in CouchDB's spelling and with a line end.
-    static func json(_ value: JSON, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+    static func json(_ value: JSONValue, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
         json(bytes: WireJSON.bytes(value), status: status, headers: headers)
     }
 

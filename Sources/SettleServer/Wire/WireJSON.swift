@@ -31,7 +31,7 @@ enum WireJSON {
     }
 
     /// A value as CouchDB prints it.
-    static func bytes(_ value: JSON) -> [UInt8] {
+    static func bytes(_ value: JSONValue) -> [UInt8] {
         var output: [UInt8] = []
         append(value.utf8, to: &output)
         return output

@@ -26,7 +26,7 @@ enum WireRevision: Hashable, Sendable {
     }
 
     /// Reads a JSON string.
-    init(_ value: JSON) throws {
+    init(_ value: JSONValue) throws {
         guard let text = value.string else { throw HTTPError.invalidRevision }
         try self.init(text)
     }

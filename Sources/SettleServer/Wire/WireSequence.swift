@@ -29,7 +29,7 @@ struct WireSequence: Sendable {
 
     func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-\(instance)" }
 
-    func json(_ sequence: UpdateSequence) -> JSON { .string(text(sequence)) }
+    func json(_ sequence: UpdateSequence) -> JSONValue { .string(text(sequence)) }
 
     /// Parses a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
     ///

@@ -61,7 +61,7 @@ struct DesignDocumentCheck {
         }
     }
 
-    private static func check(view: JSON, _ name: String, isQuery: Bool) throws {
+    private static func check(view: JSONValue, _ name: String, isQuery: Bool) throws {
         guard let map = view["map"] else { throw invalid("View `\(name)` must contain map function") }
         try require(map, "views.\(name).map", isQuery ? "object" : "string") {
             isQuery ? $0.object != nil : $0.string != nil
@@ -73,7 +73,7 @@ struct DesignDocumentCheck {
     }
 
     private static func require(
-        _ value: JSON?, _ name: String, _ type: String, _ isRight: (JSON) -> Bool
+        _ value: JSONValue?, _ name: String, _ type: String, _ isRight: (JSONValue) -> Bool
     ) throws {
         guard let value, !isRight(value) else { return }
         throw invalid("`\(name)` field must have \(type) type")

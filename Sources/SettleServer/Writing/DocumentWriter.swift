@@ -9,7 +9,7 @@ struct DocumentWriter {
     /// Validates design documents; `nil` if their form does not matter.
     private let designCheck: DesignDocumentCheck?
 
-    init(_ database: Database, _ context: RequestContext, following: [[UInt8]: Attachment] = [:]) throws {
+    init(_ database: Database, _ context: RequestContext, following: [[UInt8]: DocumentAttachment] = [:]) throws {
         self.database = database
         writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)

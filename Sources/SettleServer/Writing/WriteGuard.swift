@@ -138,7 +138,7 @@ struct WriteGuard: Sendable {
         return try database.transaction {
             try edits.enumerated().map { place, edit in
                 do { try self.check(edit, in: database) } catch let error as HTTPError {
-                    let refusal = ValidationError(status: error.status, message: error.reason)
+                    let refusal = DocumentRejection(status: error.status, message: error.reason)
                     return .failure(DatabaseError(.refused, error.reason, cause: refusal))
                 } catch let error as DatabaseError where error.code == .damagedDocument { return .failure(error) }
                 return try database.write([edit], asking: check.at(place)).first

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// A revision on its way from one replica to another, with the contents of its attachments.
 struct SimulatedParcel {

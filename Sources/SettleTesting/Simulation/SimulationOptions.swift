@@ -14,7 +14,7 @@ public struct SimulationOptions: Sendable {
     public var compacts = true
     /// Whether replicas stamp users' changes with their time. Then their wall clocks are up to a day apart and are
     /// set forward and back, and some edits are made by software without clocks.
-    public var attributeClocks = false
+    public var fieldClocks = false
 
     /// Makes options that draw everything from the seed.
     public init() {}

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 
 extension SimulationRun {
     static let day = 86_400_000
@@ -20,7 +21,7 @@ extension SimulationRun {
         }
     }
 
-    private static func moments(_ document: Document?) -> [String: AttributeClock] {
+    private static func moments(_ document: Document?) -> [String: FieldClock] {
         guard let document, !document.isDeleted else { return [:] }
         let all = ClockedDocument(document.json.object ?? JSONObject()).moments
         return Dictionary(all.map { ($0.path, $0.moment) }) { first, _ in first }
@@ -37,9 +38,9 @@ extension SimulationRun {
         }
         let names = Set((before.json.object?.names ?? []) + (edited.json.object?.names ?? []))
         stamps[id, default: StampLedger()].foreign.formUnion(names.filter { before[$0] != edited[$0] })
-        try replica.database.setAttributeClocks(false)
+        try replica.database.setFieldClocks(false)
         try replica.database.save(edited, onConflict: .fail)
-        try replica.database.setAttributeClocks(true)
+        try replica.database.setFieldClocks(true)
         tell("    software without clocks edits \(id)")
         try note(id, on: replica, ofUser: true)
     }

@@ -75,7 +75,7 @@ extension SimulationRun {
     static func change(_ document: inout Document, _ random: inout SeededRandom) {
         for _ in 0...random.below(2) {
             let number = random.below(8)
-            let value = JSON.number(JSONNumber(number))
+            let value = JSONValue.number(JSONNumber(number))
             switch random.below(6) {
             case 0, 1: document["m\(random.below(3))"] = number == 0 ? nil : value
             case 2: document["count"] = .number(JSONNumber((document["count"]?.int ?? 0) + 1 + number % 3))

@@ -118,7 +118,7 @@ struct SimulationProblem: Error {
 /// whole after it.
 struct StampLedger {
     /// The latest time of each path.
-    var latest: [String: AttributeClock] = [:]
+    var latest: [String: FieldClock] = [:]
     /// The top-level members that software without clocks has changed.
     var foreign: Set<String> = []
     /// Whether such software dropped the clocks of the whole document.

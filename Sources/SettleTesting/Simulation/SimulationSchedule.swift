@@ -30,7 +30,7 @@ struct SimulationSchedule: Sendable {
             case .compact: compacts
             case .limit: stems
             case .reopen: options.kind == .file
-            case .editForeign, .setClock: options.attributeClocks
+            case .editForeign, .setClock: options.fieldClocks
             default: true
             }
         }.flatMap { kind, weight in Array(repeating: kind, count: weight) }

@@ -13,16 +13,16 @@ enum CoveredDocument {
     }
 
     /// The document.
-    static func derive(_ index: QueryIndex, key: UnsafeBufferPointer<UInt8>, id: DocumentID) -> JSON {
-        var document: JSON = ["_id": .string(id.string)]
-        let values = (try? JSON(utf8: key))?.array ?? []
+    static func derive(_ index: QueryIndex, key: UnsafeBufferPointer<UInt8>, id: DocumentID) -> JSONValue {
+        var document: JSONValue = ["_id": .string(id.string)]
+        let values = (try? JSONValue(utf8: key))?.array ?? []
         for (column, value) in zip(index.columns, values) where column != "_id" {
             set(value, at: (SelectorPath(column).names ?? [])[...], in: &document)
         }
         return document
     }
 
-    private static func set(_ value: JSON, at names: ArraySlice<String>, in whole: inout JSON) {
+    private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
         guard let name = names.first else {
             whole = value
             return

@@ -5,7 +5,7 @@ extension Database {
     /// Creates an index for queries, unless it exists already.
     ///
     ///     try database.createIndex(on: "city", "age")
-    ///     try database.createIndex(on: "due", partialFilter: Selector(["done": false]), designDocument: "open")
+    ///     try database.createIndex(on: "due", partialFilter: MangoSelector(["done": false]), designDocument: "open")
     ///
     /// Its definition is written into a design document, in CouchDB's format, and so replicates. The index is built
     /// at its first use.
@@ -20,7 +20,7 @@ extension Database {
     ///   document contains functions; ``DatabaseError``.
     @discardableResult
     public func createIndex(
-        on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: Selector? = nil
+        on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: MangoSelector? = nil
     ) throws -> QueryIndex {
         try createIndex(
             IndexDefinition(fields: fields, filter: partialFilter, name: name, designDocument: designDocument)
@@ -30,7 +30,7 @@ extension Database {
     /// Creates a text index for `$text` queries, unless it exists already.
     ///
     ///     try database.createTextIndex(on: "title", "summary", analyzer: "english")
-    ///     try database.find(Query<JSON>(Selector(["$text": "catalogue OR index", "year": ["$gt": 1990]])))
+    ///     try database.find(DocumentQuery<JSONValue>(MangoSelector(["$text": "catalogue OR index", "year": ["$gt": 1990]])))
     ///
     /// Its definition is written into a design document, in CouchDB's format, and so replicates. An app that only
     /// searches needs no design document: see ``TextIndex``.
@@ -49,9 +49,9 @@ extension Database {
     @discardableResult
     public func createTextIndex(
         on fields: String..., analyzer: String = "standard", name: String? = nil, designDocument: String? = nil,
-        partialFilter: Selector? = nil
+        partialFilter: MangoSelector? = nil
     ) throws -> QueryIndex {
-        var definition: JSON = ["default_field": ["analyzer": .string(analyzer)]]
+        var definition: JSONValue = ["default_field": ["analyzer": .string(analyzer)]]
         if !fields.isEmpty {
             definition["fields"] = .array(fields.map { ["name": .string($0), "type": "string"] })
         }

@@ -11,7 +11,7 @@ package struct FindCursor {
     package let plan: FindPlan
     private let source: any QuerySource
     private let options: FindOptions
-    private let selector: Selector
+    private let selector: MangoSelector
     private let index: ViewIndex?
     private let texts: TextRows?
     private var finder: TextFinder?
@@ -96,7 +96,7 @@ package struct FindCursor {
     /// no document was found, and `nil` without one.
     package var bookmark: FindBookmark? {
         guard let last else { return options.bookmark }
-        return FindBookmark(id: last.id, key: (try? JSON(utf8: last.key)) ?? .null)
+        return FindBookmark(id: last.id, key: (try? JSONValue(utf8: last.key)) ?? .null)
     }
 
     private mutating func resume(at bookmark: FindBookmark) {
@@ -169,7 +169,7 @@ package struct FindCursor {
         if record.id.isDesign { return true }
         count()
         guard let found = found(record) else { return true }
-        last = (record.id, JSON.string(record.id.string).utf8)
+        last = (record.id, JSONValue.string(record.id.string).utf8)
         return try give(found, body)
     }
 
@@ -262,11 +262,11 @@ package struct FindCursor {
     }
 
     /// The sort key of a document; `nil` if it does not match, or lacks one of the members.
-    private mutating func sortKey(of id: DocumentID, _ sequence: UpdateSequence) throws -> JSON? {
+    private mutating func sortKey(of id: DocumentID, _ sequence: UpdateSequence) throws -> JSONValue? {
         guard let record = try matching(id, sequence), let members = asked.json(of: record, hasConflicts: false) else {
             return nil
         }
-        var values: [JSON] = []
+        var values: [JSONValue] = []
         for path in sortPaths {
             guard case .value(let value) = path.destination(in: members) else { return nil }
             values.append(value)

@@ -4,7 +4,7 @@ package import SettleDatabase
 /// The parameters of a query without a model: CouchDB's `_find` as a value.
 package struct FindOptions: Sendable {
     /// The selector of the documents.
-    package var selector: Selector
+    package var selector: MangoSelector
     /// The order of the results, which requires an index.
     package var sort: [SortField] = []
     /// The maximum number of documents.
@@ -28,7 +28,7 @@ package struct FindOptions: Sendable {
     package var isQuorum = false
 
     /// Makes options for the documents that a selector matches.
-    package init(_ selector: Selector) { self.selector = selector }
+    package init(_ selector: MangoSelector) { self.selector = selector }
 
     /// Whether an index is one of the requested ones.
     func names(_ index: QueryIndex) -> Bool {
@@ -54,7 +54,7 @@ package struct FindBookmark: Hashable, Sendable {
     /// The document.
     let id: DocumentID
     /// The row's key: its values in an index, or its id in the list of all documents.
-    let key: JSON
+    let key: JSONValue
 
     /// CouchDB's bookmark of an empty result, which can't be used as a start.
     package static let none = "nil"
@@ -62,7 +62,7 @@ package struct FindBookmark: Hashable, Sendable {
     /// The bookmark as text, in CouchDB's format.
     package var text: String { BookmarkText.encode(id: id.string, key: key) }
 
-    init(id: DocumentID, key: JSON) {
+    init(id: DocumentID, key: JSONValue) {
         self.id = id
         self.key = key
     }
@@ -72,7 +72,7 @@ package struct FindBookmark: Hashable, Sendable {
     /// - Throws: ``QueryError`` with code `invalidBookmark`.
     package init(_ text: String) throws {
         guard let place = BookmarkText.decode(text) else {
-            throw QueryError(.invalidBookmark, "Invalid bookmark value: \(JSON.string(text))")
+            throw QueryError(.invalidBookmark, "Invalid bookmark value: \(JSONValue.string(text))")
         }
         self.init(id: DocumentID(unchecked: place.id), key: place.key)
     }

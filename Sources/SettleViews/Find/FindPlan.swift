@@ -18,13 +18,13 @@ package struct FindPlan: Sendable {
     /// The bounds of the search, as CouchDB shows them.
     package struct Bounds: Sendable {
         /// The values to start at; for the list of all documents an id.
-        package let start: JSON
+        package let start: JSONValue
         /// The values to end at.
-        package let end: JSON
+        package let end: JSONValue
     }
 
     /// The placeholder for a value after all others.
-    package static let greatest: JSON = "<MAX>"
+    package static let greatest: JSONValue = "<MAX>"
 
     /// The index.
     package let index: QueryIndex

@@ -13,7 +13,7 @@ import SettleDatabase
 package struct FindPlanner {
     private let options: FindOptions
     /// The conditions on documents.
-    let selector: Selector
+    let selector: MangoSelector
     /// The searches for a text index.
     let searches: [String]
     private let indexes: [QueryIndex]

@@ -21,7 +21,7 @@ package struct IndexDefinition: Sendable {
     /// The kind of the index.
     let kind: Kind
     /// The value under the index's name in the design document.
-    private let value: JSON
+    private let value: JSONValue
     private let isPartitioned: Bool?
     /// The name of the index.
     package let name: String
@@ -40,7 +40,7 @@ package struct IndexDefinition: Sendable {
     ///   - copies: CouchDB's `w`, which enters derived names.
     /// - Throws: ``QueryError`` with code `mixedSort` or `invalidSortField`.
     package init(
-        fields: [SortField], filter: Selector? = nil, given: JSON? = nil, name: String? = nil,
+        fields: [SortField], filter: MangoSelector? = nil, given: JSONValue? = nil, name: String? = nil,
         designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
     ) throws {
         if let field = fields.first(where: { $0.path.isEmpty }) {
@@ -67,7 +67,7 @@ package struct IndexDefinition: Sendable {
     ///   - copies: CouchDB's `w`, which enters derived names.
     /// - Throws: ``QueryError`` with code `invalidIndex`, which names the invalid member; ``SelectorError``.
     package init(
-        text: JSON, name: String? = nil, designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
+        text: JSONValue, name: String? = nil, designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
     ) throws {
         self.init(
             .text, try TextDefinition.stored(text), text, "text", name, designDocument, isPartitioned, copies)
@@ -77,7 +77,8 @@ package struct IndexDefinition: Sendable {
     }
 
     private init(
-        _ kind: Kind, _ value: JSON, _ given: JSON, _ type: String, _ name: String?, _ designDocument: String?,
+        _ kind: Kind, _ value: JSONValue, _ given: JSONValue, _ type: String, _ name: String?,
+        _ designDocument: String?,
         _ isPartitioned: Bool?, _ copies: Int
     ) {
         (self.kind, self.value, self.isPartitioned) = (kind, value, isPartitioned)
@@ -97,11 +98,11 @@ package struct IndexDefinition: Sendable {
     package static let mixed = QueryError(
         .mixedSort, "Sorts currently only support a single direction for all fields.")
 
-    private static func plain(_ fields: [SortField], _ filter: Selector?) -> JSON {
-        let list = fields.map { field -> JSON in
+    private static func plain(_ fields: [SortField], _ filter: MangoSelector?) -> JSONValue {
+        let list = fields.map { field -> JSONValue in
             field.isDescending ? .object(JSONObject([(field.path, "desc")])) : .string(field.path)
         }
-        var members: [(String, JSON)] = [("fields", .array(list))]
+        var members: [(String, JSONValue)] = [("fields", .array(list))]
         if let filter { members.append(("partial_filter_selector", filter.json)) }
         return .object(JSONObject(members))
     }

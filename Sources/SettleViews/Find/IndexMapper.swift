@@ -6,14 +6,14 @@ internal import SettleDatabase
 /// Several threads map pages of documents at the same time.
 struct IndexMapper: ViewMapper {
     private let columns: [SelectorPath]
-    private let filter: Selector?
+    private let filter: MangoSelector?
     private let needed: NeededMembers
 
     private let view: Int
 
     init(_ index: QueryIndex) { self.init(index.columns, filter: index.partialFilter, view: 0) }
 
-    init(_ columns: [String], filter: Selector?, view: Int) {
+    init(_ columns: [String], filter: MangoSelector?, view: Int) {
         self.columns = columns.map { SelectorPath($0) }
         self.filter = filter
         self.view = view

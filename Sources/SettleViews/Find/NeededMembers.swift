@@ -35,9 +35,9 @@ struct NeededMembers: Sendable {
     ///   - record: The document with its content.
     ///   - isWithConflicts: Whether a selector sees `_conflicts`.
     /// - Returns: An object.
-    func json(of record: DocumentRecord, hasConflicts isWithConflicts: Bool) -> JSON? {
+    func json(of record: DocumentRecord, hasConflicts isWithConflicts: Bool) -> JSONValue? {
         guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
-        var members: [(String, JSON)] = []
+        var members: [(String, JSONValue)] = []
         if hasID { members.append(("_id", .string(record.id.string))) }
         if hasRevision { members.append(("_rev", .string(winner.revision.description))) }
         let body = names.map { $0.isEmpty ? JSONObject() : content.body.members(named: $0) }
@@ -54,7 +54,7 @@ struct NeededMembers: Sendable {
         return .object(JSONObject(members))
     }
 
-    private static func stubs(_ attachments: [Attachment]) -> JSON {
+    private static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
         .object(
             JSONObject(
                 attachments.map { attachment in

@@ -1,9 +1,11 @@
 public import SettleCore
-public import SettleDatabase
+internal import SettleDatabase
 
 /// A member of documents, in a condition.
 ///
-///     Query<Person>().where { $0.age >= 18 && $0["address.city"] == "Prague" }
+///     DocumentQuery<Person>().where { $0.age >= 18 && $0["address.city"] == "Prague" }
+///
+/// The operators `==`, `!=`, `<`, `<=`, `>` and `>=` are in the module `Settle`.
 ///
 /// - Important: A missing member matches no condition except ``isMissing``, so `$0.age != 30` finds documents that
 ///   have an age. That is CouchDB's rule.
@@ -11,25 +13,27 @@ public import SettleDatabase
 public struct QueryField<Value: Sendable>: Sendable {
     /// The path, or an error for a property without a name.
     let path: Result<String, QueryError>
+    /// How the model that has the member is stored, and so what is compared with it.
+    let coding: DocumentCoding
 
-    init(_ path: Result<String, QueryError>) { self.path = path }
+    init(_ path: Result<String, QueryError>, _ coding: DocumentCoding) { (self.path, self.coding) = (path, coding) }
 
     /// A member by its path: `QueryField<Int>("age")`, `QueryField<String>("address.city")`.
     ///
     /// The type of the stored values is not checked; they are compared in CouchDB's order, in which all strings come
     /// after all numbers.
-    public init(_ path: String) { self.path = .success(path) }
+    public init(_ path: String) { self.init(.success(path), .standard) }
 
     /// A member inside this member.
-    public subscript<Inner>(dynamicMember property: KeyPath<Value, Inner>) -> QueryField<Inner> where Value: Queryable {
-        QueryField<Inner>(path.flatMap { path in QueryFields<Value>.name(of: property).map { "\(path).\($0)" } })
+    public subscript<Inner>(dynamicMember property: KeyPath<Value, Inner>) -> QueryField<Inner> where Value: Decodable {
+        QueryField<Inner>(path.flatMap { path in ModelNames.path(of: property).map { "\(path).\($0)" } }, coding)
     }
 
-    /// A condition on the member.
-    func condition(_ name: String, _ argument: some Encodable) -> QueryCondition {
+    /// A condition on the member, by an operator of selectors.
+    package func condition(_ name: String, _ argument: some Encodable) -> QueryCondition {
         QueryCondition {
             let path = try path.get()
-            let value = try JSON(encoding: argument)
+            let value = try JSONValue(encoding: argument, coding: coding)
             return .object(JSONObject([(path, .object(JSONObject([(name, value)])))]))
         }
     }
@@ -48,27 +52,12 @@ public struct QueryField<Value: Sendable>: Sendable {
 }
 
 extension QueryField where Value: Encodable {
-    /// Matches a value; `nil`, for an optional property, matches a missing member or `null`.
-    public static func == (field: QueryField, value: Value) -> QueryCondition {
-        let isEqual = field.condition("$eq", value)
+    /// The condition that the member has a value, or for `nil` that it is missing or `null`.
+    package func isEqual(to value: Value) -> QueryCondition {
+        let isEqual = condition("$eq", value)
         guard let optional = value as? any OptionalValue, optional.isNothing else { return isEqual }
-        return isEqual || field.isMissing
+        return QueryCondition("$or", [isEqual, isMissing])
     }
-
-    /// Matches members other than a value; with `nil`, members other than `null`.
-    public static func != (field: QueryField, value: Value) -> QueryCondition { field.condition("$ne", value) }
-
-    /// Matches members less than a value.
-    public static func < (field: QueryField, value: Value) -> QueryCondition { field.condition("$lt", value) }
-
-    /// Matches members less than or equal to a value.
-    public static func <= (field: QueryField, value: Value) -> QueryCondition { field.condition("$lte", value) }
-
-    /// Matches members greater than a value.
-    public static func > (field: QueryField, value: Value) -> QueryCondition { field.condition("$gt", value) }
-
-    /// Matches members greater than or equal to a value.
-    public static func >= (field: QueryField, value: Value) -> QueryCondition { field.condition("$gte", value) }
 
     /// Matches members equal to one of some values, or arrays that contain one of them.
     public func isOne(of values: [Value]) -> QueryCondition { condition("$in", values) }
@@ -102,35 +91,5 @@ extension Optional: OptionalValue {
 public protocol TextValue {}
 
 extension String: TextValue {}
-extension JSON: TextValue {}
+extension JSONValue: TextValue {}
 extension Optional: TextValue where Wrapped: TextValue {}
-
-/// A condition of a query.
-///
-///     ($0.age > 30 && $0.name.hasPrefix("A")) || !($0["city"] == "Prague")
-///
-/// A negation matches only documents that have the member: see ``QueryField``.
-public struct QueryCondition: Sendable {
-    /// The selector, or the error that prevents one.
-    let selector: Result<JSON, any Error>
-
-    init(_ selector: () throws -> JSON) { self.selector = Result { try selector() } }
-
-    /// Makes a condition from a selector in CouchDB's language.
-    public init(_ selector: Selector) { self.selector = .success(selector.json) }
-
-    /// Matches documents that match both conditions.
-    public static func && (left: QueryCondition, right: QueryCondition) -> QueryCondition {
-        QueryCondition { ["$and": [try left.selector.get(), try right.selector.get()]] }
-    }
-
-    /// Matches documents that match at least one condition.
-    public static func || (left: QueryCondition, right: QueryCondition) -> QueryCondition {
-        QueryCondition { ["$or": [try left.selector.get(), try right.selector.get()]] }
-    }
-
-    /// Matches documents that have the member and don't match the condition.
-    public static prefix func ! (condition: QueryCondition) -> QueryCondition {
-        QueryCondition { ["$not": try condition.selector.get()] }
-    }
-}

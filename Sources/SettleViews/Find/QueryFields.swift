@@ -1,44 +1,54 @@
 public import SettleCore
+public import SettleDatabase
 
 /// The members of documents, for the conditions of a query.
 ///
 ///     $0["address.city"]     by a path
-///     $0.age                 by a property, of a model that is ``Queryable``
+///     $0.age                 by a property of the model
 @dynamicMemberLookup
-public struct QueryFields<Model: Sendable>: Sendable {
+public struct QueryFields<Model: Decodable & Sendable>: Sendable {
     /// A member by its path, of any type.
-    public subscript(path: String) -> QueryField<JSON> { QueryField(path) }
+    public subscript(path: String) -> QueryField<JSONValue> { QueryField(.success(path), .of(Model.self)) }
 
-    /// A member by its property.
-    public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> QueryField<Value>
-    where Model: Queryable { QueryField(Self.name(of: property)) }
-
-    /// The name of a property's member, or an error.
-    static func name(of property: PartialKeyPath<Model>) -> Result<String, QueryError> where Model: Queryable {
-        if let name = Model.fieldNames[property] { return .success(name.replacing(".", with: "\\.")) }
-        return .failure(
-            QueryError(
-                .unknownField, "\(Model.self).fieldNames has no name for \(property), so it can't be asked about"))
+    /// A member by its property. Its name is found by decoding the model; see ``Queryable`` for what can't be found so.
+    public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> QueryField<Value> {
+        QueryField(ModelNames.path(of: property), .of(Model.self))
     }
 }
 
-/// A model whose properties can be named in queries.
+/// A model that names some of its properties for queries itself.
 ///
-///     struct Person: Queryable {
+///     struct Person: Codable {
 ///         var name: String
 ///         var age: Int
-///
-///         static var fieldNames: [PartialKeyPath<Person>: String] { [\.name: "name", \.age: "age"] }
+///         enum CodingKeys: String, CodingKey { case name, age = "years" }
 ///     }
 ///
-///     try database.find(Query<Person>().where { $0.age > 30 && $0.name.hasPrefix("A") })
+///     try database.find(DocumentQuery<Person>().where { $0.age > 30 && $0.name.hasPrefix("A") })     // years > 30
 ///
-/// A query names members of documents. Swift can't map a property to its coding name: names come from `CodingKeys`,
-/// which may differ from those of the properties. So a model lists them once. A query that uses a property without an
-/// entry throws ``QueryError`` with code `unknownField`.
+/// A query names members of documents, and a model properties. Which is which is found by decoding the model several times, each
+/// time with another value for one member, and looking at the property. So any `Codable` model can be asked about, but for a
+/// property
+/// - that is computed of several members, or is not decoded;
+/// - of a model that refuses made-up values: an enumeration that is not `CaseIterable`, or a check in `init(from:)`.
 ///
-/// Conditions by name work with any `Codable` model without this: `Query<Person>().where { $0["age"] > 30 }`.
-public protocol Queryable: Codable, Sendable {
-    /// The names of the members by the properties they are coded from.
-    static var fieldNames: [PartialKeyPath<Self>: String] { get }
+/// The model lists those, and a query that uses one without an entry throws ``QueryError`` with code `unknownField`:
+///
+///     struct Task: Queryable {
+///         var due: DueDate
+///         static let fieldNames: [QueryFieldPath<Task>: String] = [\.due: "due"]
+///     }
+///
+/// Conditions by name need nothing of this: `$0["age"] > 30`.
+public protocol Queryable: DocumentModel {
+    /// The names of members by properties, for those whose names can't be found; empty by default.
+    static var fieldNames: [QueryFieldPath<Self>: String] { get }
 }
+
+extension Queryable {
+    /// No names: all are found.
+    public static var fieldNames: [QueryFieldPath<Self>: String] { [:] }
+}
+
+/// A property of a model, in ``Queryable/fieldNames``.
+public typealias QueryFieldPath<Model> = any PartialKeyPath<Model> & Sendable

@@ -18,9 +18,9 @@ public struct QueryIndex: Sendable, Hashable {
     /// The searched fields of a text index; `nil` for an index of members.
     public let search: TextIndex?
     /// The selector of documents in it; `nil` for all that have the fields.
-    public let partialFilter: Selector?
+    public let partialFilter: MangoSelector?
     /// The definition as it is listed.
-    package let definition: JSON
+    package let definition: JSONValue
     /// Whether it was declared partitioned.
     package let isPartitioned: Bool
     /// The name of the file with its rows, a hash of everything that they depend on: indexes with equal rows share
@@ -33,8 +33,9 @@ public struct QueryIndex: Sendable, Hashable {
         definition: ["fields": [["_id": "asc"]]], isPartitioned: false)
 
     private init(
-        designDocument: DocumentID?, name: String, fields: [SortField], search: TextIndex?, partialFilter: Selector?,
-        definition: JSON, isPartitioned: Bool
+        designDocument: DocumentID?, name: String, fields: [SortField], search: TextIndex?,
+        partialFilter: MangoSelector?,
+        definition: JSONValue, isPartitioned: Bool
     ) {
         self.designDocument = designDocument
         self.name = name
@@ -56,12 +57,12 @@ public struct QueryIndex: Sendable, Hashable {
     /// Parses one of a design document's views; `nil` for JSON that is not an index.
     ///
     ///     {"map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count", "options": {"def": …}}
-    init?(_ view: JSON, name: String, of designDocument: DocumentID, isPartitioned: Bool) {
+    init?(_ view: JSONValue, name: String, of designDocument: DocumentID, isPartitioned: Bool) {
         guard let map = view["map"]?.object, view["options"]?.object != nil, let fields = map["fields"]?.object else {
             return nil
         }
-        var shown: [(String, JSON)] = []
-        var filter: Selector?
+        var shown: [(String, JSONValue)] = []
+        var filter: MangoSelector?
         for member in map {
             switch member.name {
             case "fields":
@@ -71,7 +72,7 @@ public struct QueryIndex: Sendable, Hashable {
                 if !isEmpty || member.name == "selector" { shown.append((member.name, member.value)) }
                 // The old name is used only if the new one is missing.
                 guard !isEmpty, member.name != "selector" || map["partial_filter_selector"] == nil else { continue }
-                guard let selector = try? Selector(filter: member.value) else { return nil }
+                guard let selector = try? MangoSelector(filter: member.value) else { return nil }
                 filter = selector
             default: shown.append((member.name, member.value))
             }
@@ -104,9 +105,9 @@ public struct QueryIndex: Sendable, Hashable {
         return !isAllDocuments && search == nil && paths.allSatisfy { there.contains(Array($0.utf8)) }
     }
 
-    private static func fileName(_ columns: [String], _ filter: Selector?) -> String {
+    private static func fileName(_ columns: [String], _ filter: MangoSelector?) -> String {
         let filter = filter?.normal ?? .null
-        let text = JSON.array([.array(columns.map { .string($0) }), filter, .string(Collation.version)]).utf8
+        let text = JSONValue.array([.array(columns.map { .string($0) }), filter, .string(Collation.version)]).utf8
         let hash = SHA256()
         text.withUnsafeBytes { hash.update($0) }
         return QueryIndexes.filePrefix

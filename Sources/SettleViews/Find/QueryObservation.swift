@@ -3,16 +3,16 @@ import SettleDatabase
 
 /// A live query: an endless sequence of its results, first the current ones, then after each change of them.
 ///
-///     for try await people in database.observe(Query<Person>().where { $0.age > 30 }) { show(people) }
+///     for try await people in database.observe(DocumentQuery<Person>().where { $0.age > 30 }) { show(people.rows) }
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After each change of the database the query runs again, and its results are compared with
-/// those returned last; a slow observer gets the newest state next and may miss those in between. The sequence ends
-/// when the database is closed or the task is cancelled.
+/// Nothing is buffered. After a change of the database the sequence looks at the documents that changed. The query runs again if
+/// one of them was found or matches now, and its results are compared with those returned last. A slow observer gets the newest
+/// state next and may miss those in between. The sequence ends when the database is closed or the task is cancelled.
 public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
-    let query: Query<Model>
+    let query: DocumentQuery<Model>
 
     /// Begins to observe.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
@@ -20,7 +20,9 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
     /// The iterator of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: QueryObservation
-        private var given: [String]?
+        private var watch: QueryWatch?
+        /// How often the query ran.
+        package private(set) var runs = 0
 
         init(observation: QueryObservation) { self.observation = observation }
 
@@ -28,31 +30,30 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
         /// is cancelled.
         ///
         /// - Throws: As ``Database/find(_:)``.
-        public mutating func next() async throws -> [QueryRow<Model>]? {
+        public mutating func next() async throws -> QueryResult<Model>? {
             while !Task.isCancelled {
-                let observation = observation
-                let sequence: UpdateSequence
+                let (observation, known) = (observation, watch)
                 do {
-                    let (found, seen) = try await observation.database.perform { database in
-                        // Read first, so that a concurrent write triggers another run.
-                        let sequence = try database.lastSequence()
-                        return (try observation.found(in: database), sequence)
+                    let (result, watch) = try await observation.database.perform { try observation.look($0, known) }
+                    self.watch = watch
+                    if let result {
+                        runs += 1
+                        if watch.marks != known?.marks { return result }
                     }
-                    sequence = seen
-                    let marks = found.map(\.mark)
-                    if marks != given {
-                        given = marks
-                        return try found.map { try QueryRow($0) }
-                    }
+                    guard await observation.database.waitForChange(after: watch.sequence) else { return nil }
                 } catch let error as DatabaseError where error.code == .closed { return nil }
-                guard await observation.database.waitForChange(after: sequence) else { return nil }
             }
             return nil
         }
     }
 
-    private func found(in database: Database) throws -> [FoundDocument] {
-        var cursor = try FindCursor(query.options(), in: database)
+    /// Runs the query, unless nothing that can matter has happened since it ran.
+    private func look(_ database: Database, _ known: QueryWatch?) throws -> (QueryResult<Model>?, QueryWatch) {
+        if var watch = known, try !watch.hasToRun(in: database) { return (nil, watch) }
+        // Read first, so that a concurrent write triggers another look.
+        let sequence = try database.lastSequence()
+        let options = try query.options()
+        var cursor = try FindCursor(options, in: database)
         try cursor.update()
         var found: [FoundDocument] = []
         while !cursor.isDone {
@@ -61,16 +62,12 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
                 return true
             }
         }
-        return found
-    }
-}
-
-extension FoundDocument {
-    /// Identifies the row and its content, to detect changes.
-    var mark: String {
-        switch self {
-        case .whole(let record): "\(record.tree.winner?.revision.description ?? "") \(record.id)"
-        case .part(let json, let id): "\(id) \(json)"
+        let watch = try QueryWatch(found, options, at: sequence, in: database)
+        var result = QueryResult<Model>()
+        if watch.marks != known?.marks {
+            for document in found { result.append(document) }
+            result.finish(cursor)
         }
+        return (result, watch)
     }
 }

@@ -23,9 +23,9 @@ public struct QueryPlan: Sendable {
     public let search: String?
     /// The values in the index to start at, in reading order; for the list of all documents an id. `null` when no
     /// document can match, and for a text index.
-    public let start: JSON
+    public let start: JSONValue
     /// The values to end at, where `"<MAX>"` stands for a value after all others.
-    public let end: JSON
+    public let end: JSONValue
     /// Whether the index is read backward.
     public let isDescending: Bool
     /// Whether the index has all members in conditions and in the selection, so that no document is read.

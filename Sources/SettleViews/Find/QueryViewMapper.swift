@@ -14,12 +14,12 @@ package struct QueryViewMapper: ViewMapper {
     /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no
     ///   fields has no rows.
     /// - Throws: ``SelectorError`` for an invalid filter.
-    package init(maps: [JSON]) throws {
+    package init(maps: [JSONValue]) throws {
         views = try maps.enumerated().compactMap { view, map in
             guard let fields = map["fields"]?.object else { return nil }
             let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
             // The old name is used only if the new one is empty.
-            let filter = try filters.first { $0.object?.isEmpty != true }.map { try Selector(filter: $0) }
+            let filter = try filters.first { $0.object?.isEmpty != true }.map { try MangoSelector(filter: $0) }
             return IndexMapper(fields.names, filter: filter, view: view)
         }
     }

@@ -15,7 +15,7 @@ struct SelectorRanges {
     /// is the only element.
     let shown: [(path: String, range: FieldRange)]
 
-    init(_ selector: Selector) {
+    init(_ selector: MangoSelector) {
         conditions = selector.conditions
         var paths: [String] = []
         for condition in conditions where !paths.contains(where: { $0.utf8.elementsEqual(condition.path.utf8) }) {
@@ -70,7 +70,7 @@ struct SelectorRanges {
         let prefix = TextPrefix.searchable(prefix)
         range.rise(to: .string(prefix), isIncluded: true, by: Collation.compare)
         // Arrays sort after all strings.
-        let end: JSON = prefix.isEmpty ? .array([]) : .string(prefix + "\u{FFFF}")
+        let end: JSONValue = prefix.isEmpty ? .array([]) : .string(prefix + "\u{FFFF}")
         range.fall(to: end, isIncluded: !prefix.isEmpty, by: Collation.compare)
     }
 

@@ -10,7 +10,7 @@ struct TextFinder {
     struct Hit {
         let id: DocumentID
         /// Its relevance, or the values it is sorted by.
-        let key: JSON
+        let key: JSONValue
     }
 
     private let rows: TextRows
@@ -76,7 +76,7 @@ struct TextFinder {
     ///   - limit: The maximum number of documents to examine before this returns.
     ///   - key: With an order: returns a document's sort key; `nil` if it does not match.
     /// - Throws: ``DatabaseError``, or what the closure throws.
-    mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSON?) throws {
+    mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSONValue?) throws {
         guard hits.isEmpty, !hasAll else { return }
         try sort.isEmpty ? fillByRelevance() : fillInOrder(limit, key)
     }
@@ -84,13 +84,13 @@ struct TextFinder {
     private mutating func fillByRelevance() throws {
         let (expression, last, size) = (expression, lastRow, pageSize)
         let page = try rows.read { try $0.rows(expression, after: last, limit: size) }
-        hits = page.map { Hit(id: $0.id, key: [JSONNumber($0.score).map(JSON.number) ?? 0]) }[...]
+        hits = page.map { Hit(id: $0.id, key: [JSONNumber($0.score).map(JSONValue.number) ?? 0]) }[...]
         lastRow = page.last ?? lastRow
         hasAll = page.count < size
         pageSize = min(pageSize * 4, Self.largestPage)
     }
 
-    private mutating func fillInOrder(_ limit: Int, _ key: (DocumentID) throws -> JSON?) throws {
+    private mutating func fillInOrder(_ limit: Int, _ key: (DocumentID) throws -> JSONValue?) throws {
         let (expression, last) = (expression, lastNumber)
         let page = try rows.read { try $0.rows(expression, afterNumber: last, limit: limit) }
         for row in page {

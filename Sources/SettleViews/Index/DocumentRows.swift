@@ -56,7 +56,7 @@ struct DocumentRows {
 
     /// Sorts rows of one key by their values and numbers them.
     private static func number(_ rows: inout [Row], _ range: Range<Int>) {
-        let values = rows[range].map { (try? JSON(utf8: $0.emission.value)) ?? .null }
+        let values = rows[range].map { (try? JSONValue(utf8: $0.emission.value)) ?? .null }
         let order = values.indices.sorted { left, right in
             let order = ErlangOrder.compare(values[left], values[right])
             return order == .same ? left < right : order == .before

@@ -7,13 +7,13 @@ internal import SettleDatabase
 struct FieldRange: Sendable {
     /// A bound of the range.
     struct Bound: Sendable {
-        let value: JSON
+        let value: JSONValue
         /// Whether the value itself belongs to the range.
         let isIncluded: Bool
     }
 
     /// How values are compared.
-    typealias Order = (JSON, JSON) -> Collation.Order
+    typealias Order = (JSONValue, JSONValue) -> Collation.Order
 
     private(set) var lower: Bound?
     private(set) var upper: Bound?
@@ -23,7 +23,7 @@ struct FieldRange: Sendable {
     private(set) var isEqual = false
 
     /// Raises the lower bound to a value, included or not.
-    mutating func rise(to value: JSON, isIncluded: Bool, by order: Order) {
+    mutating func rise(to value: JSONValue, isIncluded: Bool, by order: Order) {
         if let lower {
             switch order(value, lower.value) {
             case .before: break
@@ -37,7 +37,7 @@ struct FieldRange: Sendable {
     }
 
     /// Lowers the upper bound to a value, included or not.
-    mutating func fall(to value: JSON, isIncluded: Bool, by order: Order) {
+    mutating func fall(to value: JSONValue, isIncluded: Bool, by order: Order) {
         if let upper {
             switch order(value, upper.value) {
             case .after: break

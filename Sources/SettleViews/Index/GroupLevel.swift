@@ -22,8 +22,8 @@ package enum GroupLevel: Hashable, Sendable {
     /// The key of a group, from one of its rows.
     func shown(_ key: ArraySlice<UInt8>) -> [UInt8] {
         guard case .elements(let count) = self, key.first == UInt8(ascii: "["),
-            let elements = (try? JSON(utf8: Array(key)))?.array, elements.count > count
-        else { return self == .none ? JSON.null.utf8 : Array(key) }
-        return JSON.array(Array(elements.prefix(count))).utf8
+            let elements = (try? JSONValue(utf8: Array(key)))?.array, elements.count > count
+        else { return self == .none ? JSONValue.null.utf8 : Array(key) }
+        return JSONValue.array(Array(elements.prefix(count))).utf8
     }
 }

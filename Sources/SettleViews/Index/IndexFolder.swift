@@ -46,9 +46,7 @@ package final class IndexFolder: Sendable {
     package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
         try known.withLock { known in
             if let index = known[name]?.index as? Index { return index }
-            do { try makePrivateFolder(folder) } catch {
-                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
-            }
+            try makePrivateFolder(folder)
             let made = make(IndexPlace(path: path(name), openIndexes: openIndexes))
             known[name] = Entry(index: made)
             return made

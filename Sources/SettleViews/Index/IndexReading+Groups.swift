@@ -43,7 +43,7 @@ extension IndexReading {
         }
         try reader.directory.forEachPart(view, in: range) { part in
             if part.isWhole, level == .none || open.map({ part.isWithin($0.prefix) }) ?? false {
-                if open == nil { open = Group(prefix: [], key: JSON.null.utf8) }
+                if open == nil { open = Group(prefix: [], key: JSONValue.null.utf8) }
                 open?.values.append(try value(reducer, of: part, in: view))
                 return .onward
             }

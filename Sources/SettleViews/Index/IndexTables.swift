@@ -16,7 +16,7 @@ struct IndexTables: Sendable {
     ///     directory   view, level, first, number, count, reductions      the chunks in order, and ranges of them
     ///     chunks      number, rows
     static let views = IndexTables(
-        version: 3, names: ["state", "documents", "directory", "chunks"],
+        version: 4, names: ["state", "documents", "directory", "chunks"],
         sql: """
             CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE documents(id BLOB PRIMARY KEY, positions BLOB NOT NULL) WITHOUT ROWID;

@@ -1,8 +1,10 @@
+public import SettleDatabase
+
 /// An error of a query or of the creation of an index, in CouchDB's wording.
 ///
 ///     do { _ = try database.find(everything.sorted(by: "age")) } catch let error as QueryError { print(error) }
 ///     // no_usable_index: No index exists for this sort, try indexing by the sort fields.
-public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct QueryError: SettleError, Hashable, Sendable {
     /// The kinds of failure, by CouchDB's names; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name that CouchDB returns as `error`.

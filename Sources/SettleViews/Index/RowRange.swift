@@ -26,7 +26,8 @@ package struct RowRange: Sendable {
     ///   - descending: Whether the order is descending.
     ///   - order: The order of the view's keys.
     package init(
-        start: JSON?, startID: DocumentID? = nil, end: JSON?, endID: DocumentID? = nil, includesEnd: Bool = true,
+        start: JSONValue?, startID: DocumentID? = nil, end: JSONValue?, endID: DocumentID? = nil,
+        includesEnd: Bool = true,
         descending: Bool = false, order: KeyOrder = .collation
     ) {
         self.descending = descending
@@ -47,12 +48,12 @@ package struct RowRange: Sendable {
     }
 
     /// Excludes the rows of a key at the upper end.
-    mutating func exclude(_ key: JSON?) {
+    mutating func exclude(_ key: JSONValue?) {
         if let key { upper = SortKey.of(key) }
     }
 
     /// The rows of one key.
-    package init(key: JSON, descending: Bool = false, order: KeyOrder = .collation) {
+    package init(key: JSONValue, descending: Bool = false, order: KeyOrder = .collation) {
         self.init(start: key, end: key, descending: descending, order: order)
     }
 
@@ -96,7 +97,7 @@ extension RowRange {
     }
 
     /// The part of the range after the row of a document and a key.
-    func after(key: JSON, id: DocumentID) -> RowRange {
+    func after(key: JSONValue, id: DocumentID) -> RowRange {
         var rest = self
         let key = SortKey.of(key)
         if descending {

@@ -49,15 +49,15 @@ struct RankReducer: ViewReducer {
     let isTop: Bool
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
-        groups.map { rows in ranked(rows.lazy.compactMap { try? JSON(utf8: Array($0.value)) }) }
+        groups.map { rows in ranked(rows.lazy.compactMap { try? JSONValue(utf8: Array($0.value)) }) }
     }
 
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] {
-        groups.map { values in ranked(values.lazy.flatMap { (try? JSON(utf8: $0))?.array ?? [] }) }
+        groups.map { values in ranked(values.lazy.flatMap { (try? JSONValue(utf8: $0))?.array ?? [] }) }
     }
 
-    private func ranked(_ values: some Sequence<JSON>) -> [UInt8] {
-        var best: [JSON] = []
+    private func ranked(_ values: some Sequence<JSONValue>) -> [UInt8] {
+        var best: [JSONValue] = []
         for value in values {
             let place = best.firstIndex { Collation.compare($0, value) != (isTop ? .after : .before) } ?? best.count
             if place < best.count, Collation.compare(best[place], value) == .same { continue }
@@ -65,7 +65,7 @@ struct RankReducer: ViewReducer {
             best.insert(value, at: place)
             if best.count > count { best.removeLast() }
         }
-        return JSON.array(best).utf8
+        return JSONValue.array(best).utf8
     }
 }
 
@@ -77,10 +77,10 @@ struct EdgeReducer: ViewReducer {
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
         groups.map { rows in
-            guard var edge = rows.first else { return JSON.null.utf8 }
+            guard var edge = rows.first else { return JSONValue.null.utf8 }
             for row in rows where RowPosition.isBefore(row.position, edge.position) != isLast { edge = row }
             return [UInt8(ascii: "[")] + edge.key + [UInt8(ascii: ",")]
-                + JSON.string(String(decoding: edge.id, as: UTF8.self)).utf8
+                + JSONValue.string(String(decoding: edge.id, as: UTF8.self)).utf8
                 + [UInt8(ascii: ",")] + edge.value + [UInt8(ascii: "]")]
         }
     }
@@ -89,7 +89,7 @@ struct EdgeReducer: ViewReducer {
         groups.map { values in
             var edge: (place: [UInt8], value: [UInt8])?
             for value in values {
-                guard let row = (try? JSON(utf8: value))?.array, row.count == 3, let id = row[1].string else {
+                guard let row = (try? JSONValue(utf8: value))?.array, row.count == 3, let id = row[1].string else {
                     continue
                 }
                 let place = RowPosition.make(
@@ -97,9 +97,9 @@ struct EdgeReducer: ViewReducer {
                 if let known = edge, RowPosition.isBefore(place, known.place) == isLast { continue }
                 edge = (place, value)
             }
-            return edge?.value ?? JSON.null.utf8
+            return edge?.value ?? JSONValue.null.utf8
         }
     }
 
-    func finish(_ value: [UInt8]) throws -> [UInt8] { (try? JSON(utf8: value))?[2]?.utf8 ?? JSON.null.utf8 }
+    func finish(_ value: [UInt8]) throws -> [UInt8] { (try? JSONValue(utf8: value))?[2]?.utf8 ?? JSONValue.null.utf8 }
 }

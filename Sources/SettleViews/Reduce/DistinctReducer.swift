@@ -52,7 +52,7 @@ struct DistinctReducer: ViewReducer {
             let registers = value.dropFirst().dropLast().map { ($0 == 0x7E ? 0x5C : $0) &- 0x30 }
             return ([], registers.count == Self.registers ? registers : nil)
         }
-        let numbers = (try? JSON(utf8: value))?.array ?? []
+        let numbers = (try? JSONValue(utf8: value))?.array ?? []
         return (Set(numbers.compactMap { $0.string.flatMap { UInt64($0, radix: 16) } }), nil)
     }
 

@@ -14,16 +14,16 @@ struct StatisticsReducer: ViewReducer {
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] { try groups.map { try Self.reduce($0) } }
 
     private static func reduce(_ values: some Sequence<[UInt8]>) throws -> [UInt8] {
-        var total: JSON?
+        var total: JSONValue?
         for bytes in values {
-            let value = try statistics(of: (try? JSON(utf8: bytes)) ?? .null)
+            let value = try statistics(of: (try? JSONValue(utf8: bytes)) ?? .null)
             total = try total.map { try join($0, value) } ?? value
         }
         return (total ?? .null).utf8
     }
 
     /// The statistics of one value.
-    private static func statistics(of value: JSON) throws -> JSON {
+    private static func statistics(of value: JSONValue) throws -> JSONValue {
         switch value {
         case .number(let number):
             return ["sum": value, "count": 1, "min": value, "max": value, "sumsqr": .number(NumberSum.square(number))]
@@ -33,25 +33,25 @@ struct StatisticsReducer: ViewReducer {
                 JSONObject(
                     try names.map { name in
                         guard let number = members[name] else {
-                            throw ViewError(
+                            throw MapIndexError(
                                 "invalid_value", "user _stats input missing required field \(name) (\(value))")
                         }
                         guard number.number != nil else {
-                            throw ViewError(
+                            throw MapIndexError(
                                 "invalid_value", "non-numeric _stats input received for \(name): \(number)")
                         }
                         return (name, number)
                     }))
-        default: throw ViewError("invalid_value", "non-numeric _stats input: \(value)")
+        default: throw MapIndexError("invalid_value", "non-numeric _stats input: \(value)")
         }
     }
 
-    private static func join(_ left: JSON, _ right: JSON) throws -> JSON {
+    private static func join(_ left: JSONValue, _ right: JSONValue) throws -> JSONValue {
         if let left = left.array, let right = right.array, left.count == right.count {
             return .array(try zip(left, right).map { try join($0, $1) })
         }
         guard let first = left.object, let second = right.object else {
-            throw ViewError("invalid_value", "non-numeric _stats input: \(right)")
+            throw MapIndexError("invalid_value", "non-numeric _stats input: \(right)")
         }
         return .object(
             JSONObject(

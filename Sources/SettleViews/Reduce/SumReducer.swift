@@ -5,7 +5,7 @@ internal import SettleCore
 /// For values that can't be added the result is an error object instead of a sum.
 struct SumReducer: ViewReducer {
     /// An invalid sum, with the value to return instead.
-    private struct Failure: Error { let value: JSON }
+    private struct Failure: Error { let value: JSONValue }
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
         groups.map { rows in
@@ -28,21 +28,21 @@ struct SumReducer: ViewReducer {
     }
 
     private static func sum(_ values: some Sequence<[UInt8]>) -> [UInt8] {
-        var total: JSON = 0
+        var total: JSONValue = 0
         var length = 0
         for bytes in values {
             length += bytes.count
             do {
-                total = try add((try? JSON(utf8: bytes)) ?? .null, to: total)
-            } catch let failure as Failure { return failure.value.utf8 } catch { return JSON.null.utf8 }
+                total = try add((try? JSONValue(utf8: bytes)) ?? .null, to: total)
+            } catch let failure as Failure { return failure.value.utf8 } catch { return JSONValue.null.utf8 }
         }
         let result = total.utf8
         guard result.count > 5000, result.count * 2 > length else { return result }
         let reason = "Reduce output must shrink more rapidly: input size: \(length) output size: \(result.count)"
-        return JSON.object(["error": "builtin_reduce_error", "reason": .string(reason)]).utf8
+        return JSONValue.object(["error": "builtin_reduce_error", "reason": .string(reason)]).utf8
     }
 
-    private static func add(_ value: JSON, to total: JSON) throws -> JSON {
+    private static func add(_ value: JSONValue, to total: JSONValue) throws -> JSONValue {
         switch (value, total) {
         case (.number(let value), .number(let total)): return .number(NumberSum.add(total, value))
         case (.array(let value), .array(let total)): return .array(try add(value, to: total))
@@ -57,7 +57,7 @@ struct SumReducer: ViewReducer {
         }
     }
 
-    private static func add(_ values: [JSON], to totals: [JSON]) throws -> [JSON] {
+    private static func add(_ values: [JSONValue], to totals: [JSONValue]) throws -> [JSONValue] {
         var sums = totals
         for (index, value) in values.enumerated() {
             guard index < sums.count else {
@@ -80,7 +80,7 @@ struct SumReducer: ViewReducer {
             sums.map { ($0.name, $0.value) }.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) })
     }
 
-    private static func failure(_ value: JSON) -> Failure {
+    private static func failure(_ value: JSONValue) -> Failure {
         let reason = """
             The _sum function requires that map values be numbers, arrays of numbers, or objects. Objects cannot be mixed \
             with other data structures. Objects can be arbitrarily nested, provided that the values for all fields are \

@@ -15,7 +15,7 @@ package struct TextDefinition: Sendable {
     /// The defined index.
     package let index: TextIndex
     /// The definition as it was given.
-    package let definition: JSON
+    package let definition: JSONValue
 
     /// Parses one of a design document's indexes.
     ///
@@ -24,12 +24,12 @@ package struct TextDefinition: Sendable {
     ///   - name: The name.
     ///   - designDocument: The design document's id.
     /// - Throws: ``DatabaseError`` with code `invalid`, which names the invalid member.
-    package init(_ definition: JSON, name: String, of designDocument: DocumentID) throws {
+    package init(_ definition: JSONValue, name: String, of designDocument: DocumentID) throws {
         self.designDocument = designDocument
         self.definition = definition
         guard let members = definition.object else { throw Self.invalid("the definition must be an object") }
         var hasDefault = true
-        var ofDefault: JSON?
+        var ofDefault: JSONValue?
         switch members["default_field"] {
         case .bool(let isEnabled): hasDefault = isEnabled
         case .object(let options):
@@ -42,9 +42,9 @@ package struct TextDefinition: Sendable {
         guard hasDefault || !fields.isEmpty else {
             throw Self.invalid("without `default_field` there must be `fields` of type string")
         }
-        var filter: Selector?
+        var filter: MangoSelector?
         if let given = members["partial_filter_selector"] ?? members["selector"], given.object?.isEmpty != true {
-            do { filter = try Selector(filter: given) } catch {
+            do { filter = try MangoSelector(filter: given) } catch {
                 throw Self.invalid("the filter can't be read: \(error)")
             }
         }
@@ -60,29 +60,31 @@ package struct TextDefinition: Sendable {
     }
 
     /// The fields of type string; the documents themselves answer conditions on others.
-    private static func fields(_ given: JSON?) throws -> [TextField] {
+    private static func fields(_ given: JSONValue?) throws -> [TextIndexField] {
         guard let given, given != "all_fields" else { return [] }
         guard let list = given.array else { throw invalid("`fields` must be an array of objects") }
         return try list.compactMap { field in
-            if let path = field.string, !path.isEmpty { return TextField(path) }
+            if let path = field.string, !path.isEmpty { return TextIndexField(path) }
             guard let path = field["name"]?.string, !path.isEmpty, let type = field["type"]?.string,
                 ["string", "number", "boolean"].contains(type)
             else { throw invalid("a field is {\"name\": …, \"type\": \"string\", \"number\" or \"boolean\"}") }
-            return type == "string" ? TextField(path) : nil
+            return type == "string" ? TextIndexField(path) : nil
         }
     }
 
     /// The index's one tokenizer: the analyzer of the default field if it is named, otherwise that of the fields.
     /// CouchDB writes `keyword` for the fields by default, which treats strings as exact values; if there is a
     /// default field, `standard` is used instead.
-    private static func tokenizer(_ ofDefault: JSON?, _ ofFields: JSON?, _ hasDefault: Bool) throws -> TextTokenizer {
+    private static func tokenizer(
+        _ ofDefault: JSONValue?, _ ofFields: JSONValue?, _ hasDefault: Bool
+    ) throws -> TextTokenizer {
         let fields = try ofFields.map(tokenizer)
         if hasDefault, let ofDefault { return try tokenizer(ofDefault) }
         guard let fields, !hasDefault || ofFields != "keyword" else { return .words }
         return fields
     }
 
-    private static func tokenizer(_ analyzer: JSON) throws -> TextTokenizer {
+    private static func tokenizer(_ analyzer: JSONValue) throws -> TextTokenizer {
         let name = analyzer.string ?? analyzer["name"]?.string ?? analyzer.description
         if let tokenizer = TextTokenizer(analyzer: name) { return tokenizer }
         throw invalid(
@@ -90,7 +92,7 @@ package struct TextDefinition: Sendable {
     }
 
     /// The search indexes in a design document's member `indexes`, without invalid ones.
-    static func all(of indexes: JSON, _ id: DocumentID) -> [TextDefinition] {
+    static func all(of indexes: JSONValue, _ id: DocumentID) -> [TextDefinition] {
         (indexes.object ?? JSONObject()).compactMap { member in
             member.value["index"].flatMap { try? TextDefinition($0, name: member.name, of: id) }
         }
@@ -99,17 +101,19 @@ package struct TextDefinition: Sendable {
     /// The definition as CouchDB stores it: each member, with its default value, and the resulting analyzers.
     ///
     /// - Throws: ``QueryError`` with code `invalidIndex`, `invalidFieldsDefinition` or `invalidKey`; ``SelectorError``.
-    static func stored(_ given: JSON) throws -> JSON {
+    static func stored(_ given: JSONValue) throws -> JSONValue {
         guard var rest = given.object else {
             throw QueryError(.invalidIndex, "Text indexes must be an object, not: \(ErlangText.text(of: given))")
         }
-        func take(_ name: String, _ standard: JSON) -> JSON {
+        func take(_ name: String, _ standard: JSONValue) -> JSONValue {
             defer { rest[name] = nil }
             return rest[name] ?? standard
         }
-        let empty = JSON.object(JSONObject())
+        let empty = JSONValue.object(JSONObject())
         let (analyzer, standard) = (take("default_analyzer", "keyword"), take("default_field", empty))
-        let filters = try ["partial_filter_selector", "selector"].map { try Selector(filter: take($0, empty)).normal }
+        let filters = try ["partial_filter_selector", "selector"].map {
+            try MangoSelector(filter: take($0, empty)).normal
+        }
         let fields = try storedFields(take("fields", []))
         let counts = take("index_array_lengths", true)
         if let member = rest.first {
@@ -118,14 +122,14 @@ package struct TextDefinition: Sendable {
         guard counts.bool != nil else {
             throw QueryError(.invalidIndex, "`index_array_lengths` must be true or false, not: \(counts)")
         }
-        let index: JSON = [
+        let index: JSONValue = [
             "default_analyzer": analyzer, "default_field": standard, "partial_filter_selector": filters[0],
             "selector": filters[1], "fields": fields, "index_array_lengths": counts,
         ]
         return ["index": index, "analyzer": analyzers(analyzer, standard)]
     }
 
-    private static func storedFields(_ fields: JSON) throws -> JSON {
+    private static func storedFields(_ fields: JSONValue) throws -> JSONValue {
         if fields == [] || fields == "all_fields" { return "all_fields" }
         let areFields = (fields.array ?? []).allSatisfy { field in
             field.object?.count == 2 && field["name"]?.string?.isEmpty == false
@@ -142,7 +146,7 @@ package struct TextDefinition: Sendable {
         return fields
     }
 
-    private static func analyzers(_ analyzer: JSON, _ standard: JSON) -> JSON {
+    private static func analyzers(_ analyzer: JSONValue, _ standard: JSONValue) -> JSONValue {
         guard standard.bool ?? standard["enabled"]?.bool ?? true else { return "keyword" }
         return [
             "name": "perfield", "default": analyzer, "fields": ["$default": standard["analyzer"] ?? "standard"],
@@ -150,12 +154,12 @@ package struct TextDefinition: Sendable {
     }
 
     /// The definition as `_index` lists it.
-    var shown: JSON {
-        var shown: [(String, JSON)] = []
+    var shown: JSONValue {
+        var shown: [(String, JSONValue)] = []
         for member in definition.object ?? JSONObject() {
             switch member.name {
             case "fields":
-                let fields = (member.value.array ?? []).map { field -> JSON in
+                let fields = (member.value.array ?? []).map { field -> JSONValue in
                     guard let name = field["name"]?.string, let type = field["type"] else { return field }
                     return .object(JSONObject([(name, type)]))
                 }

@@ -11,7 +11,7 @@ struct TextExtraction: Sendable {
     }
 
     /// The texts of each column; `nil` if there are no texts.
-    func texts(of document: JSON) -> [String]? {
+    func texts(of document: JSONValue) -> [String]? {
         var columns: [String] = []
         if hasDefault {
             var all = ""
@@ -28,7 +28,7 @@ struct TextExtraction: Sendable {
         return columns.allSatisfy(\.isEmpty) ? nil : columns
     }
 
-    private static func follow(_ path: ArraySlice<String>, in value: JSON, into texts: inout String) {
+    private static func follow(_ path: ArraySlice<String>, in value: JSONValue, into texts: inout String) {
         if let elements = value.array, !path.isEmpty {
             for element in elements { follow(path, in: element, into: &texts) }
             return
@@ -37,7 +37,7 @@ struct TextExtraction: Sendable {
         if let next = value.object?[name] { follow(path.dropFirst(), in: next, into: &texts) }
     }
 
-    private static func collect(_ value: JSON, numbers: Bool, into texts: inout String) {
+    private static func collect(_ value: JSONValue, numbers: Bool, into texts: inout String) {
         switch value {
         case .string(let text): append(text, to: &texts)
         case .number(let number): if numbers { append(number.text, to: &texts) }

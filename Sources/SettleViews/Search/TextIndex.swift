@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// A search index: the texts of documents that are searched, and the tokenizer that splits them into words.
 ///
-///     let books = TextIndex("books", fields: [TextField("title", weight: 5), "summary"])
+///     let books = TextIndex("books", fields: [TextIndexField("title", weight: 5), "summary"])
 ///     for match in try database.search("catalogue AND deb*", in: books) {
 ///         print(match.id, match.snippets.first?.marked() ?? "")
 ///     }
@@ -21,13 +21,13 @@ public struct TextIndex: Sendable, Hashable {
     /// The name, unique among the search indexes of the database; up to 100 bytes.
     public let name: String
     /// The members that are searched; empty for all texts of a document.
-    public let fields: [TextField]
+    public let fields: [TextIndexField]
     /// The tokenizer of texts.
     public let tokenizer: TextTokenizer
     /// Whether words without a field are searched in all texts of a document together.
     let hasDefaultColumn: Bool
     /// The selector of documents in it; `nil` for all.
-    let filter: Selector?
+    let filter: MangoSelector?
     /// Whether a design document defines it; then everything its file depends on may be removed.
     let isDesigned: Bool
 
@@ -37,14 +37,15 @@ public struct TextIndex: Sendable, Hashable {
     ///   - name: Its name, unique among the search indexes of the database.
     ///   - fields: The members that are searched; by default all texts of a document.
     ///   - tokenizer: The tokenizer; by default letters and digits, without accents.
-    public init(_ name: String, fields: [TextField] = [], tokenizer: TextTokenizer = .words) {
+    public init(_ name: String, fields: [TextIndexField] = [], tokenizer: TextTokenizer = .words) {
         self.init(
             name: name, fields: fields, tokenizer: tokenizer, hasDefaultColumn: fields.isEmpty, filter: nil,
             isDesigned: false)
     }
 
     init(
-        name: String, fields: [TextField], tokenizer: TextTokenizer, hasDefaultColumn: Bool, filter: Selector?,
+        name: String, fields: [TextIndexField], tokenizer: TextTokenizer, hasDefaultColumn: Bool,
+        filter: MangoSelector?,
         isDesigned: Bool
     ) {
         self.name = name
@@ -68,7 +69,7 @@ public struct TextIndex: Sendable, Hashable {
 
     /// The name of the file, which identifies its content.
     package var fileName: String {
-        let parts: JSON = [
+        let parts: JSONValue = [
             "columns": .array(fields.map { .string($0.path) }), "default": .bool(hasDefaultColumn),
             "tokenizer": .string(tokenizer.specification), "filter": filter?.json ?? .null,
         ]
@@ -93,11 +94,11 @@ public struct TextIndex: Sendable, Hashable {
 
 /// A member of documents that is searched.
 ///
-///     "title"     "author.name"     "chapters.title"     TextField("title", weight: 5)
+///     "title"     "author.name"     "chapters.title"     TextIndexField("title", weight: 5)
 ///
 /// Names are separated by dots, and `\.` is a dot in a name. A path through an array covers all elements. Strings and
 /// numbers at the path, or anywhere below it, are searched.
-public struct TextField: Hashable, Sendable, ExpressibleByStringLiteral {
+public struct TextIndexField: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The path.
     public let path: String
     /// The weight of a word in this field; 1 by default.

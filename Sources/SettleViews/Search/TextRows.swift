@@ -59,7 +59,7 @@ package final class TextRows: FiledIndex {
 /// Emits the texts of documents: an emission for each column, whose value is the text.
 struct TextMapper: ViewMapper {
     private let extraction: TextExtraction
-    private let filter: Selector?
+    private let filter: MangoSelector?
 
     init(_ index: TextIndex) {
         extraction = TextExtraction(index)

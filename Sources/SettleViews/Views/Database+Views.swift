@@ -10,12 +10,12 @@ extension Database {
     ///   - view: The view.
     ///   - range: The range of rows; all by default, which takes memory for all of them.
     /// - Returns: The rows, all from one snapshot of the database.
-    /// - Throws: ``DatabaseError``; `DecodingError` when a row does not fit the view's types, so that ``View/version`` should
+    /// - Throws: ``DatabaseError``; `DecodingError` when a row does not fit the view's types, so that ``MapIndex/version`` should
     ///   have been raised.
     /// - Complexity: O(log *n* + *k*) for *k* of *n* rows, plus the update of the index.
     public func rows<Key, Value>(
-        of view: View<Key, Value>, in range: ViewRange<Key> = .all
-    ) throws -> [ViewRow<Key, Value>] {
+        of view: MapIndex<Key, Value>, in range: MapIndexRange<Key> = .all
+    ) throws -> [MapIndexRow<Key, Value>] {
         let index = try view.index(of: self)
         try index.update(from: self, by: view.mapper)
         return try index.read { try $0.rows(range) }
@@ -25,7 +25,7 @@ extension Database {
     ///
     /// - Throws: ``DatabaseError``.
     /// - Complexity: O(log *n*), plus the update of the index.
-    public func count<Key, Value>(of view: View<Key, Value>, in range: ViewRange<Key> = .all) throws -> Int {
+    public func count<Key, Value>(of view: MapIndex<Key, Value>, in range: MapIndexRange<Key> = .all) throws -> Int {
         let index = try view.index(of: self)
         try index.update(from: self, by: view.mapper)
         let count = try index.read { reading in
@@ -38,20 +38,20 @@ extension Database {
     ///
     /// - Returns: An endless sequence of all rows of the range.
     public func observe<Key, Value>(
-        _ view: View<Key, Value>, in range: ViewRange<Key> = .all
-    ) -> ViewObservation<Key, Value> {
-        ViewObservation(database: self, view: view, range: range)
+        _ view: MapIndex<Key, Value>, in range: MapIndexRange<Key> = .all
+    ) -> MapIndexObservation<Key, Value> {
+        MapIndexObservation(database: self, view: view, range: range)
     }
 }
 
 extension IndexReading {
     /// The rows of a range of a view with closures.
-    func rows<Key, Value>(_ range: ViewRange<Key>) throws -> [ViewRow<Key, Value>] {
-        try indexRows(range).map { try ViewRow($0) }
+    func rows<Key, Value>(_ range: MapIndexRange<Key>) throws -> [MapIndexRow<Key, Value>] {
+        try indexRows(range).map { try MapIndexRow($0) }
     }
 
     /// The same rows, as stored in the index.
-    func indexRows(_ range: ViewRange<some Codable & Sendable>) throws -> [IndexRow] {
+    func indexRows(_ range: MapIndexRange<some Codable & Sendable>) throws -> [IndexRow] {
         var rows: [IndexRow] = []
         var toSkip = range.skipped
         for part in try range.parts() where rows.count < range.limit {

@@ -39,13 +39,13 @@ extension Reduction where Value: Numeric, Result == Value {
     public static var sum: Reduction { Reduction(name: "sum", reducer: SumReducer()) }
 }
 
-extension Reduction where Value: Numeric, Result == ViewStatistics {
+extension Reduction where Value: Numeric, Result == ReductionStatistics {
     /// Sum, count, extremes and sum of squares of the values.
     public static var statistics: Reduction { Reduction(name: "stats", reducer: StatisticsReducer()) }
 }
 
 /// The result of CouchDB's `_stats`.
-public struct ViewStatistics: Codable, Hashable, Sendable {
+public struct ReductionStatistics: Codable, Hashable, Sendable {
     /// The sum.
     public let sum: Double
     /// The number of values.
@@ -66,7 +66,7 @@ struct ClosureReducer<Value: Codable & Sendable, Result: Codable & Sendable>: Vi
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
         try groups.map { rows in
             ViewCoding.encode(reduceValues(try rows.map { try ViewCoding.decode(Value.self, $0.value) }))
-                ?? JSON.null.utf8
+                ?? JSONValue.null.utf8
         }
     }
 
@@ -75,7 +75,7 @@ struct ClosureReducer<Value: Codable & Sendable, Result: Codable & Sendable>: Vi
             // A single value needs no combining.
             if values.count == 1 { return values[0] }
             return ViewCoding.encode(combine(try values.map { try ViewCoding.decode(Result.self, $0) }))
-                ?? JSON.null.utf8
+                ?? JSONValue.null.utf8
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Settle
 import Testing
 
 @testable import SettleCommands
@@ -13,6 +14,26 @@ struct ReferenceTests {
         #expect(written.contains(HelpText.exitCodes()))
     }
 
+    @Test func `the overview lists every command once, in its group with one line`() {
+        let lines = HelpText.overview().split(separator: "\n").map(String.init)
+        for group in CommandList.groups {
+            let start = lines.firstIndex(of: group.title) ?? lines.count
+            let names = lines.dropFirst(start + 1).prefix(group.verbs.count).map {
+                $0.split(separator: " ").first.map(String.init)
+            }
+            #expect(names == group.verbs.map { $0.spec.name }, "\(group.title)")
+        }
+        #expect(Set(CommandList.specs.map(\.name)).count == CommandList.specs.count)
+        for spec in CommandList.specs { #expect(spec.examples.count > 1, "\(spec.name) has one example only") }
+    }
+
+    @Test func `the version names the commit where the build knows it`() {
+        #expect(VersionCommand.line(commit: "0a1b-dirty") == "settle 0.1.0 (0a1b-dirty)")
+        #expect(VersionCommand.line(commit: nil) == "settle 0.1.0")
+        #expect(VersionCommand.json(commit: "0a1b") == ["version": "0.1.0", "commit": "0a1b"])
+        #expect(VersionCommand.json(commit: nil) == ["version": "0.1.0"])
+    }
+
     @Test func `every command has examples that its own parser accepts`() throws {
         for spec in CommandList.specs {
             #expect(!spec.examples.isEmpty && !spec.json.isEmpty, "\(spec.name)")
@@ -21,6 +42,15 @@ struct ReferenceTests {
                 #expect(throws: Never.self) { _ = try ArgumentParser(spec: spec).parse(words) }
             }
         }
+    }
+
+    @Test(arguments: [
+        "for ever", "who one is", "who you are", "brought", "at the most", "by itself", "is told", "not told",
+        "is not there",
+        "made into", "let go", "makes it", "behind it",
+    ])
+    func `the help uses the words of the field`(phrase: String) {
+        #expect(!Reference.markdown.lowercased().contains(phrase))
     }
 
     @Test func `no two options of a command share a name`() {
@@ -40,7 +70,7 @@ struct ReferenceTests {
                 if character == open { quote = nil } else { words[words.count - 1].append(character) }
             } else if character == "'" || character == "\"" {
                 quote = character
-            } else if "|>&);".contains(character) {
+            } else if "|<>&);".contains(character) {
                 break
             } else if character == " " {
                 words.append("")

@@ -1,11 +1,13 @@
 import Settle
+import SettleCore
+import SettleDatabase
 import Testing
 
 @testable import SettleCommands
 
 struct ConflictTableTests {
     /// A document whose first body, the base, was edited concurrently into the others.
-    private func conflict(_ base: JSON, _ edits: JSON...) throws -> (Database, Conflict) {
+    private func conflict(_ base: JSONValue, _ edits: JSONValue...) throws -> (Database, Conflict) {
         let database = try Database.inMemory()
         let root = try RevisionHistory(start: 1, signatures: [#require(RevisionSignature("a"))])
         var revisions = [ReplicatedRevision(id: "d", history: root, body: try DocumentBody(base))]
@@ -57,7 +59,7 @@ struct ConflictTableTests {
     }
 
     @Test func `leaves that exceed the width are shown in several tables`() throws {
-        let edits = (1...7).map { JSON.object(["n": .number(JSONNumber($0))]) }
+        let edits = (1...7).map { JSONValue.object(["n": .number(JSONNumber($0))]) }
         let (_, conflict) = try conflict(["n": 0], edits[0], edits[1], edits[2], edits[3], edits[4], edits[5], edits[6])
         let wide = table(conflict, nil, width: 160)
         #expect(wide.split(separator: "\n").count == 4)

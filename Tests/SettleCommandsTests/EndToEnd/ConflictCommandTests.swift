@@ -20,9 +20,9 @@ struct ConflictCommandTests {
         #expect(all.contains("  winner, remote, changed /v\n"))
     }
 
-    @Test func `conflicts are listed as JSON, and counted`() throws {
+    @Test func `conflicts are listed as JSONValue, and counted`() throws {
         try room.makeConflicts()
-        let lines = try room.run("conflicts", "a", "--deletions", "--json").lines.map { try JSON(parsing: $0) }
+        let lines = try room.run("conflicts", "a", "--deletions", "--json").lines.map { try JSONValue(parsing: $0) }
         #expect(lines.map { $0["id"] } == ["bread", "milk", "gone"])
         #expect(lines.map { $0["kind"] } == ["branches", "branches", "deletion"])
         #expect(lines[1]["leaves"]?[0]?["differs"] == ["/name", "/count", "/_attachments"])
@@ -55,7 +55,7 @@ struct ConflictCommandTests {
             left.contains("→ left in conflict\n") && left.hasSuffix("Nothing would be written; the conflict stays.\n"))
     }
 
-    @Test func `a conflict is shown as JSON`() throws {
+    @Test func `a conflict is shown as JSONValue`() throws {
         try room.makeConflicts()
         let json = try room.run("show", "a", "milk", "--merge-rule=/count=sum", "--json").json
         #expect(json["conflict"] == true && json["policy"] == "threeWayMerge")

@@ -80,7 +80,9 @@ struct DocumentCommandTests {
     @Test func `docs lists ids in ranges and bodies on request`() throws {
         for id in ["a", "b1", "b2", "b3", "c"] { try room.run("put", "g", id, #"{"v":1}"#) }
         func ids(_ words: String...) throws -> [String] {
-            try room.run(all: ["docs", "g", "--json"] + words).lines.compactMap { try JSON(parsing: $0)["id"]?.string }
+            try room.run(all: ["docs", "g", "--json"] + words).lines.compactMap {
+                try JSONValue(parsing: $0)["id"]?.string
+            }
         }
         #expect(try ids() == ["a", "b1", "b2", "b3", "c"])
         #expect(try ids("--prefix", "b") == ["b1", "b2", "b3"])
@@ -111,7 +113,7 @@ struct DocumentCommandTests {
     @Test func `a file of 96 MB is compacted in 60 MB of memory`() throws {
         let room = try Room()
         let database = try Database.create(room.path("g"))
-        let text = JSON.string(String(repeating: "x", count: 1_000_000))
+        let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
         for number in 0..<96 {
             try database.save(
                 Document(id: DocumentID(validating: "d\(number)"), body: DocumentBody(["t": text])), onConflict: .fail)
@@ -155,7 +157,7 @@ struct DocumentCommandTests {
         let a = try room.run("put", "g", "a", #"{"v":1}"#).line
         try room.run("put", "g", "b", "{}")
         let gone = try room.run("delete", "g", "a", "--rev", a).line
-        let lines = try room.run("changes", "g", "--docs", "--json").lines.map { try JSON(parsing: $0) }
+        let lines = try room.run("changes", "g", "--docs", "--json").lines.map { try JSONValue(parsing: $0) }
         #expect(lines.map { $0["id"] } == ["b", "a"])
         #expect(lines[1]["deleted"] == true && lines[1]["changes"]?[0]?["rev"] == .string(gone))
         #expect(lines[0]["doc"]?["_id"] == "b")

@@ -57,7 +57,7 @@ struct EditCommandTests {
         #expect(try room.leaves("a") == before)
     }
 
-    @Test func `invalid JSON is reported with its position, and the text is kept`() throws {
+    @Test func `invalid JSONValue is reported with its position, and the text is kept`() throws {
         let outcome = try edit(#"printf '{\n  "name": Milk\n}\n' >"$1""#)
         #expect(outcome.status == 5 && outcome.errors.contains("at line 2, column 11"))
         let kept = try #require(try keptFiles.first)

@@ -18,7 +18,7 @@ struct FailureCommandTests {
         #expect(alone.status == 2 && alone.errors.contains("Usage"))
     }
 
-    @Test func `with --json an error is JSON too`() throws {
+    @Test func `with --json an error is JSONValue too`() throws {
         let error = try room.run("get", "nowhere", "a", "--json")
         #expect(error.status == 3 && error.output == "")
         #expect(error.error["error"] == "not_found" && error.error["message"]?.string != nil)
@@ -27,14 +27,16 @@ struct FailureCommandTests {
 
     @Test func `every command shows its help without a database`() throws {
         let overview = try room.run("--help")
-        #expect(overview.status == 0 && overview.output.contains("Commands"))
+        #expect(overview.status == 0 && overview.output.contains("Documents"))
         for verb in ["create", "import", "get", "help", "version"] {
             let help = try room.run(verb, "--help")
             #expect(help.status == 0 && help.output.contains("Examples"))
             #expect(try room.run("help", verb).output == help.output)
         }
-        #expect(try room.run("--version").line.hasPrefix("settle "))
-        #expect(try room.run("version", "--json").json["version"]?.string != nil)
+        let version = try room.run("version", "--json").json
+        #expect(version["version"] == "0.1.0")
+        let commit = version["commit"]?.string.map { " (\($0))" } ?? ""
+        #expect(try room.run("--version").line == "settle 0.1.0" + commit)
         #expect(try room.run("help", "exit-codes").output.contains("130"))
     }
 
@@ -96,6 +98,27 @@ struct FailureCommandTests {
         try room.run("create", "g")
         #expect(try room.run("export", "g", "no/such/folder/x").status == 8)
         #expect(try room.run("import", "g", "missing.jsonl").status == 3)
+    }
+
+    @Test func `a folder that can't be created is named with the cause and advice`() throws {
+        try room.write("", to: "file")
+        try room.run("create", "g")
+        try room.run("put", "g", "_design/d", #"{"views":{}}"#)
+        for words in [
+            ["create", "file/x"], ["create", "file/x/y"], ["import", "file/x", "-"], ["serve", "--data", "file"],
+            ["serve", "--data", "file/x"], ["design", "pull", "g", "d", "file/x"], ["create", "/proc/x/y"],
+        ] {
+            let failed = try room.run(all: words)
+            let given = words.first { $0.contains("file") } ?? "/proc/x"
+            #expect(failed.status == 8 && failed.errors.contains(given), "\(words): \(failed)")
+            #expect(failed.errors.contains("; ") && failed.errors.contains("choose another"), "\(failed.errors)")
+            #expect(!failed.errors.contains("Domain") && !failed.errors.contains("Code="), "\(failed.errors)")
+        }
+        // The superuser may write anywhere.
+        chmod(room.folder.path, 0o500)
+        defer { chmod(room.folder.path, 0o700) }
+        let refused = try getuid() == 0 ? nil : room.run("create", "new")
+        #expect(refused.map { $0.status == 8 && $0.errors.contains("Permission denied") } != false)
     }
 
     @Test func `the extension of a name is added only where no file has the name`() throws {

@@ -25,7 +25,7 @@ import Testing
         try room.write(#"{"age": {"$gt": 30}}"#, to: "grown.json")
         let json = try run("find", database, "@grown.json", "--json")
         #expect(json.lines.count == 2 && json.lines[0].hasPrefix(#"{"_id":"ann","_rev":"1-"#), "\(json.output)")
-        #expect((try? JSON(parsing: json.errors))?["warning"]?.string?.contains("no index serves") == true)
+        #expect((try? JSONValue(parsing: json.errors))?["warning"]?.string?.contains("no index serves") == true)
         #expect(try run("find", database, "@grown.json", "--count", "--quiet").line == "2")
         #expect(try run("find", database, "age > 99").line == "Nothing found")
         #expect(try run("find", database, "{}", "--count", "--json").json == ["count": 4])
@@ -96,6 +96,29 @@ import Testing
         #expect(try remote.run("find", remote.url("none"), "age > 1").status == 3)
     }
 
+    private func checkLists(_ database: String, _ run: Run) throws {
+        #expect(try run("put", database, "a", #"{"tags":["x","y"],"name":"Ann"}"#).status == 0)
+        #expect(try run("put", database, "b", #"{"tags":"x-man","name":"Bob"}"#).status == 0)
+        func ids(_ selector: String) throws -> [String] { Array(try run("find", database, selector).lines.dropFirst()) }
+        #expect(try ids(#"tags contains "y""#).map { $0.prefix(1) } == ["a"])
+        #expect(try ids(#"tags CONTAINS 'x' AND NOT name == 'Ann'"#).map { $0.prefix(1) } == ["b"])
+        let none = try run("find", database, #"tags = "y""#)
+        #expect(none.line == "Nothing found" && none.errors.contains(#"tags is a list: say tags contains "y""#))
+        let json = try run("find", database, #"tags = "y" && name = "Ann""#, "--json", "--count")
+        #expect(json.json["count"] == 0 && json.errors.contains(#"{"warning":"tags is a list"#), "\(json.errors)")
+        #expect(try run("find", database, #"tags = "y""#, "--quiet").errors == "")
+        #expect(try !run("find", database, #"name = "Eve""#).errors.contains("list"))
+    }
+
+    @Test func `lists and texts are searched for what they contain, and a comparison with a list is explained`() throws
+    {
+        let remote = try RemoteRoom()
+        for database in ["db", remote.url()] {
+            #expect(try remote.run("create", database).status == 0)
+            try checkLists(database) { try remote.run(all: $0) }
+        }
+    }
+
     private func checkIndexes(_ database: String, _ isFolder: Bool, _ room: Room, _ run: Run) throws {
         try room.write(Self.people, to: "people.jsonl")
         #expect(try run("import", database, "people.jsonl").status == 0)
@@ -111,7 +134,7 @@ import Testing
             try run("find", database, "name > 'B'", "--use-index", "grown", "--json", "--fields", "_id").lines == [
                 #"{"_id":"eve"}"#
             ])
-        let lines = try run("index", "list", database, "--json").lines.map { try JSON(parsing: $0) }
+        let lines = try run("index", "list", database, "--json").lines.map { try JSONValue(parsing: $0) }
         let grown = try #require(lines.first { $0["ddoc"] == "_design/grown" })
         #expect(grown["def"]?["partial_filter_selector"] == ["age": ["$gt": 30]])
         #expect(grown["pending"] == 0 && (grown["size"]?.int ?? 0) > 0 && (!isFolder || grown["rows"] == 2))

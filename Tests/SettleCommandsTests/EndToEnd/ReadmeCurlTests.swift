@@ -20,10 +20,10 @@ import Testing
             server.terminate()
             server.waitUntilExit()
         }
-        var told = JSON.null
+        var told = JSONValue.null
         for _ in 0..<1000 where told == .null && server.isRunning {
             usleep(10_000)
-            told = (try? JSON(utf8: Array(room.contents(of: "out-serve")))) ?? .null
+            told = (try? JSONValue(utf8: Array(room.contents(of: "out-serve")))) ?? .null
         }
         let password = try #require(told["password"]?.string)
         let port = try #require(told["port"]?.int)
@@ -33,10 +33,10 @@ import Testing
             let line = call.replacing("curl ", with: "curl -sS --fail-with-body --max-time 20 ", maxReplacements: 1)
             let (status, output) = try shell(setting + "\n" + line)
             #expect(status == 0, "\(call): \(output)")
-            #expect((try? JSON(parsing: output)).map { $0["error"] == nil } == true, "\(call): \(output)")
+            #expect((try? JSONValue(parsing: output)).map { $0["error"] == nil } == true, "\(call): \(output)")
         }
         let (_, changes) = try shell(setting + "\ncurl -sS $SETTLE/groceries")
-        #expect(try JSON(parsing: changes)["doc_count"] == 2)
+        #expect(try JSONValue(parsing: changes)["doc_count"] == 2)
     }
 
     private func shell(_ script: String) throws -> (status: Int32, output: String) {

@@ -10,7 +10,7 @@ struct ResolveCommandTests {
         try room.makeConflicts()
     }
 
-    private func get(_ database: String, _ id: String) throws -> JSON { try room.run("get", database, id).json }
+    private func get(_ database: String, _ id: String) throws -> JSONValue { try room.run("get", database, id).json }
 
     @Test func `both copies settle at once and are equal without another exchange`() throws {
         let rules = ["--merge-rule", "/count=sum"]
@@ -33,7 +33,7 @@ struct ResolveCommandTests {
     }
 
     @Test func `one leaf is kept, by its first digits`() throws {
-        let leaves = try room.run("conflicts", "a", "--json").lines.map { try JSON(parsing: $0) }[1]["leaves"]
+        let leaves = try room.run("conflicts", "a", "--json").lines.map { try JSONValue(parsing: $0) }[1]["leaves"]
         let other = try #require(leaves?[1]?["rev"]?.string)
         let unknown = try room.run("resolve", "a", "milk", "--keep", "9-f")
         #expect(unknown.status == 5 && unknown.errors.contains("9-f is not a leaf of the conflict; there are 3-"))

@@ -35,7 +35,7 @@ extension Room {
         let lines = try run("changes", database, "--all-leaves", "--json").lines
         return Set(
             try lines.map { line in
-                var row = try JSON(parsing: line)
+                var row = try JSONValue(parsing: line)
                 row["seq"] = nil
                 return row.description
             })

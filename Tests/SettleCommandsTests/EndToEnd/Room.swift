@@ -16,10 +16,10 @@ final class Room {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
 
         /// Standard output as JSON.
-        var json: JSON { (try? JSON(parsing: output)) ?? .null }
+        var json: JSONValue { (try? JSONValue(parsing: output)) ?? .null }
 
         /// Standard error as JSON.
-        var error: JSON { (try? JSON(parsing: errors)) ?? .null }
+        var error: JSONValue { (try? JSONValue(parsing: errors)) ?? .null }
     }
 
     let folder: URL

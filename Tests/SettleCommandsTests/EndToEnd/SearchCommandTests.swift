@@ -94,7 +94,7 @@ import Testing
         #expect(try room.run("index", "create", "db", "--text", "--analyzer", "english", "--name", "all").status == 0)
         #expect(try room.run("find", "db", #"{"$text":"catalogues"}"#, "--fields", "_id").lines == ["ID", "a"])
         let list = try room.run("index", "list", "db", "--json").lines
-        let index = try JSON(parsing: list[1])
+        let index = try JSONValue(parsing: list[1])
         #expect(index["type"] == "text" && index["rows"] == 2 && index["pending"] == 0, "\(list)")
         #expect(try room.run("index", "list", "db").lines[2].contains("all texts"))
         #expect(try room.run("search", "db", "old", "--use-index", "all").status == 2)

@@ -9,10 +9,10 @@ import Testing
         let room = try Room()
         let process = try room.start(["serve", "--data", room.path("data"), "--port", "0", "--json"], "serve")
         defer { if process.isRunning { process.terminate() } }
-        var told = JSON.null
+        var told = JSONValue.null
         for _ in 0..<500 where told == .null {
             usleep(10_000)
-            told = (try? JSON(utf8: Array(room.contents(of: "out-serve")))) ?? .null
+            told = (try? JSONValue(utf8: Array(room.contents(of: "out-serve")))) ?? .null
         }
         #expect(told["ok"] == true && told["data"]?.string == room.path("data"))
         let url = try #require(told["url"]?.string)
@@ -43,7 +43,7 @@ import Testing
         #expect(file["ok"] == true && file["password"] == nil)
         let other = try serve(room, "other", ["--admin", "bert"], ["SETTLE_ADMIN_PASSWORD": "sesame"])
         #expect(other["ok"] == true && other["password"] == nil)
-        let settings = try JSON(utf8: Array(room.contents(of: "data/server.json")))
+        let settings = try JSONValue(utf8: Array(room.contents(of: "data/server.json")))
         #expect(settings["admins"]?.object?.names == ["anna", "bert"])
         for words in [
             ["--admin", "anna"], ["--admin-password-file", "x"], ["--tls-cert", "x"], ["--tls-key", "x"],
@@ -61,11 +61,13 @@ import Testing
                 room.path("access"),
             ], "logs", ["SETTLE_ADMIN": "anna:sesame"])
         defer { if process.isRunning { process.terminate() } }
-        func lines(of name: String, _ count: Int) throws -> [JSON] {
+        func lines(of name: String, _ count: Int) throws -> [JSONValue] {
             for _ in 0..<1000 {
                 let text = (try? String(decoding: room.contents(of: name), as: UTF8.self)) ?? ""
                 let lines = text.split(separator: "\n")
-                if lines.count >= count, text.hasSuffix("\n") { return try lines.map { try JSON(parsing: String($0)) } }
+                if lines.count >= count, text.hasSuffix("\n") {
+                    return try lines.map { try JSONValue(parsing: String($0)) }
+                }
                 usleep(10_000)
             }
             return []
@@ -122,17 +124,17 @@ import Testing
     /// Serves until it listens, and returns the output.
     private func serve(
         _ room: Room, _ name: String, _ words: [String] = [], _ environment: [String: String] = [:]
-    ) throws -> JSON {
+    ) throws -> JSONValue {
         let process = try room.start(
             ["serve", "--data", room.path("data"), "--port", "0", "--json"] + words, name, environment)
         defer {
             if process.isRunning { process.terminate() }
             process.waitUntilExit()
         }
-        var told = JSON.null
+        var told = JSONValue.null
         for _ in 0..<1000 where told == .null && process.isRunning {
             usleep(10_000)
-            told = (try? JSON(utf8: Array(room.contents(of: "out-\(name)")))) ?? .null
+            told = (try? JSONValue(utf8: Array(room.contents(of: "out-\(name)")))) ?? .null
         }
         return told
     }
@@ -143,7 +145,7 @@ import Testing
         #expect(outcome.status == 8 && outcome.error["error"] == "listen")
     }
 
-    private func get(_ url: String) throws -> JSON {
+    private func get(_ url: String) throws -> JSONValue {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
         curl.arguments = ["curl", "-sS", "--max-time", "10", url]
@@ -152,6 +154,6 @@ import Testing
         try curl.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         curl.waitUntilExit()
-        return try JSON(utf8: Array(data))
+        return try JSONValue(utf8: Array(data))
     }
 }

@@ -42,7 +42,7 @@ struct ThreeDevicesTests {
         var address: String?
         for _ in 0..<600 where address == nil {
             let said = String(decoding: try room.contents(of: "out-serve"), as: UTF8.self)
-            address = said.contains("\n") ? try JSON(parsing: said)["url"]?.string : nil
+            address = said.contains("\n") ? try JSONValue(parsing: said)["url"]?.string : nil
             if address == nil { usleep(50_000) }
         }
         let hub = try #require(address).replacingOccurrences(of: "://", with: "://admin:secret-word@") + "db"

@@ -86,24 +86,6 @@ struct TransferCommandTests {
         try input.fileHandleForWriting.close()
     }
 
-    @Test func `output to a closed pipe ends quietly`() throws {
-        var lines = ""
-        for number in 0..<3000 {
-            lines += "{\"_id\":\"\(number)\",\"text\":\"\(String(repeating: "x", count: 100))\"}\n"
-        }
-        try room.run("import", "a", "-", input: lines)
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        // The status and the errors of the tool, not of the program that reads its output.
-        let tool = try #require(try room.start(["version"], "v").executableURL?.path)
-        shell.arguments = ["-c", "{ '\(tool)' docs a --bodies 2>err; echo $? >status; } | head -n 1 >out"]
-        shell.currentDirectoryURL = room.folder
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(String(decoding: try room.contents(of: "status"), as: UTF8.self) == "0\n")
-        #expect(try room.contents(of: "err").isEmpty)
-    }
-
     private func wait(_ condition: () throws -> Bool) async throws {
         for _ in 0..<200 {
             if try condition() { return }

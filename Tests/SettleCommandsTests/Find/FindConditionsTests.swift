@@ -4,7 +4,7 @@ import Testing
 @testable import SettleCommands
 
 struct FindConditionsTests {
-    private func columns(_ selector: JSON, _ sort: String...) -> [String] {
+    private func columns(_ selector: JSONValue, _ sort: String...) -> [String] {
         FindConditions(selector).columns(sortedBy: sort)
     }
 
@@ -20,7 +20,7 @@ struct FindConditionsTests {
     }
 
     @Test func `conditions are divided into those an index narrows by and the rest`() {
-        let selector: JSON = [
+        let selector: JSONValue = [
             "$and": [
                 ["a": ["$eq": 1]], ["b": ["$gt": 2]], ["c": ["$lt": 3]], ["$or": [["d": 1]]], ["e": ["$exists": true]],
             ]
@@ -31,15 +31,15 @@ struct FindConditionsTests {
     }
 
     @Test func `columns are the members that most documents have`() throws {
-        let documents: [JSON] = [
+        let documents: [JSONValue] = [
             ["_id": "a", "_rev": "1-x", "rare": 1, "n": 1], ["_id": "b", "n": 2, "x.y": 3],
             ["_id": "c", "x.y": 3, "z": 1],
         ]
         let (shown, hidden) = FindTable.columns(of: documents, atMost: 2)
         #expect(shown == ["_id", "n", #"x\.y"#])
         #expect(hidden == ["rare", "z"])
-        #expect(FindTable.value(#"x\.y"#, of: documents[1]) == 3)
-        #expect(FindTable.value("a.1.b", of: ["a": [0, ["b": 5]]]) == 5)
-        #expect(FindTable.value("a.b.c", of: ["a": 1]) == nil)
+        #expect(FieldPath.value(#"x\.y"#, of: documents[1]) == 3)
+        #expect(FieldPath.value("a.1.b", of: ["a": [0, ["b": 5]]]) == 5)
+        #expect(FieldPath.value("a.b.c", of: ["a": 1]) == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import Testing
 
 @testable import SettleCommands

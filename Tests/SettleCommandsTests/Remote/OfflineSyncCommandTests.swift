@@ -24,7 +24,7 @@ struct OfflineSyncCommandTests {
         }
     }
 
-    private func counts() throws -> [JSON?] {
+    private func counts() throws -> [JSONValue?] {
         try ["a", room.url("shop")].map { try room.run("get", $0, "milk").json["count"] }
     }
 
@@ -42,7 +42,7 @@ struct OfflineSyncCommandTests {
     func `a policy decides refused operations`(policy: String, count: Int) throws {
         try quarrel()
         let run = try room.run("offline-sync", "a", room.url("shop"), "--on-conflict", policy, "--json")
-        let lines = try run.lines.map { try JSON(parsing: $0) }
+        let lines = try run.lines.map { try JSONValue(parsing: $0) }
         #expect(lines.map { $0["decision"] } == [.string(policy), nil])
         #expect(lines[0]["conflict"]?["server"] == ["count": 3])
         #expect(lines[1]["ok"] == true && lines[1]["left"] == 0 && lines[1]["state"] == "ONLINE")

@@ -71,14 +71,14 @@ struct RemoteAccessTests {
         }
         let host = "127.0.0.1:\(remote.server.port)"
         let missing = try failure("docs", remote.url("none"))
-        #expect(missing == (3, "not_found", "there is no database http://\(host)/none; `settle create` makes it"))
+        #expect(missing == (3, "not_found", "there is no database http://\(host)/none; `settle create` creates it"))
         #expect(try failure("get", remote.url("none"), "a") == missing)
         #expect(try failure("changes", remote.url("none"), "--follow") == missing)
         let wrong = try failure("get", remote.url("db", "admin:secret@"), "milk")
         #expect(wrong.status == 5 && wrong.code == "unauthorized" && wrong.message.contains("'admin'"))
         #expect(wrong.message.contains("\"milk\" of http://\(host)/db") && wrong.message.contains("--user"))
         let nobody = try failure("create", remote.url("db", ""))
-        #expect(nobody.status == 5 && nobody.message.contains("who you are"))
+        #expect(nobody.status == 5 && nobody.message.contains("requires authentication"))
         let unreachable = try failure("docs", "http://127.0.0.1:1/db")
         #expect(unreachable.status == 8 && unreachable.code == "cannot_connect")
         #expect(unreachable.message.contains("127.0.0.1:1"))

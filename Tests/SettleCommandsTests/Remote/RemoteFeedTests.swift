@@ -18,7 +18,7 @@ struct RemoteFeedTests {
         try await remote.wait { !process.isRunning }
         let outcome = try remote.room.outcome(process, "follow")
         #expect(outcome.status == 130 && outcome.lines.count == 2)
-        let rows = try outcome.lines.map { try JSON(parsing: $0) }
+        let rows = try outcome.lines.map { try JSONValue(parsing: $0) }
         #expect(rows.map { $0["id"] } == ["first", "second"])
         let since = try #require(rows[0]["seq"]?.string)
         let rest = try remote.run("changes", remote.url(), "--since", since, "--json")

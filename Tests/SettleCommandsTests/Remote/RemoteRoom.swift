@@ -23,7 +23,7 @@ final class RemoteRoom {
         options.scripts = ScriptOptions(executable: try Room.tool().path, arguments: ["script-worker"])
         change(&options)
         scheme = options.certificate == nil ? "http" : "https"
-        server = Server(store: try Store(path: data.path), options: options)
+        server = Server(store: try DocumentStore(path: data.path), options: options)
         try server.start()
     }
 

@@ -20,6 +20,23 @@ struct ReplicationCommandTests {
         #expect(try room.run("push", "a", room.url("shop"), "--json").json["sent"]?["documents"] == 0)
     }
 
+    @Test func `sync creates a missing database on either side if it may`() throws {
+        try room.run("create", "a")
+        try room.run("put", "a", "milk", #"{"count":1}"#)
+        let refused = try room.run("sync", "a", room.url("shop"))
+        #expect(refused.status == 3 && refused.errors.contains("--create"), "\(refused.errors)")
+        let missing = try room.run("sync", "b", room.url("shop"))
+        #expect(missing.status == 3 && missing.errors.contains("--create"), "\(missing.errors)")
+        let synced = try room.run("sync", "a", room.url("shop"), "--create", "--json")
+        #expect(synced.status == 0 && synced.json["sent"]?["revisions"] == 1, "\(synced.errors)")
+        #expect(try room.run("sync", "b", room.url("shop"), "--create").status == 0)
+        #expect(try room.run("sync", room.url("other"), "a", "--create").status == 0)
+        #expect(try room.run("sync", room.url("third"), room.url("fourth"), "--create").status == 0)
+        for database in ["b", room.url("shop"), room.url("other")] {
+            #expect(try room.run("get", database, "milk").json["count"] == 1)
+        }
+    }
+
     @Test func `two devices edit independently and agree through a server by one policy`() throws {
         try room.run("create", room.url("shop"))
         try room.run("create", "a")
@@ -45,7 +62,7 @@ struct ReplicationCommandTests {
         }
         let some = try room.run(
             "push", "a", room.url("hers"), "--create", "--selector", #"{"owner":"anna"}"#, "--events", "--json")
-        let lines = some.lines.compactMap { try? JSON(parsing: $0) }
+        let lines = some.lines.compactMap { try? JSONValue(parsing: $0) }
         #expect(Set(lines.dropLast().compactMap { $0["id"]?.string }) == ["x", "z"])
         #expect(lines.dropLast().allSatisfy { $0["event"] == "document" && $0["outcome"] == "replicated" })
         #expect(lines.last?["sent"]?["revisions"] == 2)

@@ -8,8 +8,8 @@ struct ReplicationsCommandTests {
 
     init() throws { room = try RemoteRoom() }
 
-    private func list(_ place: String) throws -> [JSON] {
-        try room.run("replications", "list", place, "--json").lines.map { try JSON(parsing: $0) }
+    private func list(_ place: String) throws -> [JSONValue] {
+        try room.run("replications", "list", place, "--json").lines.map { try JSONValue(parsing: $0) }
     }
 
     @Test func `the replications of a folder are listed, paused, resumed and removed`() throws {
@@ -68,10 +68,10 @@ struct ReplicationsCommandTests {
         try room.run("create", room.url("from"))
         try room.run("put", room.url("from"), "milk", "{}")
         let server = room.url("", "admin:secret-word@")
-        let document: JSON = [
+        let document: JSONValue = [
             "source": .string(room.url("from")), "target": .string(room.url("to")), "create_target": true,
         ]
-        let paused: JSON = ["paused": ["copy": document]]
+        let paused: JSONValue = ["paused": ["copy": document]]
         #expect(try room.run("put", room.url("_replicator"), "_local/settle-paused", paused.description).status == 0)
         #expect(try list(server).map { $0["state"] } == ["paused"])
         #expect(try room.run("replications", "resume", server, "copy").line == "Resumed copy")
@@ -92,7 +92,7 @@ struct ReplicationsCommandTests {
             (["add", "notes", room.url("a"), room.url("b")], 2, "between itself, called `local`, and a URL"),
             (["add", "notes", "local", room.url("a"), "--name", "x"], 2, "--name is for servers"),
             (["add", server, "a", room.url("b")], 2, "SOURCE must be a URL"),
-            (["add", server, room.url("a", "anna@"), room.url("b")], 2, "there is no password of \"anna\""),
+            (["add", server, room.url("a", "anna@"), room.url("b")], 2, "there is no password for \"anna\""),
             (["list", room.url("", "admin:wrong-one@")], 5, "did not accept"),
         ] as [([String], Int32, String)] {
             let outcome = try room.run(all: ["replications"] + words)

@@ -43,7 +43,7 @@ struct VerbComparisonTests {
             (#""seq":("[^"]*"|[0-9]+)"#, ""),
             (#"(?m)^[0-9]+(-[0-9a-zA-Z]+…?)?  "#, ""), (#","side":"[a-z]+""#, ""), (#","(remote|deletion)":true"#, ""),
             (#", (local|remote)"#, ""),
-            (#"; `settle create` makes it"#, ""), ("at DB", "DB"),
+            (#"; `settle create` creates it"#, ""), ("at DB", "DB"),
         ]
         for (pattern, replacement) in rules {
             text = text.replacingOccurrences(of: pattern, with: replacement, options: .regularExpression)

@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 
 /// Random databases with every kind of tree, body and attachment, reproducible by a seed.
 struct RandomDatabase {
@@ -51,13 +53,13 @@ struct RandomDatabase {
         return RevisionSignature(high: generator.next(), low: generator.next())
     }
 
-    private mutating func body() -> JSON {
-        let values: [JSON] = [
+    private mutating func body() -> JSONValue {
+        let values: [JSONValue] = [
             1, 1.0, "é\n\"\\\u{1}", nil, true, [1, 2, 255], ["a": [:], "b": []],
-            JSONNumber(text: "1e3").map(JSON.number) ?? .null, .number(JSONNumber(Int.max)),
+            JSONNumber(text: "1e3").map(JSONValue.number) ?? .null, .number(JSONNumber(Int.max)),
         ]
         let names = ["a", "zé", "$blob", "", "data", "offset", "_access"]
-        var members: [(String, JSON)] = []
+        var members: [(String, JSONValue)] = []
         for _ in 0..<Int.random(in: 0..<5, using: &generator) {
             members.append(
                 (names.randomElement(using: &generator) ?? "", values.randomElement(using: &generator) ?? .null))
@@ -65,7 +67,7 @@ struct RandomDatabase {
         return .object(JSONObject(members))
     }
 
-    private mutating func attachments() throws -> [Attachment] {
+    private mutating func attachments() throws -> [DocumentAttachment] {
         let types = ["text/plain", "image/png", "application/json; charset=utf-8"]
         return try (0..<Int.random(in: 0..<3, using: &generator)).map { number in
             let length = [0, 1, 500, 70_000].randomElement(using: &generator) ?? 0

@@ -3,16 +3,8 @@ import Testing
 @testable import SettleCommands
 
 struct RecordReaderTests {
-    /// Reads a text that arrives in pieces of `length` bytes.
     private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [RecordReader.Record] {
-        var rest = Array(text.utf8)[...]
-        let reader = RecordReader(longest: longest) {
-            defer { rest = rest.dropFirst(length) }
-            return Array(rest.prefix(length))
-        }
-        var records: [RecordReader.Record] = []
-        while let record = try reader.read() { records.append(record) }
-        return records
+        try records(of: text, pieces: length) { RecordReader(longest: longest, $0) }
     }
 
     private func texts(_ records: [RecordReader.Record]) -> [String] {

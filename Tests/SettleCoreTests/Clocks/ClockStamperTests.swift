@@ -11,14 +11,14 @@ struct ClockStamperTests {
             values[Int.random(in: 0..<values.count, using: &random)]
         }
 
-        mutating func value(_ depth: Int = 0) -> JSON {
+        mutating func value(_ depth: Int = 0) -> JSONValue {
             let spellings = [
                 "1", "1.0", "-0", "0", "1e3", "12345678901234567890123", "0.1", #""""#, #""Milk""#, #""ä\n\"奶""#,
                 "true",
                 "false", "null", "[]", "{}", "[1,2,255]", #"[{"b":1,"a":[0.5,{}]}]"#,
             ]
             guard depth < 3, Int.random(in: 0..<3, using: &random) == 0 else {
-                return (try? JSON(parsing: pick(spellings))) ?? .null
+                return (try? JSONValue(parsing: pick(spellings))) ?? .null
             }
             return .object(members(depth + 1))
         }
@@ -52,8 +52,8 @@ struct ClockStamperTests {
         }
     }
 
-    private func clock(_ milliseconds: Int64, _ device: String) throws -> AttributeClock {
-        try #require(AttributeClock(milliseconds: milliseconds, device: device))
+    private func clock(_ milliseconds: Int64, _ device: String) throws -> FieldClock {
+        try #require(FieldClock(milliseconds: milliseconds, device: device))
     }
 
     @Test(arguments: 0..<300)

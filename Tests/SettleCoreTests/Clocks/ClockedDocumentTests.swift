@@ -2,11 +2,11 @@ import SettleCore
 import Testing
 
 @Suite struct ClockedDocumentTests {
-    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> AttributeClock {
-        try #require(AttributeClock(milliseconds: milliseconds, device: device))
+    private func at(_ milliseconds: Int64, _ device: String = "a") throws -> FieldClock {
+        try #require(FieldClock(milliseconds: milliseconds, device: device))
     }
 
-    private func object(_ text: String) throws -> JSONObject { try #require(try JSON(parsing: text).object) }
+    private func object(_ text: String) throws -> JSONObject { try #require(try JSONValue(parsing: text).object) }
 
     private func stamped(_ steps: (String, Int64)...) throws -> ClockedDocument {
         var document = JSONObject()
@@ -54,7 +54,7 @@ import Testing
         #expect(map.document["$clocks"]?.object?.names == ["/map", "/map/c"])
         let apart = try stamped((#"{"map":{"a":1,"b":2}}"#, 1), (#"{"map":{"a":5,"b":2}}"#, 2))
         for versions in [[map, apart], [apart, map]] {
-            let merged = LatestAttributeMerge.merge(versions.map(\.document), base: nil)?.merged
+            let merged = LatestFieldMerge.merge(versions.map(\.document), base: nil)?.merged
             #expect(try merged.map { ClockedDocument($0).members } == object(#"{"map":{"c":1}}"#))
         }
     }
@@ -104,7 +104,7 @@ import Testing
     @Test func `a change is later than the value before a foreign edit, also with saves in between`() throws {
         let apart = try stamped((#"{"a":1,"b":1,"o":{"x":1},"p":1}"#, 9000)).document
         var foreign = apart
-        for (name, value) in [("a", 2), ("b", nil), ("o", "text"), ("p", ["x": 1])] as [(String, JSON?)] {
+        for (name, value) in [("a", 2), ("b", nil), ("o", "text"), ("p", ["x": 1])] as [(String, JSONValue?)] {
             foreign[name] = value
         }
         let edited = try object(#"{"a":3,"b":3,"o":{"x":3},"p":{"x":3}}"#)
@@ -129,7 +129,7 @@ import Testing
                 ).json.object == document.document)
             // A branch based on the earlier state does not win over the later one.
             for versions in [[document.document, apart], [apart, document.document]] {
-                let merged = LatestAttributeMerge.merge(versions, base: apart)?.merged
+                let merged = LatestFieldMerge.merge(versions, base: apart)?.merged
                 #expect(merged.map { ClockedDocument($0).members.sorted } == edited, "after \(saves) saves")
             }
         }
@@ -180,7 +180,7 @@ import Testing
     ])
     func `malformed clocks are ignored`(clocks: String) throws {
         var document = try object(#"{"a":1,"b":{"c":2}}"#)
-        document["$clocks"] = try JSON(parsing: clocks)
+        document["$clocks"] = try JSONValue(parsing: clocks)
         var read = ClockedDocument(document)
         #expect(read["a"] == nil)
         #expect(try read.members == object(#"{"a":1,"b":{"c":2}}"#))
@@ -192,7 +192,7 @@ import Testing
         var clocks = JSONObject()
         clocks[String(repeating: "/a", count: 100_000)] = "5-0-a 00000000"
         for number in 0..<20_000 { clocks["/\(number)"] = "5-0-a 00000000" }
-        var nested: JSON = 1
+        var nested: JSONValue = 1
         for _ in 0..<900 { nested = .object(["a": nested]) }
         var document = ClockedDocument(["$clocks": .object(clocks), "a": nested])
         document.stamp(["a": nested, "b": 1], at: try at(9))

@@ -11,9 +11,9 @@ enum ConformanceCases {
     static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
 
     /// A recording of this repository.
-    static func fixture(_ name: String) throws -> JSON {
+    static func fixture(_ name: String) throws -> JSONValue {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try JSON(utf8: [UInt8](Data(contentsOf: folder.appending(path: "Fixtures/\(name)"))))
+        return try JSONValue(utf8: [UInt8](Data(contentsOf: folder.appending(path: "Fixtures/\(name)"))))
     }
 
     /// The folder of case files: `SETTLE_CONFORMANCE/cases`, or the corpus beside the project.
@@ -31,7 +31,7 @@ enum ConformanceCases {
         return all.filter { $0.hasPrefix(topic + "--") && $0.hasSuffix(".json") }.sorted()
     }
 
-    static func load(_ name: String) throws -> JSON {
-        try JSON(utf8: [UInt8](Data(contentsOf: folder.appendingPathComponent(name))))
+    static func load(_ name: String) throws -> JSONValue {
+        try JSONValue(utf8: [UInt8](Data(contentsOf: folder.appendingPathComponent(name))))
     }
 }

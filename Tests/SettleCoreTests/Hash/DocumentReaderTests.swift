@@ -11,7 +11,7 @@ import Testing
         let text = String(repeating: #"{"":"#, count: levels) + "0" + String(repeating: "}", count: levels)
         let body = try DocumentBody(parsing: text)
         #expect(body.description == text)
-        #expect(try JSON(parsing: text).description == text)
+        #expect(try JSONValue(parsing: text).description == text)
         // The same memory has to suffice for the text truncated at each byte.
         for count in stride(from: 1, to: text.utf8.count, by: max(1, levels / 50)) {
             #expect(throws: JSONError.self) { try DocumentBody(utf8: Array(text.utf8.prefix(count))) }

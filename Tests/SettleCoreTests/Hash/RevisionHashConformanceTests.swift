@@ -11,7 +11,7 @@ import Testing
         #expect(try replay(ConformanceCases.fixture(file), file) >= count)
     }
 
-    @Test func `text that a CouchDB refuses as JSON is refused`() throws {
+    @Test func `text that a CouchDB refuses as JSONValue is refused`() throws {
         let steps = try #require(ConformanceCases.fixture("revision-ids.json")["steps"]?.array)
         let refused = steps.filter { $0["expect"]?["status"] == 400 }.compactMap { $0["text"]?.string }
         #expect(refused.count == 8)
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Replays the steps of a file; returns how many revision ids were compared.
-    private func replay(_ file: JSON, _ name: String) throws -> Int {
+    private func replay(_ file: JSONValue, _ name: String) throws -> Int {
         let steps = try #require(file["steps"]?.array)
         var replay = RevisionReplay()
         for step in steps {

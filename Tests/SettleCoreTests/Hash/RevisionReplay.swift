@@ -20,7 +20,7 @@ struct RevisionReplay {
     private(set) var compared = 0
 
     /// The ids the recording holds for a step that writes successfully.
-    func expected(_ step: JSON) -> [String] {
+    func expected(_ step: JSONValue) -> [String] {
         guard let status = step["expect"]?["status"]?.int, 200...201 ~= status, step["method"]?.string != "GET"
         else { return [] }
         let answer = step["expect"]?["json"]
@@ -29,7 +29,7 @@ struct RevisionReplay {
     }
 
     /// Performs a step's write and returns the ids of the new revisions.
-    mutating func run(_ step: JSON) throws -> [String] {
+    mutating func run(_ step: JSONValue) throws -> [String] {
         guard !expected(step).isEmpty, let path = step["path"]?.string else { return [] }
         let parts = path.split(separator: "/").map(String.init)
         var revisions: [String] = []
@@ -43,7 +43,7 @@ struct RevisionReplay {
         } else if step["method"]?.string == "DELETE" {
             revisions.append(try write(["_deleted": true], id: parts[1], replicates: false))
         } else {
-            let document = try step["text"]?.string.map { try JSON(parsing: $0) } ?? step["json"] ?? .null
+            let document = try step["text"]?.string.map { try JSONValue(parsing: $0) } ?? step["json"] ?? .null
             let replicates = step["query"]?["new_edits"]?.string == "false"
             revisions.append(try write(document, id: parts[1], replicates: replicates))
         }
@@ -51,7 +51,7 @@ struct RevisionReplay {
         return revisions
     }
 
-    private mutating func write(_ document: JSON, id: String, replicates: Bool) throws -> String {
+    private mutating func write(_ document: JSONValue, id: String, replicates: Bool) throws -> String {
         let read = try DocumentReader.read(document.utf8, allowsReserved: true)
         let isDeleted = document["_deleted"]?.bool ?? false
         let before = documents[id]
@@ -75,7 +75,7 @@ struct RevisionReplay {
         return revision.description
     }
 
-    private mutating func writeAttachment(_ name: String, of id: String, _ step: JSON) throws -> String {
+    private mutating func writeAttachment(_ name: String, of id: String, _ step: JSONValue) throws -> String {
         var stored = documents[id]
         var attachments = stored?.attachments ?? []
         let position = attachments.firstIndex { $0.name == name }
@@ -95,7 +95,7 @@ struct RevisionReplay {
         return revision.description
     }
 
-    private func content(of step: JSON) -> [UInt8] {
+    private func content(of step: JSONValue) -> [UInt8] {
         if let text = step["text"]?.string { return Array(text.utf8) }
         if let base64 = step["base64"]?.string { return [UInt8](Data(base64Encoded: base64) ?? Data()) }
         guard let unit = step["repeat"] else { return [] }

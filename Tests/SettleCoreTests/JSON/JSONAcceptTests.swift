@@ -2,7 +2,7 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `JSON texts that are accepted` {
+@Suite struct `JSONValue texts that are accepted` {
     @Test(arguments: [
         "null", "true", "false", "0", "-0", "1", "-1", "10", "1234567890", "0.0", "-0.0", "0.5", "1.50", "1e1", "1E1",
         "1e+1", "1e-1", "1E+01", "1E-00", "0e0", "0E+9", "0.0e-9", "123e45", "-1.5e-3", "9007199254740993",
@@ -10,7 +10,7 @@ import Testing
         "1e-400", "0.1e-999999999", "0e999999999", "1e0000000000000000000001",
     ])
     func `numbers and words`(text: String) throws {
-        #expect(try JSON(parsing: text).description == text)
+        #expect(try JSONValue(parsing: text).description == text)
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ import Testing
         (#""12345678901234567\u00e9""#, "12345678901234567é"),
     ])
     func strings(text: String, expected: String) throws {
-        let value = try #require(try JSON(parsing: text).string)
+        let value = try #require(try JSONValue(parsing: text).string)
         #expect(Array(value.utf8) == Array(expected.utf8))
     }
 
@@ -35,21 +35,21 @@ import Testing
         ("\n\r\t 1\n\r\t ", "1"), (#"[1,"a",{}]"#, #"[1,"a",{}]"#), (#"{"a":1,"A":2}"#, #"{"a":1,"A":2}"#),
     ])
     func containers(text: String, compact: String) throws {
-        #expect(try JSON(parsing: text).description == compact)
+        #expect(try JSONValue(parsing: text).description == compact)
     }
 
     @Test(arguments: [63, 64, 65, 127, 128, 129, 1023, JSONLimits.depth])
     func `arrays and objects nested as deep as the limit`(depth: Int) throws {
         let arrays = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-        #expect(try JSON(parsing: arrays).description == arrays)
+        #expect(try JSONValue(parsing: arrays).description == arrays)
         let half = depth / 2
         let mixed = String(repeating: #"[{"a":"#, count: half) + "1" + String(repeating: "}]", count: half)
-        #expect(try JSON(parsing: mixed).description == mixed)
+        #expect(try JSONValue(parsing: mixed).description == mixed)
     }
 
     @Test func `integers of as many digits as the limit`() throws {
         let text = String(repeating: "9", count: JSONLimits.integerDigits)
-        #expect(try JSON(parsing: "-" + text).number?.text == "-" + text)
-        #expect(try JSON(parsing: "0." + text + text).number?.double == 1)
+        #expect(try JSONValue(parsing: "-" + text).number?.text == "-" + text)
+        #expect(try JSONValue(parsing: "0." + text + text).number?.double == 1)
     }
 }

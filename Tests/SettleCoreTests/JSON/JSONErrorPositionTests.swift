@@ -2,7 +2,7 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `Positions of JSON errors` {
+@Suite struct `Positions of JSONValue errors` {
     @Test(arguments: [
         ("", 0, 1, 1), ("x", 0, 1, 1), ("  x", 2, 1, 3), ("\n\nx", 2, 3, 1), ("[1,\n 2,\n  x]", 10, 3, 3),
         ("[1 2]", 3, 1, 4), ("{\"a\" 1}", 5, 1, 6), ("{\"a\":1,}", 7, 1, 8), ("[1,]", 3, 1, 4), ("1 2", 2, 1, 3),
@@ -13,7 +13,7 @@ import Testing
     ])
     func `are exact`(text: String, offset: Int, line: Int, column: Int) {
         do {
-            _ = try JSON(parsing: text)
+            _ = try JSONValue(parsing: text)
             #expect(offset == -1)
         } catch {
             #expect(error.offset == offset)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `name the byte of invalid UTF-8`() {
-        let error = #expect(throws: JSONError.self) { try JSON(utf8: [0x0A, 0x22, 0x61, 0xC3, 0x28, 0x22]) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(utf8: [0x0A, 0x22, 0x61, 0xC3, 0x28, 0x22]) }
         #expect(error?.offset == 3)
         #expect(error?.line == 2)
         #expect(error?.column == 3)
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `name the surplus closing bracket`() {
         let text = String(repeating: "[\n", count: JSONLimits.depth) + "["
-        let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
         #expect(error?.offset == 2 * JSONLimits.depth)
         #expect(error?.line == JSONLimits.depth + 1)
         #expect(error?.column == 1)

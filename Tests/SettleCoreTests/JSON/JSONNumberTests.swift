@@ -2,9 +2,9 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `JSON numbers` {
+@Suite struct `JSONValue numbers` {
     @Test(arguments: ["0", "-0", "1", "-12", "1.5", "1e3", "1E-3", "18446744073709551616", "1e-400"])
-    func `are made of JSON text`(text: String) {
+    func `are made of JSONValue text`(text: String) {
         #expect(JSONNumber(text: text)?.text == text)
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `JSON objects` {
+@Suite struct `JSONValue objects` {
     @Test(arguments: [
         (#"{"a":1,"b":2,"a":3}"#, #"{"b":2,"a":3}"#), (#"{"a":1,"a":2,"a":3}"#, #"{"a":3}"#),
         (#"{"a":1,"b":1,"a":2,"b":2}"#, #"{"a":2,"b":2}"#), (#"{"b":1,"a":1,"b":2,"c":3}"#, #"{"a":1,"b":2,"c":3}"#),
@@ -13,7 +13,7 @@ import Testing
         ),
     ])
     func `keep the last of duplicate members, at its own place`(text: String, expected: String) throws {
-        #expect(try JSON(parsing: text).description == expected)
+        #expect(try JSONValue(parsing: text).description == expected)
     }
 
     @Test(arguments: 10...40)
@@ -50,35 +50,35 @@ import Testing
         #expect(object["\u{E9}"] == 1)
         #expect(object["e\u{301}"] == 2)
         let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
-        #expect(try JSON(parsing: text).description.utf8.elementsEqual(text.utf8))
+        #expect(try JSONValue(parsing: text).description.utf8.elementsEqual(text.utf8))
     }
 
     @Test func `differ when their strings differ in bytes`() {
-        #expect(JSON.string("\u{E9}") != JSON.string("e\u{301}"))
-        #expect(JSON.array(["\u{E9}"]) != JSON.array(["e\u{301}"]))
-        #expect(JSON.object(["\u{E9}": 1]) != JSON.object(["e\u{301}": 1]))
-        #expect(JSON.object(["a": "\u{E9}"]) != JSON.object(["a": "e\u{301}"]))
-        #expect(Set<JSON>(["\u{E9}", "e\u{301}", "\u{E9}"]).count == 2)
+        #expect(JSONValue.string("\u{E9}") != JSONValue.string("e\u{301}"))
+        #expect(JSONValue.array(["\u{E9}"]) != JSONValue.array(["e\u{301}"]))
+        #expect(JSONValue.object(["\u{E9}": 1]) != JSONValue.object(["e\u{301}": 1]))
+        #expect(JSONValue.object(["a": "\u{E9}"]) != JSONValue.object(["a": "e\u{301}"]))
+        #expect(Set<JSONValue>(["\u{E9}", "e\u{301}", "\u{E9}"]).count == 2)
     }
 
     @Test(arguments: 1...40)
     func `differ wherever one byte of a string does`(length: Int) {
         let text = String(repeating: "-", count: length)
-        #expect(JSON.string(text) == JSON.string(String(decoding: Array(text.utf8), as: UTF8.self)))
-        #expect(JSON.string(text) != JSON.string(text + "-"))
+        #expect(JSONValue.string(text) == JSONValue.string(String(decoding: Array(text.utf8), as: UTF8.self)))
+        #expect(JSONValue.string(text) != JSONValue.string(text + "-"))
         for place in 0..<length {
             var bytes = Array(text.utf8)
             bytes[place] = UInt8(ascii: "+")
             let other = String(decoding: bytes, as: UTF8.self)
-            #expect(JSON.string(text) != JSON.string(other))
+            #expect(JSONValue.string(text) != JSONValue.string(other))
             #expect(JSONObject([(text, 1), (other, 2)]).count == 2)
         }
     }
 
     @Test func `are equal with the same members in the same order`() {
-        let object: JSON = ["a": 1, "b": [true, nil]]
+        let object: JSONValue = ["a": 1, "b": [true, nil]]
         #expect(object == ["a": 1, "b": [true, nil]])
-        #expect(object.hashValue == JSON.object(["a": 1, "b": [true, nil]]).hashValue)
+        #expect(object.hashValue == JSONValue.object(["a": 1, "b": [true, nil]]).hashValue)
         #expect(object != ["b": [true, nil], "a": 1])
         #expect(object != ["a": 1.0, "b": [true, nil]])
         #expect(object != ["a": 1])

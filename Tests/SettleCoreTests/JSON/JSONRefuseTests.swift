@@ -2,14 +2,14 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `JSON texts that are refused` {
+@Suite struct `JSONValue texts that are refused` {
     private func code(_ bytes: [UInt8]) -> JSONError.Code? {
         do {
-            _ = try JSON(utf8: bytes)
+            _ = try JSONValue(utf8: bytes)
             return nil
         } catch {
             let validated = #expect(throws: JSONError.self) {
-                try bytes.withUnsafeBufferPointer { try JSON.validate(utf8: $0) }
+                try bytes.withUnsafeBufferPointer { try JSONValue.validate(utf8: $0) }
             }
             #expect(validated == error)
             return error.code

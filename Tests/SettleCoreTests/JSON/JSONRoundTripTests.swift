@@ -3,16 +3,16 @@ import Testing
 
 @testable import SettleCore
 
-@Suite struct `JSON round trips` {
+@Suite struct `JSONValue round trips` {
     @Test func `keep the order of members and the spelling of numbers`() throws {
         let text = #"{"z":1.0,"a":1e3,"m":[1E+3,-0,-0.0,100.00],"é":18446744073709551616}"#
-        #expect(try JSON(parsing: text).description == text)
+        #expect(try JSONValue(parsing: text).description == text)
     }
 
     @Test func `write only the escapes CouchDB writes`() throws {
         let text = #""\u0041\/\"\\\b\f\n\r\t\u0000\u001f\u007f\u2028""#
         let expected = "\"A/\\\"\\\\\\b\\f\\n\\r\\t\\u0000\\u001F\u{7F}\u{2028}\""
-        #expect(try JSON(parsing: text).description == expected)
+        #expect(try JSONValue(parsing: text).description == expected)
     }
 
     @Test(arguments: 0..<20)
@@ -21,10 +21,10 @@ import Testing
         for _ in 0..<100 {
             let value = samples.value()
             let text = value.utf8
-            #expect(try JSON(utf8: text) == value)
-            #expect(try JSON(utf8: text).utf8 == text)
-            #expect(try JSON(utf8: samples.spread(text)).utf8 == text)
-            #expect(try JSON(parsing: value.prettyPrinted).utf8 == text)
+            #expect(try JSONValue(utf8: text) == value)
+            #expect(try JSONValue(utf8: text).utf8 == text)
+            #expect(try JSONValue(utf8: samples.spread(text)).utf8 == text)
+            #expect(try JSONValue(parsing: value.prettyPrinted).utf8 == text)
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
             let foundation = (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
             let shown = String(decoding: text, as: UTF8.self)
             do {
-                _ = try JSON(utf8: text)
+                _ = try JSONValue(utf8: text)
                 #expect(foundation, "\(shown)")
             } catch  where error.code != .numberOutOfRange {
                 #expect(!foundation, "\(shown): \(error)")
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `are pretty-printed`() {
-        let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
+        let value: JSONValue = ["a": [1, ["b": nil]], "c": [], "d": [:]]
         let expected = """
             {
               "a": [

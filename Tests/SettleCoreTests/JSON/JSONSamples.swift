@@ -21,7 +21,7 @@ struct JSONSamples {
 
     init(seed: UInt64) { numbers = JSONSampleNumbers(seed: seed) }
 
-    mutating func value(depth: Int = 4) -> JSON {
+    mutating func value(depth: Int = 4) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &numbers) {
         case 0: .null
         case 1: .bool(Bool.random(using: &numbers))

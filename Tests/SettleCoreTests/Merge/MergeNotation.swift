@@ -3,7 +3,7 @@ import Testing
 
 /// Reads an object from JSON text.
 func object(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
-    try #require(try JSON(parsing: text).object, sourceLocation: sourceLocation)
+    try #require(try JSONValue(parsing: text).object, sourceLocation: sourceLocation)
 }
 
 /// Merges objects given as JSON text, the winner first.
@@ -13,7 +13,7 @@ func merge(_ base: String, _ versions: String..., rules: MergeRules = MergeRules
 
 extension MergeOutcome {
     /// The merged object as JSON text, or `left` if there is none.
-    var text: String { merged.map { JSON.object($0).description } ?? "left" }
+    var text: String { merged.map { JSONValue.object($0).description } ?? "left" }
 
     /// The paths of all decisions, in order.
     var paths: [String] { decisions.map(\.path) }

@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct MergeSumTests {
-    private let rules = MergeRules(members: ["/n": .sum, "/o/n": .sum])
+    private let rules = MergeRules(fields: ["/n": .sum, "/o/n": .sum])
 
     @Test(arguments: [
         ("5", ["6", "8"], "9"), ("5", ["6", "6"], "7"), ("5", ["4", "0"], "-1"), ("0", ["-3", "3", "1"], "1"),
@@ -62,7 +62,7 @@ import Testing
         #expect(outcome.reason("/n") == .sameChange([0, 1]))
     }
 
-    @Test func `an integer may grow to the most digits JSON allows, and no further`() throws {
+    @Test func `an integer may grow to the most digits JSONValue allows, and no further`() throws {
         let half = "5" + String(repeating: "0", count: 65_535)
         let less = "4" + String(repeating: "0", count: 65_535)
         let fits = try merge(#"{"n":0}"#, #"{"n":\#(less)}"#, #"{"n":\#(half)}"#, rules: rules)

@@ -30,7 +30,7 @@ struct MergeWorld {
         return object
     }
 
-    private static func value(depth: Int, _ random: inout SplitMix64) -> JSON {
+    private static func value(depth: Int, _ random: inout SplitMix64) -> JSONValue {
         switch Int.random(in: 0..<(depth < 3 ? 6 : 4), using: &random) {
         case 0: .null
         case 1: .bool(Bool.random(using: &random))
@@ -41,20 +41,20 @@ struct MergeWorld {
         }
     }
 
-    static func number(_ random: inout SplitMix64) -> JSON {
+    static func number(_ random: inout SplitMix64) -> JSONValue {
         let spellings = ["0", "-0", "1", "7", "-12", "0.1", "0.2", "1.0", "1e0", "-2.5e-3", "98765432109876543210"]
-        return spellings.randomElement(using: &random).flatMap(JSONNumber.init(text:)).map(JSON.number) ?? 0
+        return spellings.randomElement(using: &random).flatMap(JSONNumber.init(text:)).map(JSONValue.number) ?? 0
     }
 
-    private static func set(_ random: inout SplitMix64) -> JSON {
+    private static func set(_ random: inout SplitMix64) -> JSONValue {
         .array((0..<8).filter { _ in random.chance(40) }.map { .number(JSONNumber($0)) }.shuffled(using: &random))
     }
 
-    private static func elements(depth: Int, _ random: inout SplitMix64) -> JSON {
+    private static func elements(depth: Int, _ random: inout SplitMix64) -> JSONValue {
         let identities = (0..<5).filter { _ in random.chance(50) }.shuffled(using: &random)
         return .array(
             identities.map { identity in
-                var element: JSON = depth < 3 ? .object(object(depth: depth, &random)) : [:]
+                var element: JSONValue = depth < 3 ? .object(object(depth: depth, &random)) : [:]
                 element["id"] = .number(JSONNumber(identity))
                 return element
             })
@@ -86,17 +86,17 @@ struct MergeWorld {
     }
 
     /// Rules that fit some of the members.
-    static let rules = MergeRules(members: [
+    static let rules = MergeRules(fields: [
         "/n": .sum, "/t": .union, "/l": .array(identifiedBy: "id"), "/l/n": .sum, "/a/n": .sum, "/b/t": .union,
         "/c": .lines,
     ])
 }
 
-extension JSON {
+extension JSONValue {
     /// The value with all members sorted by name, and floats in one spelling.
-    var normalized: JSON {
+    var normalized: JSONValue {
         switch self {
-        case .number(let number): number.isInteger ? self : JSONNumber(number.double).map(JSON.number) ?? self
+        case .number(let number): number.isInteger ? self : JSONNumber(number.double).map(JSONValue.number) ?? self
         case .array(let elements): .array(elements.map(\.normalized))
         case .object(let members):
             .object(

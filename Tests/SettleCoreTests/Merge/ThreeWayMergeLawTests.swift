@@ -146,8 +146,8 @@ import Testing
 }
 
 extension JSONObject {
-    fileprivate var text: String { JSON.object(self).description }
-    fileprivate var normalized: JSON { JSON.object(self).normalized }
+    fileprivate var text: String { JSONValue.object(self).description }
+    fileprivate var normalized: JSONValue { JSONValue.object(self).normalized }
 }
 
 extension MergeDecision {

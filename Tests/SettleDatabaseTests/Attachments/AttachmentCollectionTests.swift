@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `content not saved yet is pinned, and collected once it is released`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            var pending: Attachment? = try database.makeAttachment("x", content: content)
+            var pending: DocumentAttachment? = try database.makeAttachment("x", content: content)
             try database.compact()
             if let pending { #expect(try database.content(of: pending) == content) }
             let saved = try database.save(

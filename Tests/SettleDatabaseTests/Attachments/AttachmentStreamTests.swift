@@ -65,7 +65,7 @@ import Testing
                 [1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], [0x1F, 0x8B],
             ] {
                 let stored = try database.makeAttachment("x", content: bytes)
-                let told = Attachment(
+                let told = DocumentAttachment(
                     name: "x", contentType: "text/plain", revpos: 1, digest: stored.digest, length: 9,
                     encodedLength: stored.encodedLength, encoding: .gzip, blob: stored.blob, pending: stored.pending)
                 #expect(code { try database.content(of: told) } == .attachmentMissing)

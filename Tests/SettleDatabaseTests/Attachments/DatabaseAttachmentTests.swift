@@ -127,7 +127,7 @@ import Testing
             try withTemporaryDatabase(kind) { there in
                 let content = [UInt8](repeating: 9, count: size)
                 let pending = try there.makeAttachment("x", content: content)
-                let save = { (attachment: Attachment) in
+                let save = { (attachment: DocumentAttachment) in
                     code { try here.save(Document(id: "a", attachments: [attachment]), onConflict: .fail) }
                 }
                 #expect(save(pending) == .attachmentMissing)

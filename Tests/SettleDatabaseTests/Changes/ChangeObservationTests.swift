@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 

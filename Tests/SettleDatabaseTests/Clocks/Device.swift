@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 import SettlePlatform
 import SettleTesting
 
@@ -12,7 +14,7 @@ final class Device {
 
     init(_ kind: DatabaseKind = .memory, hasClocks: Bool? = true) throws {
         var options = DatabaseOptions.quiet
-        options.attributeClocks = hasClocks
+        options.fieldClocks = hasClocks
         options.now = { [wall] in wall.withLock(\.self) }
         temporary = try TemporaryDatabase(kind, options: options)
     }
@@ -28,7 +30,7 @@ final class Device {
     func reopen() throws { try temporary.reopen() }
 
     /// Sets a member of a document at a time, creating the document if needed.
-    func set(_ id: DocumentID, _ name: String, _ value: JSON?, at time: Int64? = nil) throws {
+    func set(_ id: DocumentID, _ name: String, _ value: JSONValue?, at time: Int64? = nil) throws {
         if let time { self.time = time }
         var document = try database.document(id) ?? Document(id: id)
         document[name] = value
@@ -44,10 +46,10 @@ final class Device {
     func leaves(_ id: DocumentID) throws -> [RevisionID] { try database.leaves(of: id).compactMap(\.revision) }
 
     /// The time of a member's change.
-    func moment(_ id: DocumentID, _ name: String) throws -> AttributeClock? { try clocked(id)?[name] }
+    func moment(_ id: DocumentID, _ name: String) throws -> FieldClock? { try clocked(id)?[name] }
 
     /// Replicates everything from another device, and settles.
-    func pull(from other: Device, by policy: ConflictPolicy = .latestAttributeWins) throws {
+    func pull(from other: Device, by policy: ConflictPolicy = .latestFieldWins) throws {
         try database.pull(from: other.database)
         try database.settleAll(using: policy)
     }

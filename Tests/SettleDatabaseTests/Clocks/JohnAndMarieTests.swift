@@ -38,7 +38,7 @@ import Testing
             }
         }
 
-        var names: [JSON?] {
+        var names: [JSONValue?] {
             get throws { try [server, john, marie].map { try $0.database.document("17bb2c1c")?["name"] } }
         }
     }
@@ -144,9 +144,9 @@ import Testing
     }
 
     // SEMANTICS 165
-    @Test(arguments: [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSON)])
+    @Test(arguments: [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSONValue)])
     func `a download that arrives during an upload changes nothing in the outcome`(
-        johnAt: Int64, marieAt: Int64, winner: JSON
+        johnAt: Int64, marieAt: Int64, winner: JSONValue
     ) throws {
         let ours = try Ours(johnAt: johnAt, marieAt: marieAt)
         try ours.take(.johnUp)

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -11,7 +12,7 @@ struct CollationTests {
             ["b", "c", "a"], ["b", "d"], {}, {"a": 1}, {"a": 2}, {"b": 1}, {"b": 2}, {"b": 2, "a": 1},
             {"b": 2, "c": 2}]
             """
-        let values = try #require(try JSON(parsing: text).array)
+        let values = try #require(try JSONValue(parsing: text).array)
         for (index, left) in values.enumerated() {
             for (other, right) in values.enumerated() {
                 let expected: Collation.Order = index < other ? .before : index == other ? .same : .after
@@ -25,7 +26,7 @@ struct CollationTests {
         ("[1,[2.0]]", "[1.0,[2]]"), (#"{"\u00e9":1}"#, #"{"e\u0301":1.0}"#),
     ])
     func `different spellings of one value are equal`(left: String, right: String) throws {
-        #expect(try Collation.compare(JSON(parsing: left), JSON(parsing: right)) == .same)
+        #expect(try Collation.compare(JSONValue(parsing: left), JSONValue(parsing: right)) == .same)
     }
 
     @Test(arguments: [
@@ -33,7 +34,7 @@ struct CollationTests {
         ("-9223372036854775809", "-9223372036854775808"), ("-1e23", "-99999999999999991611391"),
     ])
     func `numbers are compared exactly`(left: String, right: String) throws {
-        let (left, right) = (try JSON(parsing: left), try JSON(parsing: right))
+        let (left, right) = (try JSONValue(parsing: left), try JSONValue(parsing: right))
         #expect(Collation.compare(left, right) == .before)
         #expect(Collation.compare(right, left) == .after)
     }
@@ -73,8 +74,8 @@ struct CollationTests {
     }
 
     @Test func `deep values are compared without recursion`() {
-        var left: JSON = 1
-        var right: JSON = 2
+        var left: JSONValue = 1
+        var right: JSONValue = 2
         for _ in 0..<50_000 {
             left = [left]
             right = [right]
@@ -87,7 +88,7 @@ struct CollationTests {
 
     @Test func `many threads can compare at once`() async {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
-        let all = (0..<200).map { _ in JSON.string(values.string() + values.string()) }
+        let all = (0..<200).map { _ in JSONValue.string(values.string() + values.string()) }
         let orders = await withTaskGroup(of: [Collation.Order].self) { group in
             for _ in 0..<8 {
                 group.addTask { all.flatMap { left in all.map { right in Collation.compare(left, right) } } }

@@ -16,11 +16,11 @@ struct RandomJSON {
         "-9223372036854775808", "9223372036854775808", "-9223372036854775808.0", "1e-300",
     ]
 
-    mutating func value(depth: Int = 3) -> JSON {
+    mutating func value(depth: Int = 3) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &random) {
         case 0: .null
         case 1: .bool(.random(using: &random))
-        case 2, 3: JSONNumber(text: Self.numbers.randomElement(using: &random) ?? "0").map(JSON.number) ?? .null
+        case 2, 3: JSONNumber(text: Self.numbers.randomElement(using: &random) ?? "0").map(JSONValue.number) ?? .null
         case 4, 5: .string(string())
         case 6, 7: .array((0..<Int.random(in: 0...3, using: &random)).map { _ in value(depth: depth - 1) })
         default: .object(object(depth: depth - 1))

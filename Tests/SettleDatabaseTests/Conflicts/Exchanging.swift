@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleDatabase
 import SettleTesting
 
 extension Database {
@@ -21,7 +22,7 @@ extension Database {
         return stored
     }
 
-    private func bring(_ attachment: Settle.Attachment, from source: Database) throws -> Settle.Attachment {
+    private func bring(_ attachment: DocumentAttachment, from source: Database) throws -> DocumentAttachment {
         try makeAttachment(
             attachment.name, contentType: attachment.contentType, content: source.content(of: attachment))
     }

@@ -170,7 +170,7 @@ import Testing
             try database.makeConflict("a")
             let before = try database.leafNames("a")
             database.addValidation("no closing") { context in
-                if context.newRevision.isDeleted { throw ValidationError(message: "nothing may be deleted") }
+                if context.newRevision.isDeleted { throw DocumentRejection(message: "nothing may be deleted") }
             }
             #expect(code { try database.settle("a", using: .threeWayMerge()) } == .refused)
             #expect(try database.leafNames("a") == before)
@@ -188,7 +188,7 @@ import Testing
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             database.addValidation("no deletions") { context in
-                if context.newRevision.isDeleted, !context.isClosing { throw ValidationError(message: "stay") }
+                if context.newRevision.isDeleted, !context.isClosing { throw DocumentRejection(message: "stay") }
             }
             #expect(try database.settle("a", using: .threeWayMerge()).outcome == .settled)
             #expect(code { try database.delete("a") } == .refused)

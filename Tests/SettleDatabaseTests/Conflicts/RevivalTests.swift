@@ -52,7 +52,7 @@ import Testing
                 peer("d", path("3-x", "y", "a"), ["$closed": "2-t"], isDeleted: true),
             ])
             database.addValidation("typed") { context in
-                if context.newRevision["type"] == nil { throw ValidationError() }
+                if context.newRevision["type"] == nil { throw DocumentRejection() }
             }
             let before = try database.lastSequence()
             let typed: DocumentBody = ["type": "t"]

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 
 /// A document's tree of one to four leaves, described without any tree code, and each policy's expected result.
 struct ShapedDocument: Sendable, CustomStringConvertible {

@@ -1,5 +1,7 @@
 import Foundation
 import Settle
+import SettleCore
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -15,7 +17,7 @@ final class DatabaseReplay {
 
     init(_ kind: DatabaseKind) { self.kind = kind }
 
-    func run(_ step: JSON) throws {
+    func run(_ step: JSONValue) throws {
         let parts = (step["path"]?.string ?? "").split(separator: "/").map { resolved(String($0)) }
         guard parts.count > 1, parts.count < 4 else { return }
         let database = try database(parts[0])
@@ -31,8 +33,10 @@ final class DatabaseReplay {
         case ("PUT", let id) where isDone && !id.hasPrefix("_"):
             if parts.count == 3 { return try attachment(parts[2], of: id, step, database) }
             let text = step["text"]?.string ?? step["json"]?.description ?? "{}"
-            if query(step, "new_edits") == "false" { return try insert([JSON(parsing: text)], id: id, in: database) }
-            try write(JSON(parsing: text), id: id, step["expect"]?["json"]?["rev"]?.string, step, database)
+            if query(step, "new_edits") == "false" {
+                return try insert([JSONValue(parsing: text)], id: id, in: database)
+            }
+            try write(JSONValue(parsing: text), id: id, step["expect"]?["json"]?["rev"]?.string, step, database)
         case ("DELETE", let id) where isDone && !id.hasPrefix("_"):
             if parts.count == 3 { return try attachment(parts[2], of: id, step, database) }
             try write(["_deleted": true], id: id, step["expect"]?["json"]?["rev"]?.string, step, database)
@@ -47,7 +51,7 @@ final class DatabaseReplay {
 
     // MARK: - Variables
 
-    private func capture(_ step: JSON) {
+    private func capture(_ step: JSONValue) {
         for member in step["capture"]?.object ?? [:] where member.value.string == "/rev" {
             variables[member.name] = step["expect"]?["json"]?["rev"]?.string
         }
@@ -57,7 +61,7 @@ final class DatabaseReplay {
         variables.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
     }
 
-    private func query(_ step: JSON, _ name: String) -> String? {
+    private func query(_ step: JSONValue, _ name: String) -> String? {
         step["query"]?[name].map { resolved($0.string ?? $0.description) }
     }
 
@@ -70,7 +74,7 @@ final class DatabaseReplay {
 
     // MARK: - Writing
 
-    private func bulk(_ step: JSON, _ database: Database) throws {
+    private func bulk(_ step: JSONValue, _ database: Database) throws {
         let documents = step["json"]?["docs"]?.array ?? []
         guard step["expect"]?["status"]?.int == 201 else { return }
         if step["json"]?["new_edits"] == false { return try insert(documents, id: nil, in: database) }
@@ -81,7 +85,7 @@ final class DatabaseReplay {
         }
     }
 
-    private func insert(_ documents: [JSON], id: String?, in database: Database) throws {
+    private func insert(_ documents: [JSONValue], id: String?, in database: Database) throws {
         for document in documents {
             guard let id = document["_id"]?.string ?? id else { continue }
             let history = try history(document)
@@ -94,7 +98,7 @@ final class DatabaseReplay {
         }
     }
 
-    private func history(_ document: JSON) throws -> RevisionHistory {
+    private func history(_ document: JSONValue) throws -> RevisionHistory {
         guard let revisions = document["_revisions"] else {
             return RevisionHistory(try RevisionID(validating: resolved(document["_rev"]?.string ?? "")))
         }
@@ -103,12 +107,14 @@ final class DatabaseReplay {
             start: UInt64(revisions["start"]?.int ?? 0), signatures: signatures.compactMap { RevisionSignature($0) })
     }
 
-    private func members(_ document: JSON) throws -> DocumentBody {
+    private func members(_ document: JSONValue) throws -> DocumentBody {
         let kept = (document.object ?? [:]).filter { !$0.name.hasPrefix("_") }
         return try DocumentBody(.object(JSONObject(kept.map { ($0.name, $0.value) })))
     }
 
-    private func write(_ json: JSON, id: String, _ expected: String?, _ step: JSON, _ database: Database) throws {
+    private func write(
+        _ json: JSONValue, id: String, _ expected: String?, _ step: JSONValue, _ database: Database
+    ) throws {
         let id = try DocumentID(validating: id)
         let named = json["_rev"]?.string.map(resolved) ?? query(step, "rev")
         var document =
@@ -138,7 +144,7 @@ final class DatabaseReplay {
         compared += 1
     }
 
-    private func attachment(_ name: String, of id: String, _ step: JSON, _ database: Database) throws {
+    private func attachment(_ name: String, of id: String, _ step: JSONValue, _ database: Database) throws {
         let id = try DocumentID(validating: id)
         let header = step["headers"]?["If-Match"]?.string.map { resolved($0.filter { $0 != "\"" }) }
         var document =
@@ -158,8 +164,8 @@ final class DatabaseReplay {
     }
 
     private func attachments(
-        _ json: JSON, keeping old: [Attachment], _ generation: UInt64, _ database: Database
-    ) throws -> [Attachment] {
+        _ json: JSONValue, keeping old: [DocumentAttachment], _ generation: UInt64, _ database: Database
+    ) throws -> [DocumentAttachment] {
         try (json["_attachments"]?.object ?? [:]).compactMap { member in
             guard let data = member.value["data"]?.string else { return old.first { $0.name == member.name } }
             return try database.makeAttachment(
@@ -168,7 +174,7 @@ final class DatabaseReplay {
         }
     }
 
-    private func content(of step: JSON) -> [UInt8] {
+    private func content(of step: JSONValue) -> [UInt8] {
         if let text = step["text"]?.string { return Array(text.utf8) }
         if let base64 = step["base64"]?.string { return [UInt8](Data(base64Encoded: base64) ?? Data()) }
         guard let unit = step["repeat"] else { return [] }
@@ -180,7 +186,7 @@ final class DatabaseReplay {
 
     // MARK: - Reading
 
-    private func difference(_ step: JSON, _ database: Database) throws {
+    private func difference(_ step: JSONValue, _ database: Database) throws {
         guard step["expect"]?["status"]?.int == 200, var asked = step["json"]?.object else { return }
         var expected = step["expect"]?["json"]?.object ?? [:]
         // Local documents have no tree to compare; the server decides whether they may be asked about.
@@ -206,7 +212,7 @@ final class DatabaseReplay {
 
     private static let known: Set = ["conflicts", "deleted_conflicts", "revs", "rev", "meta", "revs_info", "local_seq"]
 
-    private func read(_ id: DocumentID, _ step: JSON, _ database: Database) throws {
+    private func read(_ id: DocumentID, _ step: JSONValue, _ database: Database) throws {
         if query(step, "open_revs") == "all" { return try readLeaves(id, step, database) }
         guard let expected = step["expect"]?["json"], expected["_id"]?.string == id.string,
             Set(step["query"]?.object?.names ?? []).isSubset(of: Self.known)
@@ -230,7 +236,7 @@ final class DatabaseReplay {
         }
     }
 
-    private func readLeaves(_ id: DocumentID, _ step: JSON, _ database: Database) throws {
+    private func readLeaves(_ id: DocumentID, _ step: JSONValue, _ database: Database) throws {
         guard let answer = step["expect"]?["json"], let rows = (answer["$unordered"] ?? answer).array else { return }
         let leaves = try database.leaves(of: id)
         #expect(leaves.count == rows.count, "\(step["name"] ?? "")")
@@ -240,7 +246,7 @@ final class DatabaseReplay {
         }
     }
 
-    private func compare(_ document: Document, _ expected: JSON, _ step: JSON, _ database: Database) throws {
+    private func compare(_ document: Document, _ expected: JSONValue, _ step: JSONValue, _ database: Database) throws {
         compared += 1
         #expect(document.revision?.description == expected["_rev"]?.string, "\(step["name"] ?? "")")
         #expect(document.isDeleted == (expected["_deleted"] == true))

@@ -12,9 +12,9 @@ enum RecordedExchange {
     static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
 
     /// The steps of the revision ids that are recorded in this repository.
-    static func revisionIDs() throws -> [JSON] {
+    static func revisionIDs() throws -> [JSONValue] {
         let file = URL(filePath: #filePath).appending(path: "../../../SettleCoreTests/Fixtures/revision-ids.json")
-        return try #require(try JSON(utf8: [UInt8](Data(contentsOf: file.standardized)))["steps"]?.array)
+        return try #require(try JSONValue(utf8: [UInt8](Data(contentsOf: file.standardized)))["steps"]?.array)
     }
 
     /// The folder of case files: `SETTLE_CONFORMANCE/cases`, or the corpus beside the project.
@@ -33,13 +33,13 @@ enum RecordedExchange {
     }
 
     /// The steps of a file.
-    static func steps(_ name: String) throws -> [JSON] {
-        let file = try JSON(utf8: [UInt8](Data(contentsOf: folder.appendingPathComponent(name))))
+    static func steps(_ name: String) throws -> [JSONValue] {
+        let file = try JSONValue(utf8: [UInt8](Data(contentsOf: folder.appendingPathComponent(name))))
         return file["steps"]?.array ?? []
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The elements of a recorded list, in whatever order they may come.
     var unordered: Set<String> { Set((self["$unordered"] ?? self).array?.compactMap(\.string) ?? []) }
 }

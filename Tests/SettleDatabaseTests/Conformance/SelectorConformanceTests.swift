@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import Testing
 
 /// A selector used as a plain filter finds what a CouchDB found.
@@ -35,7 +36,7 @@ struct SelectorConformanceTests {
                 compared += 1
             }
             if let key = step["query"]?["key"]?.string {
-                for found in keys { #expect(try Collation.compare(found, JSON(parsing: key)) == .same) }
+                for found in keys { #expect(try Collation.compare(found, JSONValue(parsing: key)) == .same) }
             }
         }
         #expect(compared > 400)

@@ -3,11 +3,11 @@ import Testing
 
 /// Stores the documents of a recorded exchange, and replays its queries.
 struct SelectorReplay {
-    private var documents: [String: JSON] = [:]
+    private var documents: [String: JSONValue] = [:]
     /// How many answers were compared.
     private(set) var compared = 0
 
-    mutating func run(_ step: JSON, in file: String) {
+    mutating func run(_ step: JSONValue, in file: String) {
         let place = "\(file): \(step["name"] ?? "")"
         let path = step["path"]?.string ?? ""
         switch (step["method"]?.string, path) {
@@ -25,7 +25,7 @@ struct SelectorReplay {
         }
     }
 
-    private mutating func load(_ step: JSON) {
+    private mutating func load(_ step: JSONValue) {
         let rows = step["expect"]?["json"]?.array ?? []
         for (index, document) in (step["json"]?["docs"]?.array ?? []).enumerated() {
             guard let id = document["_id"]?.string else { continue }
@@ -36,7 +36,7 @@ struct SelectorReplay {
 
     // MARK: - Searches
 
-    private mutating func find(_ step: JSON, _ place: String) {
+    private mutating func find(_ step: JSONValue, _ place: String) {
         guard let json = step["json"]?["selector"], let answer = step["expect"]?["json"] else { return }
         guard step["expect"]?["status"]?.int == 200 else { return refuse(json, answer, place) }
         let options = Set(step["json"]?.object?.names ?? [])
@@ -57,15 +57,15 @@ struct SelectorReplay {
         compared += 1
     }
 
-    private func selector(_ json: JSON, _ place: String) -> Selector? {
-        do { return try Selector(json) } catch {
+    private func selector(_ json: JSONValue, _ place: String) -> MangoSelector? {
+        do { return try MangoSelector(json) } catch {
             Issue.record("\(place): \(error)")
             return nil
         }
     }
 
     /// Errors that are not about the selector are ignored: a search may be refused for its other options.
-    private mutating func refuse(_ json: JSON, _ answer: JSON, _ place: String) {
+    private mutating func refuse(_ json: JSONValue, _ answer: JSONValue, _ place: String) {
         let ours = Self.failure(json)
         let codes: Set = [
             "invalid_selector_json", "invalid_selector", "invalid_operator", "not_supported", "bad_arg", "bad_field",
@@ -82,7 +82,7 @@ struct SelectorReplay {
 
     // MARK: - Feeds
 
-    private mutating func feed(_ step: JSON, _ place: String) {
+    private mutating func feed(_ step: JSONValue, _ place: String) {
         guard let json = step["json"]?["selector"], let answer = step["expect"]?["json"] else { return }
         guard let rows = answer["results"]?.array else {
             if case .object = json { #expect(Self.failure(json)?.reason == answer["reason"]?.string, "\(place)") }
@@ -95,9 +95,9 @@ struct SelectorReplay {
         compared += 1
     }
 
-    private static func failure(_ json: JSON) -> SelectorError? {
+    private static func failure(_ json: JSONValue) -> SelectorError? {
         do throws(SelectorError) {
-            _ = try Selector(json)
+            _ = try MangoSelector(json)
             return nil
         } catch { return error }
     }

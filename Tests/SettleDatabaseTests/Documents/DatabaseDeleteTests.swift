@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -39,15 +40,15 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `the members kept on delete are a setting of the database and persist`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
-        try temporary.database.setMembersKeptOnDelete(["type", "a,\"b"])
+        try temporary.database.setFieldsKeptOnDelete(["type", "a,\"b"])
         try temporary.reopen()
         let database = temporary.database
-        #expect(try database.membersKeptOnDelete() == ["type", "a,\"b"])
+        #expect(try database.fieldsKeptOnDelete() == ["type", "a,\"b"])
         try database.add("a", ["n": 1, "type": "t", "owner": "o", "a,\"b": nil])
         let tombstone = try database.delete("a", keeping: ["owner"])
         #expect(try tombstone?.body() == ["type": "t", "owner": "o", "a,\"b": nil])
-        try database.setMembersKeptOnDelete([])
-        #expect(try database.membersKeptOnDelete().isEmpty)
+        try database.setFieldsKeptOnDelete([])
+        #expect(try database.fieldsKeptOnDelete().isEmpty)
         #expect(try database.problems() == [])
     }
 
@@ -69,7 +70,7 @@ import Testing
             try database.add("d")
             #expect(code { try database.delete("d", adding: ["$closed": "1-a"]) } == .invalid)
             #expect(try database.document("d") != nil)
-            try database.setMembersKeptOnDelete(["x"])
+            try database.setFieldsKeptOnDelete(["x"])
             try database.add("e", ["x": 1, "y": 2])
             #expect(try database.delete("e", keeping: .all)?.body() == ["x": 1, "y": 2])
         }

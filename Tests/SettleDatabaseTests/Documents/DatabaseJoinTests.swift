@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import SettleTesting
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
             try database.insertReplicated([peer("x", try path("3-y", "z", "a")), peer("x", try path("1-q"))])
             #expect(seen.all == ["loser", "winner", "-"])
             // An inner revision that gets its content late is validated as well.
-            database.addValidation("never") { _ in throw ValidationError() }
+            database.addValidation("never") { _ in throw DocumentRejection() }
             #expect(try database.insertReplicated([peer("x", try path("1-a"))]).map(\.word) == ["refused"])
         }
     }

@@ -110,7 +110,7 @@ import Testing
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
             try database.set("a", "v", 2)
-            let seen = Log<JSON?>()
+            let seen = Log<JSONValue?>()
             let saved = try database.save(
                 mine,
                 onConflict: .merge { new, current in

@@ -59,7 +59,7 @@ import Testing
         try withTemporaryDatabase(kind) { database in
             database.addValidation("even") { context in
                 if context.newRevision["v"]?.int?.isMultiple(of: 2) == false {
-                    throw ValidationError(status: 401, message: "odd")
+                    throw DocumentRejection(status: 401, message: "odd")
                 }
             }
             let outcomes = try database.insertReplicated([
@@ -68,7 +68,7 @@ import Testing
             ])
             #expect(outcomes.map(\.word) == ["stored", "refused", "invalid", "stored"])
             if case .refused(let error) = outcomes[1] {
-                #expect((error.cause as? ValidationError) == ValidationError(status: 401, message: "odd"))
+                #expect((error.cause as? DocumentRejection) == DocumentRejection(status: 401, message: "odd"))
             }
             #expect(try database.documents().map(\.id) == ["a", "d"])
             #expect(try database.lastSequence() == 2)

@@ -11,8 +11,8 @@ import Testing
     func `concurrent saves by others are kept, and the closure is called again with them`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
-            let calls = Log<JSON>()
-            let saved = try database.update("a") { document in
+            let calls = Log<JSONValue>()
+            let saved = try database.updateIfNeeded("a") { document in
                 calls.add(document["n"] ?? .null)
                 if calls.values.count < 3 { try database.set("a", "n", .number(JSONNumber(10 * calls.values.count))) }
                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
@@ -31,15 +31,15 @@ import Testing
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
             let before = try database.lastSequence()
-            let saved = try database.update("a") { document in
+            let saved = try database.updateIfNeeded("a") { document in
                 document["n"] = 2
                 return false
             }
             #expect(saved == nil)
-            #expect(throws: Refused.self) { try database.update("a") { _ in throw Refused() } }
+            #expect(throws: Refused.self) { try database.updateIfNeeded("a") { _ in throw Refused() } }
             #expect(
                 code {
-                    try database.update("a") { document in
+                    try database.updateIfNeeded("a") { document in
                         document = Document(id: "b")
                         return true
                     }
@@ -57,16 +57,16 @@ import Testing
                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
                 return true
             }
-            #expect(try database.update("a", count)?.revision?.generation == 1)
-            #expect(try database.update("a", count)?["n"] == 2)
+            #expect(try database.updateIfNeeded("a", count)?.revision?.generation == 1)
+            #expect(try database.updateIfNeeded("a", count)?["n"] == 2)
             try database.delete("a")
-            let revived = try database.update("a") { document in
+            let revived = try database.updateIfNeeded("a") { document in
                 #expect(document.revision == nil)
                 return count(&document)
             }
             #expect(revived?.revision?.generation == 4)
             let calls = Log<Int>()
-            let saved = try database.update("a") { document in
+            let saved = try database.updateIfNeeded("a") { document in
                 calls.add(document["n"]?.int ?? 0)
                 if calls.values.count == 1 { try database.delete("a") }
                 if calls.values.count == 2 { try database.purge("a") }
@@ -74,7 +74,7 @@ import Testing
             }
             #expect(calls.values == [1, 0])
             #expect(saved?["n"] == 1)
-            try database.transaction { _ = try database.update("a", count) }
+            try database.transaction { _ = try database.updateIfNeeded("a", count) }
             #expect(try database.document("a")?["n"] == 2)
         }
     }
@@ -87,7 +87,7 @@ import Testing
                 group.addTask {
                     try await database.perform { database in
                         for _ in 0..<50 {
-                            try database.update("n") { document in
+                            try database.updateIfNeeded("n") { document in
                                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
                                 return true
                             }

@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import SettleTesting
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
     }
 
     // SEMANTICS 89
-    @Test func `a value that is no JSON object is refused as a body and changes nothing`() throws {
+    @Test func `a value that is no JSONValue object is refused as a body and changes nothing`() throws {
         var document = Document(id: "n", body: ["v": 1])
         let reserved = #expect(throws: DatabaseError.self) { try document.setBody(encoding: Odd()) }
         #expect(reserved?.code == .invalid)

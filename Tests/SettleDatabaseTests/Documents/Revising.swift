@@ -1,9 +1,7 @@
 import Foundation
 import Settle
+import SettleDatabase
 import SettlePlatform
-
-/// Settle's type, because Testing also has an `Attachment`.
-typealias Attachment = Settle.Attachment
 
 /// A history written from its newest revision on: `path("3-c", "b", "a")`.
 func path(_ newest: String, _ older: String...) throws -> RevisionHistory {
@@ -15,7 +13,7 @@ func path(_ newest: String, _ older: String...) throws -> RevisionHistory {
 /// A revision as a peer would send it.
 func peer(
     _ id: DocumentID, _ history: RevisionHistory, _ body: DocumentBody = .empty, isDeleted: Bool = false,
-    attachments: [Attachment] = []
+    attachments: [DocumentAttachment] = []
 ) -> ReplicatedRevision {
     ReplicatedRevision(id: id, history: history, isDeleted: isDeleted, body: body, attachments: attachments)
 }
@@ -51,7 +49,7 @@ extension Database {
 
     /// Saves the stored document with one member changed.
     @discardableResult
-    func set(_ id: DocumentID, _ name: String, _ value: JSON) throws -> Document {
+    func set(_ id: DocumentID, _ name: String, _ value: JSONValue) throws -> Document {
         var document = try document(id) ?? Document(id: id)
         document[name] = value
         return try save(document, onConflict: .fail)

@@ -15,7 +15,7 @@ import Testing
         database = try Database.create(folder.path("a"))
     }
 
-    private func large(_ value: UInt8) throws -> SettleDatabase.Attachment {
+    private func large(_ value: UInt8) throws -> DocumentAttachment {
         try database.makeAttachment("large", content: Array(repeating: value, count: 100_000))
     }
 

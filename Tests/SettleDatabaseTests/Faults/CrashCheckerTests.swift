@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 import Testing
 
 @testable import CrashTool

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleCore
 import SettleTesting
 import Testing
 
@@ -122,13 +123,13 @@ import Testing
         let database = try Database.inMemory()
         let good = try database.makeAttachment("f", content: [1])
         let bad = [
-            Attachment(
+            DocumentAttachment(
                 name: "f", contentType: "x", revpos: 0, digest: good.digest, length: -1, encodedLength: 1,
                 encoding: .identity, blob: good.blob, pending: good.pending),
-            Attachment(
+            DocumentAttachment(
                 name: "f", contentType: "x", revpos: 0, digest: good.digest, length: 1, encodedLength: -1,
                 encoding: .identity, blob: good.blob, pending: good.pending),
-            Attachment(
+            DocumentAttachment(
                 name: "f", contentType: "x", revpos: .max, digest: good.digest, length: 1, encodedLength: 1,
                 encoding: .identity, blob: good.blob, pending: good.pending),
         ]

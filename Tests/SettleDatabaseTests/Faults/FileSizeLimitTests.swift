@@ -15,7 +15,7 @@ import Testing
             var acknowledged: Set<String> = []
             var refused: DatabaseErrorCode?
             for number in 0..<1000 where refused == nil {
-                let text = JSON.string(String(repeating: "x", count: 3000))
+                let text = JSONValue.string(String(repeating: "x", count: 3000))
                 let id = DocumentID(unchecked: "d\(number)")
                 do {
                     try database.save(Document(id: id, body: ["text": text]), onConflict: .fail)

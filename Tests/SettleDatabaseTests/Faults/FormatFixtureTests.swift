@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleCore
 import SettleTesting
 import Testing
 
@@ -131,7 +132,7 @@ import Testing
         #expect(checkpoint.body["seq"] == 2)
         #expect(try database.expiration(of: "expires") == Date(timeIntervalSince1970: 4_102_444_800))
         #expect(try database.revisionLimit() == 5)
-        #expect(try database.membersKeptOnDelete() == ["type"])
+        #expect(try database.fieldsKeptOnDelete() == ["type"])
     }
 
     @Test func `a newer format is refused and stays unchanged`() throws {

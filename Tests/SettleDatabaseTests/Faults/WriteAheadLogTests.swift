@@ -40,7 +40,7 @@ import Testing
 
     @Test func `a log that was checkpointed is reused from its beginning`() throws {
         let database = try create()
-        let text = JSON.string(String(repeating: "x", count: 40_000))
+        let text = JSONValue.string(String(repeating: "x", count: 40_000))
         for number in 0..<600 {
             let id = try DocumentID(validating: "d\(number)")
             try database.save(Document(id: id, body: ["text": text]), onConflict: .fail)

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -76,7 +77,7 @@ struct JournalLawTests {
         }
 
         /// The documents according to the coalesced changes.
-        func applied() throws -> [DocumentID: JSON] {
+        func applied() throws -> [DocumentID: JSONValue] {
             var documents = synchronized.mapValues(\.json)
             for change in try journal.pending {
                 if change.operation == .delete {
@@ -84,7 +85,7 @@ struct JournalLawTests {
                     continue
                 }
                 var document = change.operation == .create ? [:] : documents[change.documentID] ?? [:]
-                for attribute in change.attributes { document[attribute.name] = attribute.value }
+                for attribute in change.fields { document[attribute.name] = attribute.value }
                 documents[change.documentID] = document
             }
             return documents
@@ -121,8 +122,8 @@ struct JournalLawTests {
 
     /// The members of an object in any order.
     private struct Members: Equatable {
-        let values: [String: JSON]
-        init(_ json: JSON) {
+        let values: [String: JSONValue]
+        init(_ json: JSONValue) {
             values = Dictionary(uniqueKeysWithValues: (json.object ?? JSONObject()).map { ($0.name, $0.value) })
         }
     }

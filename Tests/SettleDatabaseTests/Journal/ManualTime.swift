@@ -32,7 +32,7 @@ extension Database {
 extension PendingChange {
     /// The change in one line.
     var line: String {
-        let changes = attributes.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time)" }
+        let changes = fields.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time)" }
         return ([operation.rawValue, documentID.string] + changes).joined(separator: " ")
     }
 }

@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import SettlePlatform
 import SettleTesting
 import Testing

@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `compaction returns space and reports progress`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            let text = JSON.string(String(repeating: "x", count: 20_000))
+            let text = JSONValue.string(String(repeating: "x", count: 20_000))
             for number in 0..<60 { try database.set("a", "v", [.number(JSONNumber(number)), text]) }
             let before = try database.info().fileSize
             let told = Log<MaintenanceProgress>()

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -7,14 +8,14 @@ struct SelectorLawTests {
     private static let names = ["a", "b", "c"]
 
     /// A document that has the members `a`, `b` and `c`, because negations match only existing members.
-    private func document(_ values: inout RandomJSON) -> JSON {
+    private func document(_ values: inout RandomJSON) -> JSONValue {
         .object(JSONObject(Self.names.map { ($0, values.value(depth: 2)) }))
     }
 
-    private func condition(_ values: inout RandomJSON) -> JSON {
+    private func condition(_ values: inout RandomJSON) -> JSONValue {
         let operators = ["$lt", "$lte", "$eq", "$ne", "$gte", "$gt", "$in", "$nin", "$all", "$type"]
         let name = operators.randomElement(using: &values.random) ?? "$eq"
-        let argument: JSON =
+        let argument: JSONValue =
             switch name {
             case "$in", "$nin", "$all": .array((0..<2).map { _ in values.value(depth: 2) })
             case "$type": .string(["string", "number", "array"].randomElement(using: &values.random) ?? "")
@@ -23,7 +24,7 @@ struct SelectorLawTests {
         return [Self.names.randomElement(using: &values.random) ?? "a": [name: argument]]
     }
 
-    private func selector(_ values: inout RandomJSON, depth: Int = 3) -> JSON {
+    private func selector(_ values: inout RandomJSON, depth: Int = 3) -> JSONValue {
         guard depth > 0, Int.random(in: 0..<3, using: &values.random) > 0 else { return condition(&values) }
         let parts = (0..<Int.random(in: 1...3, using: &values.random)).map { _ in selector(&values, depth: depth - 1) }
         return switch Int.random(in: 0..<4, using: &values.random) {
@@ -34,7 +35,9 @@ struct SelectorLawTests {
         }
     }
 
-    private func matches(_ selector: JSON, _ document: JSON) throws -> Bool { try Selector(selector).matches(document) }
+    private func matches(_ selector: JSONValue, _ document: JSONValue) throws -> Bool {
+        try MangoSelector(selector).matches(document)
+    }
 
     @Test func `the laws of logic hold where no member is missing`() throws {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
@@ -64,7 +67,7 @@ struct SelectorLawTests {
             for (name, isMatch) in expected {
                 try #require(try matches(["v": [name: other]], ["v": value]) == isMatch, hint)
                 try #require(try !matches(["v": [name: other]], ["w": value]), hint)
-                let elements: JSON = ["v": ["$elemMatch": [name: other]]]
+                let elements: JSONValue = ["v": ["$elemMatch": [name: other]]]
                 try #require(try matches(elements, ["v": [value]]) == isMatch, hint)
             }
             let isIn = value.array.map { $0.contains { Collation.compare($0, other) == .same } } ?? (order == 0)
@@ -77,7 +80,7 @@ struct SelectorLawTests {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         for _ in 0..<2_000 {
             let one = condition(&values)
-            for selector: JSON in [one, ["$not": one], ["$nor": [one]]] {
+            for selector: JSONValue in [one, ["$not": one], ["$nor": [one]]] {
                 try #require(try !matches(selector, ["d": 1]), "seed \(SeededRandom.seed): \(selector)")
             }
         }

@@ -18,10 +18,10 @@ struct SelectorLogicTests {
 
     @Test func `an empty search is distinguished from a filter`() throws {
         for text in [#"{"$and":[]}"#, #"{"$or":[]}"#, #"{"$nor":[]}"#] {
-            #expect(try Selector(JSON(parsing: text)).isVacuous)
+            #expect(try MangoSelector(JSONValue(parsing: text)).isVacuous)
         }
         for text in ["{}", #"{"a":1,"$or":[]}"#, #"{"a":{"$in":[]}}"#, #"{"$or":[{"a":1}]}"#] {
-            #expect(try !Selector(JSON(parsing: text)).isVacuous)
+            #expect(try !MangoSelector(JSONValue(parsing: text)).isVacuous)
         }
     }
 
@@ -65,10 +65,10 @@ struct SelectorLogicTests {
 
     @Test func `a selector sees a document's reserved members`() throws {
         let document = Document(id: "d1", body: ["n": 1])
-        #expect(try Selector(["_id": "d1", "n": 1]).matches(document))
-        #expect(try !Selector(["_rev": ["$exists": true]]).matches(document))
-        #expect(try !Selector(["_deleted": true]).matches(document))
-        #expect(try Selector(["_deleted": ["$exists": false]]).matches(document))
-        #expect(try Selector(["_attachments": ["$exists": false]]).matches(document))
+        #expect(try MangoSelector(["_id": "d1", "n": 1]).matches(document))
+        #expect(try !MangoSelector(["_rev": ["$exists": true]]).matches(document))
+        #expect(try !MangoSelector(["_deleted": true]).matches(document))
+        #expect(try MangoSelector(["_deleted": ["$exists": false]]).matches(document))
+        #expect(try MangoSelector(["_attachments": ["$exists": false]]).matches(document))
     }
 }

@@ -11,18 +11,18 @@ struct SelectorPatternTests {
         (#"\p{Lu}"#, "A", true), ("^(?>a+)b", "aab", true), ("[[:alpha:]]", "1", false),
     ])
     func `a pattern matches anywhere in the string`(pattern: String, text: String, isMatch: Bool) throws {
-        #expect(try Selector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]) == isMatch)
+        #expect(try MangoSelector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]) == isMatch)
     }
 
     @Test func `patterns match bytes`() throws {
-        #expect(try !Selector(["a": ["$regex": "^.va$"]]).matches(["a": "\u{C9}va"]))
-        #expect(try Selector(["a": ["$regex": "^..va$"]]).matches(["a": "\u{C9}va"]))
-        #expect(try Selector(["a": ["$regex": "\u{C9}"]]).matches(["a": "\u{C9}va"]))
+        #expect(try !MangoSelector(["a": ["$regex": "^.va$"]]).matches(["a": "\u{C9}va"]))
+        #expect(try MangoSelector(["a": ["$regex": "^..va$"]]).matches(["a": "\u{C9}va"]))
+        #expect(try MangoSelector(["a": ["$regex": "\u{C9}"]]).matches(["a": "\u{C9}va"]))
     }
 
     @Test func `only strings match a pattern`() throws {
-        for value: JSON in [1, nil, true, ["a"], ["a": "a"]] {
-            #expect(try !Selector(["a": ["$regex": ""]]).matches(["a": value]))
+        for value: JSONValue in [1, nil, true, ["a"], ["a": "a"]] {
+            #expect(try !MangoSelector(["a": ["$regex": ""]]).matches(["a": value]))
         }
     }
 
@@ -34,25 +34,25 @@ struct SelectorPatternTests {
         ])
     func `a pattern that would take too long does not match`(pattern: String, length: Int, end: String) throws {
         let text = String(repeating: "a", count: length) + end
-        #expect(try !Selector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]))
+        #expect(try !MangoSelector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]))
     }
 
     @Test func `a long text is searched to its end`() throws {
         let text = "foo" + String(repeating: "x", count: 2_000_000) + "bar"
-        #expect(try Selector(["a": ["$regex": "foo.*bar"]]).matches(["a": .string(text)]))
-        #expect(try Selector(["a": ["$regex": "b[a-z]r$"]]).matches(["a": .string(text)]))
+        #expect(try MangoSelector(["a": ["$regex": "foo.*bar"]]).matches(["a": .string(text)]))
+        #expect(try MangoSelector(["a": ["$regex": "b[a-z]r$"]]).matches(["a": .string(text)]))
     }
 
     @Test(arguments: ["[", "(", "*a", "a{2,1}", "(?<n", #"\"#, "(?z)"])
     func `a malformed pattern is refused`(pattern: String) {
-        #expect(throws: SelectorError.self) { try Selector(["a": ["$regex": .string(pattern)]]) }
+        #expect(throws: SelectorError.self) { try MangoSelector(["a": ["$regex": .string(pattern)]]) }
     }
 
     @Test func `a pattern that is too large is refused`() {
         let long = String(repeating: "a", count: 70_000)
         let deep = String(repeating: "(", count: 5_000) + String(repeating: ")", count: 5_000)
         for pattern in [long, deep, "((((a{60000}){60000}){60000}){60000})"] {
-            #expect(throws: SelectorError.self) { try Selector(["a": ["$regex": .string(pattern)]]) }
+            #expect(throws: SelectorError.self) { try MangoSelector(["a": ["$regex": .string(pattern)]]) }
         }
     }
 }

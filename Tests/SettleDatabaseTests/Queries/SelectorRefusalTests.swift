@@ -58,22 +58,22 @@ struct SelectorRefusalTests {
             let text = String(repeating: open, count: 500) + "{}" + String(repeating: close, count: 500)
             #expect(try SelectorSamples.error(text)?.code == .tooDeep)
         }
-        var literal: JSON = 1
+        var literal: JSONValue = 1
         for _ in 0..<100_000 { literal = [literal] }
-        #expect(throws: SelectorError.self) { try Selector(["a": literal]) }
+        #expect(throws: SelectorError.self) { try MangoSelector(["a": literal]) }
         // Releasing such a deep value recurses, so it is taken apart first.
         while case .array(let inner) = literal { literal = inner[0] }
     }
 
     @Test func `a selector at the limit works`() throws {
-        let depth = Selector.maximumDepth - 1
+        let depth = MangoSelector.maximumDepth - 1
         let text = String(repeating: #"{"$not":"#, count: depth) + #"{"a":1}"# + String(repeating: "}", count: depth)
         #expect(try !SelectorSamples.matches(text, #"{"a":1}"#))
     }
 
     @Test func `a wide selector works`() throws {
-        let many = JSON.array((0..<20_000).map { ["n": ["$eq": .number(JSONNumber($0))]] })
-        #expect(try Selector(["$or": many]).matches(["n": 19_999]))
-        #expect(try !Selector(["$or": many]).matches(["n": 20_000]))
+        let many = JSONValue.array((0..<20_000).map { ["n": ["$eq": .number(JSONNumber($0))]] })
+        #expect(try MangoSelector(["$or": many]).matches(["n": 19_999]))
+        #expect(try !MangoSelector(["$or": many]).matches(["n": 20_000]))
     }
 }

@@ -12,7 +12,7 @@ import Testing
     private static let refused: Set = ["idn-email", "idn-hostname", "iri", "iri-reference", "uri-template"]
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: folder), "the suite is not installed"))
-    func `the cases of the JSON Schema test suite pass`() throws {
+    func `the cases of the JSONValue Schema test suite pass`() throws {
         let suite = try SchemaSuite(folder: Self.folder, checksFormats: true)
         #expect(suite.failed.isEmpty)
         #expect(Set(suite.refused.keys.map { String($0.prefix { $0 != ":" }) }) == Self.refused)

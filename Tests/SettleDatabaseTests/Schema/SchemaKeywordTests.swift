@@ -3,10 +3,10 @@ import Testing
 
 @testable import SettleDatabase
 
-@Suite struct `Keywords of a JSON Schema` {
+@Suite struct `Keywords of a JSONValue Schema` {
     /// Checks a value, both given as JSON text, and gives the problems as text.
     private func problems(_ schema: String, _ value: String) throws -> [String] {
-        try JSONSchema(JSON(parsing: schema)).problems(in: JSON(parsing: value)).map(\.description)
+        try JSONSchema(JSONValue(parsing: schema)).problems(in: JSONValue(parsing: value)).map(\.description)
     }
 
     @Test(arguments: [
@@ -100,7 +100,7 @@ import Testing
         "title", "description", "default", "format", "examples", "$comment", "readOnly", "x-mine", "contentSchema",
     ])
     func `are ignored where they only annotate`(keyword: String) throws {
-        let schema = try JSONSchema(.object(JSONObject([(keyword, JSON.object(["type": "no type"]))])))
+        let schema = try JSONSchema(.object(JSONObject([(keyword, JSONValue.object(["type": "no type"]))])))
         #expect(schema.problems(in: 1) == [])
         #expect(try JSONSchema(true).problems(in: 1) == [])
         #expect(try JSONSchema(false).problems(in: 1).map(\.keyword) == ["false"])

@@ -3,23 +3,23 @@ import Testing
 
 @testable import SettleDatabase
 
-@Suite struct `Limits of checking against a JSON Schema` {
+@Suite struct `Limits of checking against a JSONValue Schema` {
     @Test func `accept recursive values as deep as the limit, and no deeper`() throws {
         let schema = try JSONSchema(["type": "object", "properties": ["a": ["$ref": "#"]]])
         for (depth, expected) in [(SchemaLimits.depth, []), (SchemaLimits.depth + 1, ["limit"])] {
             let text = String(repeating: #"{"a":"#, count: depth - 1) + "{}" + String(repeating: "}", count: depth - 1)
-            #expect(schema.problems(in: try JSON(parsing: text)).map(\.keyword) == expected)
+            #expect(schema.problems(in: try JSONValue(parsing: text)).map(\.keyword) == expected)
         }
         let list = try JSONSchema(["items": ["$ref": "#"], "uniqueItems": true])
         let depth = JSONLimits.depth
         let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-        #expect(list.problems(in: try JSON(parsing: nested)).map(\.keyword) == ["limit"])
+        #expect(list.problems(in: try JSONValue(parsing: nested)).map(\.keyword) == ["limit"])
     }
 
     @Test func `stop a validation that goes too deep`() throws {
-        let deep: JSON = ["$ref": "#"]
+        let deep: JSONValue = ["$ref": "#"]
         let schema = try JSONSchema(["properties": ["a": ["allOf": [["allOf": [["allOf": [deep]]]]]]]])
-        var value: JSON = 1
+        var value: JSONValue = 1
         for _ in 0..<JSONLimits.depth { value = ["a": value] }
         #expect(schema.problems(in: value).map(\.keyword) == ["limit"])
     }
@@ -27,7 +27,7 @@ import Testing
     @Test func `stop a validation that takes too long, and accept nothing by it`() throws {
         var definitions = JSONObject([("d0", ["type": "null"])])
         for level in 1...40 {
-            let below: JSON = ["$ref": .string("#/$defs/d\(level - 1)")]
+            let below: JSONValue = ["$ref": .string("#/$defs/d\(level - 1)")]
             definitions["d\(level)"] = ["anyOf": [["allOf": [below, false]], below]]
         }
         let schema = try JSONSchema(["$defs": .object(definitions), "not": ["$ref": "#/$defs/d40"]])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SettleDatabase
 
-@Suite struct `JSON Schemas that are refused` {
+@Suite struct `JSONValue Schemas that are refused` {
     private func error(_ schema: String) throws -> SchemaError? {
-        let json = try JSON(parsing: schema)
+        let json = try JSONValue(parsing: schema)
         return #expect(throws: SchemaError.self) { try JSONSchema(json) }
     }
 
@@ -70,7 +70,7 @@ import Testing
 
     @Test(arguments: ["#/$defs/none", "#none", "#/a/-1", "#/a/01", "#/a/2", "#/~2", "#%", "#%zz", "#a/b"])
     func `when a reference has no target`(reference: String) throws {
-        let schema: JSON = ["a": [true, true], "allOf": [["$ref": .string(reference)]]]
+        let schema: JSONValue = ["a": [true, true], "allOf": [["$ref": .string(reference)]]]
         let error = #expect(throws: SchemaError.self) { try JSONSchema(schema) }
         #expect(error?.code == .unresolvedReference)
         #expect(error?.path == "/allOf/0/$ref")
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `when they are nested too deeply`() throws {
-        var schema: JSON = true
+        var schema: JSONValue = true
         for _ in 0...JSONLimits.depth { schema = ["not": schema] }
         let error = #expect(throws: SchemaError.self) { try JSONSchema(schema) }
         #expect(error?.code == .tooDeep)

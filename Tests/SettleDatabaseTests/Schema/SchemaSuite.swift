@@ -18,13 +18,13 @@ struct SchemaSuite {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name.hasSuffix(".json") {
             let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(name))
             files += 1
-            for group in try JSON(utf8: Array(data)).array ?? [] {
+            for group in try JSONValue(utf8: Array(data)).array ?? [] {
                 run(group, of: String(name.dropLast(5)), checksFormats)
             }
         }
     }
 
-    private mutating func run(_ group: JSON, of file: String, _ checksFormats: Bool) {
+    private mutating func run(_ group: JSONValue, of file: String, _ checksFormats: Bool) {
         let title = "\(file): \(group["description"]?.string ?? "")"
         do {
             let schema = try JSONSchema(group["schema"] ?? .null, checksFormats: checksFormats)

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleDatabase
 
 /// The official suite, if it is installed; deviations are listed here with their reasons.
-@Suite struct `The JSON Schema test suite` {
+@Suite struct `The JSONValue Schema test suite` {
     /// The folder of the newest draft in Debian's package `json-schema-test-suite` 2.0.0.
     private static let draft7 = "/usr/share/json-schema-test-suite/tests/draft7"
     /// The folder `tests/draft2020-12` of a checkout of the suite, commit 44401e0c (2026-08-22).

@@ -1,4 +1,6 @@
 import Settle
+import SettleCore
+import SettleDatabase
 import SettleTesting
 
 /// Incorrect ways to settle, which other products have had: the simulator must find each.

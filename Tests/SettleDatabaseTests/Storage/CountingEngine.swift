@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import Synchronization
 
 /// An engine that counts reads, and delegates to another.

@@ -94,7 +94,7 @@ import Testing
         try withTemporaryDatabase(kind) { (database) throws in
             let body: DocumentBody = ["n": 1]
             database.addValidation("needs n") { context in
-                if context.newRevision["n"] == nil { throw ValidationError() }
+                if context.newRevision["n"] == nil { throw DocumentRejection() }
             }
             let refused = Log<Bool>()
             onThreads(12) { thread in

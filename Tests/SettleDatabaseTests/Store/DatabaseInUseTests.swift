@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct DatabaseInUseTests {
     @Test func `a database that another process has open is in use until that process ends`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         let created = try store.create("a")
         try created.add("a")
         created.close()

@@ -9,7 +9,7 @@ import Testing
 @Suite struct StoreTests {
     @Test func `databases are created, listed, opened and deleted by name`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder("data"))
+        let store = try DocumentStore(path: folder("data"))
         #expect(try store.names() == [])
         #expect(code { try store.open("notes") } == .notFound)
         let notes = try store.create("notes")
@@ -33,8 +33,8 @@ import Testing
     ])
     func `an illegal name is refused`(name: String) throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
-        #expect(!Store.isName(name))
+        let store = try DocumentStore(path: folder.path)
+        #expect(!DocumentStore.isName(name))
         #expect(code { try store.create(name) } == .invalid)
         #expect(code { try store.open(name) } == .invalid)
         #expect(code { try store.delete(name) } == .invalid)
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: ["a", "a/b", "z_0-9$()+", "_users", "_replicator", "_global_changes"])
     func `a legal name is taken`(name: String) throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         try store.create(name).add("a")
         #expect(try store.names() == [name])
         #expect(try store.open(name).document("a") != nil)
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `other files in the folder are not listed`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         for name in ["x.settle", "a.settle.deleted", "A.settle", "other"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }
@@ -62,16 +62,16 @@ import Testing
 
     @Test func `the remains of an interrupted deletion are removed when the store opens`() throws {
         let folder = try TemporaryFolder()
-        _ = try Store(path: folder.path).create("kept")
+        _ = try DocumentStore(path: folder.path).create("kept")
         let left = folder.path + "/doomed.settle.deleted"
         try FileManager.default.createDirectory(atPath: left + "/attachments", withIntermediateDirectories: true)
-        #expect(try Store(path: folder.path).names() == ["kept"])
+        #expect(try DocumentStore(path: folder.path).names() == ["kept"])
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
     @Test func `a database that nobody holds any more leaves nothing behind in memory`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         for number in 0..<50 { _ = try store.create("db\(number)") }
         for number in 0..<50 { _ = try store.open("db\(number)") }
         let entries = DatabaseRegistry.shared.entries.withLock { $0.keys.map { String(decoding: $0, as: UTF8.self) } }
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `a database that is being closed can be deleted`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         for round in 0..<50 {
             let database = try store.create("a")
             try database.add(DocumentID(validating: "d\(round)"))
@@ -107,7 +107,7 @@ import Testing
     @Test func `a store whose folder can't be created throws an error that says so`() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder("file")))
-        #expect(code { try Store(path: folder("file") + "/data") } == .inputOutput)
+        #expect(code { try DocumentStore(path: folder("file") + "/data") } == .inputOutput)
     }
 }
 

@@ -35,17 +35,17 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `a refusal reaches the caller with status and message, and nothing is written`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            database.addValidation("no") { _ in throw ValidationError() }
-            database.addValidation("later") { _ in throw ValidationError(status: 401, message: "who are you") }
+            database.addValidation("no") { _ in throw DocumentRejection() }
+            database.addValidation("later") { _ in throw DocumentRejection(status: 401, message: "who are you") }
             let attachment = try database.makeAttachment("x", content: [1])
             let error = #expect(throws: DatabaseError.self) {
                 try database.save(Document(id: "a", attachments: [attachment]), onConflict: .lastWriteWins)
             }
             #expect(error?.code == .refused)
-            #expect(error?.cause as? ValidationError == ValidationError(status: 401, message: "who are you"))
+            #expect(error?.cause as? DocumentRejection == DocumentRejection(status: 401, message: "who are you"))
             database.removeValidation("later")
             let plain = #expect(throws: DatabaseError.self) { try database.add("a") }
-            #expect(plain?.cause as? ValidationError == ValidationError(status: 403, message: "invalid document"))
+            #expect(plain?.cause as? DocumentRejection == DocumentRejection(status: 403, message: "invalid document"))
             #expect(try database.lastSequence() == 0)
             #expect(try database.info().blobs == 0)
             database.removeValidation("no")
@@ -59,7 +59,7 @@ import Testing
         try withTemporaryDatabase(kind) { database in
             database.addValidation("done first") { context in
                 if context.newRevision.isDeleted, context.currentRevision?["completed"] != true {
-                    throw ValidationError(message: "not completed")
+                    throw DocumentRejection(message: "not completed")
                 }
             }
             try database.add("a", ["completed": false])
@@ -99,7 +99,7 @@ import Testing
             let error = #expect(throws: DatabaseError.self) { try database.add("a") }
             #expect(asked.values == ["1", "2"])
             #expect(error?.code == .refused)
-            #expect((error?.cause as? ValidationError)?.status == 500)
+            #expect((error?.cause as? DocumentRejection)?.status == 500)
             #expect(warnings.values.count == 1)
             #expect(warnings.values.first?.contains("Nonsense") == true)
         }
@@ -108,7 +108,7 @@ import Testing
     // SEMANTICS 125
     @Test func `validations are not stored in the file`() throws {
         let temporary = try TemporaryDatabase(.file)
-        temporary.database.addValidation("no") { _ in throw ValidationError() }
+        temporary.database.addValidation("no") { _ in throw DocumentRejection() }
         #expect(code { try temporary.database.add("a") } == .refused)
         try temporary.reopen()
         #expect(code { try temporary.database.add("a") } == nil)
@@ -118,7 +118,7 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `a refusal in a batch is in its place and the others are stored`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            database.addValidation("b") { if $0.newRevision.id == "b" { throw ValidationError() } }
+            database.addValidation("b") { if $0.newRevision.id == "b" { throw DocumentRejection() } }
             let batch = ["a", "b", "c"].map { Document(id: $0) }
             let codes = try database.saveAll(batch, onConflict: .fail).map { row in code { try row.get() } }
             #expect(codes == [nil, .refused, nil])

@@ -22,9 +22,9 @@ import Testing
                 try database.save(document, onConflict: .fail)
             } else {
                 let error = #expect(throws: DatabaseError.self) { try database.save(document, onConflict: .fail) }
-                let refusal = try #require(error?.cause as? ValidationError)
+                let refusal = try #require(error?.cause as? DocumentRejection)
                 #expect(refusal.status == 403)
-                #expect(refusal.message == "'created_at' is not an ISO 8601 date: \(JSON.string(text))")
+                #expect(refusal.message == "'created_at' is not an ISO 8601 date: \(JSONValue.string(text))")
             }
         }
     }

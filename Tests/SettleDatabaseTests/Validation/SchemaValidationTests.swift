@@ -1,9 +1,10 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
 @Suite struct SchemaValidationTests {
-    private static let schema: JSON = [
+    private static let schema: JSONValue = [
         "type": "object", "required": ["title"],
         "properties": ["title": ["type": "string"], "count": ["type": "integer", "minimum": 0]],
     ]
@@ -18,7 +19,7 @@ import Testing
             bad["count"] = -1
             let error = #expect(throws: DatabaseError.self) { try database.save(bad, onConflict: .fail) }
             #expect(error?.code == .refused)
-            let refusal = try #require(error?.cause as? ValidationError)
+            let refusal = try #require(error?.cause as? DocumentRejection)
             #expect(refusal.status == 403)
             #expect(refusal.message.hasPrefix("/count: minimum: "))
             #expect(try database.document("a") == good)

@@ -4,15 +4,15 @@ import Testing
 
 @Suite struct ValidationContextTests {
     private func check(
-        _ old: DocumentBody?, _ new: DocumentBody, _ validation: @escaping Validation
-    ) throws -> ValidationError? {
+        _ old: DocumentBody?, _ new: DocumentBody, _ validation: @escaping DocumentValidation
+    ) throws -> DocumentRejection? {
         try withTemporaryDatabase(.memory) { database in
             if let old { try database.add("a", old) }
             database.addValidation("test", validation)
             do {
                 try database.save(Document(id: "a", body: new), onConflict: .lastWriteWins)
                 return nil
-            } catch let error as DatabaseError { return error.cause as? ValidationError }
+            } catch let error as DatabaseError { return error.cause as? DocumentRejection }
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
             database.addValidation("date") { context in
                 guard let date = context.newRevision["created_at"]?.string else { return }
                 if date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/) == nil {
-                    throw ValidationError(message: "invalid date \(date)")
+                    throw DocumentRejection(message: "invalid date \(date)")
                 }
             }
             do {
@@ -75,7 +75,7 @@ import Testing
                 #expect(isFine)
             } catch let error as DatabaseError {
                 #expect(!isFine && error.code == .refused)
-                #expect((error.cause as? ValidationError)?.message == "invalid date yesterday")
+                #expect((error.cause as? DocumentRejection)?.message == "invalid date yesterday")
             }
             let outcomes = try database.insertReplicated([peer("b", path("1-b"), body)])
             #expect(outcomes.map(\.word) == [isFine ? "stored" : "refused"])
@@ -91,9 +91,9 @@ import Testing
             response.errorMessage = "second"
             return false
         }
-        #expect(try check(nil, .empty, old) == ValidationError(status: 401, message: "first"))
+        #expect(try check(nil, .empty, old) == DocumentRejection(status: 401, message: "first"))
         let plain = ValidationAdapter.returning { _, _ in false }
-        #expect(try check(nil, .empty, plain) == ValidationError(status: 403, message: "invalid document"))
+        #expect(try check(nil, .empty, plain) == DocumentRejection(status: 403, message: "invalid document"))
         let named = ValidationAdapter.returning { context, response in
             response.errorMessage = "mine"
             return response.disallowChanges(to: ["v"], in: context)

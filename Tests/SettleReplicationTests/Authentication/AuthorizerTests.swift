@@ -9,9 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct AuthorizerTests {
     private static let url = "http://couch.example/db"
 
-    private func headers(of credentials: Credentials) async throws -> HTTPClientHeaders {
+    private func headers(of credentials: ReplicationCredentials) async throws -> TransportHeaders {
         let url = try HTTPURL(Self.url)
-        var request = HTTPClientRequest("GET", url)
+        var request = TransportRequest("GET", url)
         _ = try await Authorizer(credentials, server: url.parent, client: NoNetwork()).authorize(&request)
         return request.headers
     }
@@ -32,7 +32,7 @@ import Testing
     @Test func `no kind prints its secret`() {
         let keys = OAuth1(consumerKey: "app", consumerSecret: "hunter2", token: "hunter2", tokenSecret: "hunter2")
         for (credentials, words) in [
-            (Credentials.basic(user: "anna", password: "hunter2"), "basic authentication as 'anna'"),
+            (ReplicationCredentials.basic(user: "anna", password: "hunter2"), "basic authentication as 'anna'"),
             (.session(user: "anna", password: "hunter2"), "a session of 'anna'"),
             (.bearer("hunter2"), "a bearer token"),
             (.bearer { "hunter2" }, "a bearer token"), (.oauth1(keys), "OAuth 1 with the key 'app'"),
@@ -49,16 +49,16 @@ import Testing
     @Test func `a token is requested again before it expires, and not earlier`() async throws {
         let clock = Guarded(1000.0)
         let asked = Guarded(0)
-        let credentials = Credentials.bearer {
+        let credentials = ReplicationCredentials.bearer {
             asked.withLock { $0 += 1 }
-            let claims: JSON = ["exp": .number(JSONNumber(clock.withLock { Int($0) } + 100))]
+            let claims: JSONValue = ["exp": .number(JSONNumber(clock.withLock { Int($0) } + 100))]
             return "e30." + Base64.encode(claims.utf8).filter { $0 != "=" } + ".c2ln"
         }
         let url = try HTTPURL(Self.url)
         let authorizer = Authorizer(credentials, server: url, client: NoNetwork()) { clock.withLock { $0 } }
         for (time, count) in [(1000.0, 1), (1080, 1), (1086, 2), (1100, 2), (1180, 3)] {
             clock.withLock { $0 = time }
-            var request = HTTPClientRequest("GET", url)
+            var request = TransportRequest("GET", url)
             _ = try await authorizer.authorize(&request)
             #expect(asked.withLock { $0 } == count, "at \(time)")
         }
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a refused token is requested again once`() async throws {
         let asked = Guarded(0)
-        let credentials = Credentials.bearer {
+        let credentials = ReplicationCredentials.bearer {
             asked.withLock { asked in
                 asked += 1
                 return "token-\(asked)"
@@ -89,7 +89,7 @@ import Testing
                 try peer.write("HTTP/1.1 \(isRight ? 200 : 401) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             }
         }
-        let client = CurlHTTPClient()
+        let client = CurlTransport()
         let database = CouchDBConnection(
             database: try HTTPURL(server.url + "/db"), client: client, credentials: credentials)
         #expect(try await database.json("POST", "_x", body: [1]).json["ok"] == true)
@@ -104,7 +104,9 @@ import Testing
         ("http://couch.example/db", true), ("https://couch.example/db", false), ("http://localhost:5984/db", false),
     ])
     func `a password over an unencrypted connection is warned about`(url: String, isWarnedOf: Bool) throws {
-        for credentials in [Credentials.basic(user: "anna", password: "pw"), .session(user: "anna", password: "pw")] {
+        for credentials in [
+            ReplicationCredentials.basic(user: "anna", password: "pw"), .session(user: "anna", password: "pw"),
+        ] {
             var warnings: [String] = []
             _ = CouchDBConnection(
                 database: try HTTPURL(url), client: NoNetwork(), credentials: credentials

@@ -24,7 +24,7 @@ import Testing
 
     private func ask(_ server: OddServer, _ store: CredentialStore) async throws -> CouchDBAnswer {
         let connection = CouchDBConnection(
-            database: try HTTPURL(server.url + "/db"), client: CurlHTTPClient(), credentials: .stored(store))
+            database: try HTTPURL(server.url + "/db"), client: CurlTransport(), credentials: .stored(store))
         return try await connection.json("GET", "")
     }
 
@@ -67,7 +67,7 @@ import Testing
         let error = await #expect(throws: CouchDBError.self) { try await ask(server, store) }
         #expect(error?.tried == "basic authentication as 'anna'")
         #expect(server.requests.count == 2)
-        var text = "\(store) \(Credentials.stored(store))"
+        var text = "\(store) \(ReplicationCredentials.stored(store))"
         dump(store, to: &text)
         #expect(!text.contains("wrong"))
     }
@@ -113,14 +113,14 @@ import Testing
         shared.add(user: "anna", password: "hunter2", for: try HTTPURL(server.url))
         CredentialStore.shared = shared
         let url = try HTTPURL(server.url + "/db")
-        let ask = { (credentials: Credentials?) async throws in
-            try await CouchDBConnection(database: url, client: CurlHTTPClient(), credentials: credentials).json(
+        let ask = { (credentials: ReplicationCredentials?) async throws in
+            try await CouchDBConnection(database: url, client: CurlTransport(), credentials: credentials).json(
                 "GET", "")
         }
         #expect(try await ask(nil).json["ok"] == true)
         #expect(try CouchDBPeer(url).credentials.description == "stored credentials")
         // Explicit credentials are used as given, and other servers need other entries.
-        await #expect(throws: CouchDBError.self) { try await ask(Credentials.none) }
+        await #expect(throws: CouchDBError.self) { try await ask(ReplicationCredentials.none) }
         #expect(try CouchDBPeer(HTTPURL("http://eve:x@127.0.0.1:\(url.port)/db")).credentials.user == "eve")
         let elsewhere = try HTTPURL("http://127.0.0.1:\(url.port + 1)/db")
         #expect(try CouchDBPeer(elsewhere).credentials.description == "no authentication")

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HeldCookieTests {
     private func logIn(_ user: String, at server: LiveServer) async throws -> String {
         let login = SessionLogin(
-            server: try server.url(credentials: ""), user: user, password: "secret-word", client: CurlHTTPClient())
+            server: try server.url(credentials: ""), user: user, password: "secret-word", client: CurlTransport())
         return try await login.cookie(now: 0).text
     }
 
@@ -28,7 +28,7 @@ import Testing
         cookie.renew(RenewedSecret.Secret(text: "late", end: nil))
         #expect(cookie.text(now: 0) == nil)
         cookie.set("hunter2")
-        var text = "\(cookie) \(Credentials.cookie(cookie))"
+        var text = "\(cookie) \(ReplicationCredentials.cookie(cookie))"
         dump(cookie, to: &text)
         #expect(!text.contains("hunter2"))
     }
@@ -36,17 +36,17 @@ import Testing
     // SEMANTICS 139
     @Test func `a changed cookie takes effect on a running replication`() async throws {
         let server = try LiveServer { $0.security.admins["anna"] = "secret-word" }
-        let hub = try Store(path: server.folder.path).create("hub")
+        let hub = try DocumentStore(path: server.folder.path).create("hub")
         let notes = try Database.inMemory()
         defer { notes.close() }
-        let sent = SeenCookies(CurlHTTPClient())
+        let sent = SeenCookies(CurlTransport())
         let (first, second) = (try await logIn("admin", at: server), try await logIn("anna", at: server))
         let cookie = HeldCookie(first)
         let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: .cookie(cookie), client: sent)
         var configuration = ReplicationConfiguration.push(notes, to: peer)
         configuration.isContinuous = true
         configuration.usesCheckpoints = false
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         try notes.put("a", ["n": 1])
         try await replicator.waits { _ in try hub.document("a") != nil }
@@ -66,17 +66,17 @@ import Testing
 }
 
 /// A client that records the cookies it sends.
-private final class SeenCookies: HTTPClient {
-    private let client: any HTTPClient
+private final class SeenCookies: HTTPTransport {
+    private let client: any HTTPTransport
     private let seen = Guarded<Set<String>>([])
 
-    init(_ client: any HTTPClient) { self.client = client }
+    init(_ client: any HTTPTransport) { self.client = client }
 
     var all: Set<String> { seen.withLock(\.self) }
 
     func forget() { seen.withLock { $0 = [] } }
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
         if let cookie = request.headers["Cookie"] {
             seen.withLock { _ = $0.insert(String(cookie.dropFirst("AuthSession=".count))) }
         }

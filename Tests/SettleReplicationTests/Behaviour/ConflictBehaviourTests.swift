@@ -14,11 +14,11 @@ struct ConflictBehaviourTests {
         var configuration = ReplicationConfiguration.pull(database.database, from: hub.peer)
         configuration.conflictPolicy = policy
         try await hub.send()
-        return try await Replicator(configuration).run()
+        return try await OneWayReplicator(configuration).run()
     }
 
     private func push(_ database: PeerPair.Side, to hub: PeerPair.Side) async throws -> ReplicationResult {
-        let result = try await Replicator(.push(database.database, to: hub.peer)).run()
+        let result = try await OneWayReplicator(.push(database.database, to: hub.peer)).run()
         try await hub.bring()
         return result
     }
@@ -106,7 +106,7 @@ struct ConflictBehaviourTests {
         var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
         configuration.conflictPolicy = failing
         // Its events end when it is released.
-        var replicator: Replicator? = Replicator(configuration)
+        var replicator: OneWayReplicator? = OneWayReplicator(configuration)
         let events = try #require(replicator?.events)
         let result = try #require(try await replicator?.run())
         #expect(result.counts.conflictsSettled == 5)
@@ -134,7 +134,7 @@ struct ConflictBehaviourTests {
         #expect(told.count == 6 && told.values.allSatisfy { $0 == 1 })
         #expect(try here.database.conflictedDocumentIDs() == ["d3"])
         configuration.conflictPolicy = .mostRevisions
-        let again = try await Replicator(configuration).run()
+        let again = try await OneWayReplicator(configuration).run()
         #expect(again.counts.changesRead == 0)
         #expect(again.counts.conflictsSettled == 1)
         #expect(again.ledger.count == 0)
@@ -157,7 +157,7 @@ struct ConflictBehaviourTests {
             order.withLock { $0.append("answered") }
             return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
         }
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         // Its status whenever it rests after it was active.
         let statuses = replicator.statuses
         let resting = Task {
@@ -205,7 +205,7 @@ struct ConflictBehaviourTests {
             for await _ in answers { break }
             return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
         }
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         var questions = asked.makeAsyncIterator()
         for settled in 0..<3 {
@@ -232,7 +232,7 @@ struct ConflictBehaviourTests {
             isAsked.yield()
             while true { try await Task.sleep(for: .seconds(3600)) }
         }
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         for await _ in asked { break }
         await replicator.suspend()
@@ -294,7 +294,7 @@ struct ConflictBehaviourTests {
         let devices = [first, try await pair.makeTarget(), try await pair.makeTarget()]
         try hub.database.put("a", ["x": 0, "y": 0, "z": 0])
         for device in devices { try await replicate(hub, to: device) }
-        let start: JSON = ["x": 0, "y": 0, "z": 0]
+        let start: JSONValue = ["x": 0, "y": 0, "z": 0]
         for (device, name) in zip(devices, ["x", "y", "z"]) {
             try device.database.put("a", start.setting(name, 1))
         }
@@ -321,19 +321,19 @@ struct ConflictBehaviourTests {
         let other = try TemporaryDatabase(.memory)
         var configuration = ReplicationConfiguration.pull(temporary.database, from: LocalPeer(other.database))
         configuration.conflictPolicy = .mostRevisions
-        let first = Replicator(configuration)
-        let second = Replicator(configuration)
+        let first = OneWayReplicator(configuration)
+        let second = OneWayReplicator(configuration)
         #expect(warnings.withLock(\.self).isEmpty)
         configuration.conflictPolicy = .localWins
-        let third = Replicator(configuration)
+        let third = OneWayReplicator(configuration)
         #expect(warnings.withLock(\.count) == 1)
         withExtendedLifetime((first, second, third)) {}
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The same with one member set.
-    fileprivate func setting(_ name: String, _ value: JSON) -> JSON {
+    fileprivate func setting(_ name: String, _ value: JSONValue) -> JSONValue {
         var copy = self
         copy[name] = value
         return copy

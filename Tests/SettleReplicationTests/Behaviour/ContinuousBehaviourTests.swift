@@ -11,7 +11,7 @@ struct ContinuousBehaviourTests {
         let (source, target) = try await pair.make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         try source.database.put("a", ["n": 1])
         replicator.start()
         for number in 0..<20 {
@@ -41,7 +41,7 @@ struct ContinuousBehaviourTests {
         // SEMANTICS 134: continuous or not, it is the same replication.
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .idle }
         await replicator.stop()
@@ -83,7 +83,7 @@ struct ContinuousBehaviourTests {
         let (source, target) = try await pair.make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
-        Replicator(configuration).start()
+        OneWayReplicator(configuration).start()
         let changes = try target.database.observe(since: 0)
         try source.database.put("a", ["n": 1])
         for try await change in changes where change.id == "a" { break }

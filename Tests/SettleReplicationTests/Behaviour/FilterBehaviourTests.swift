@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -31,7 +32,7 @@ struct FilterBehaviourTests {
     ) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
-        let selector = try Selector(["owner": "ada"])
+        let selector = try MangoSelector(["owner": "ada"])
         let result = try await replicate(source, to: target) { $0.filter = .selector(selector) }
         #expect(try target.database.documents().count == 20)
         #expect(result.counts.revisionsChecked == 20)
@@ -52,7 +53,7 @@ struct FilterBehaviourTests {
         let (source, target) = try await pair.make()
         let (here, there) = (source.database, target.database)
         try fill(here)
-        let selector = try Selector(["owner": "ada"])
+        let selector = try MangoSelector(["owner": "ada"])
         let change = { (configuration: inout ReplicationConfiguration) in configuration.filter = .selector(selector) }
         try await replicate(source, to: target, change)
         let left = try here.put("d4", ["owner": "bob"])
@@ -64,7 +65,7 @@ struct FilterBehaviourTests {
         try here.put("new", ["owner": "eve"])
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         change(&configuration)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let events = replicator.events
         let result = try await replicator.run()
         #expect(result.counts.documentsLeft == 2 && result.counts.documentsFiltered == 4)
@@ -114,7 +115,7 @@ struct FilterBehaviourTests {
         ])
         var configuration = ReplicationConfiguration.pull(notes, from: try server.peer())
         configuration.filter = .channels(["c"])
-        let result = try await Replicator(configuration).run()
+        let result = try await OneWayReplicator(configuration).run()
         #expect(result.ledger["d"].map(\.kind) == [.left] && result.counts.documentsLeft == 1)
         #expect(server.count("/db/_bulk_get") == 0)
         #expect(try notes.document("d")?.revision == RevisionID("1-a"))
@@ -126,7 +127,7 @@ struct FilterBehaviourTests {
         source.database.addReplicationFilter("owned") { document, parameters in
             document["owner"] == parameters["by"] && document["n"]?.int ?? 0 >= parameters["from"]?.int ?? 0
         }
-        func run(_ parameters: [String: JSON]) async throws -> ReplicationResult {
+        func run(_ parameters: [String: JSONValue]) async throws -> ReplicationResult {
             try await replicate(source, to: target) { $0.filter = .named("owned", parameters: parameters) }
         }
         let result = try await run(["by": "bob", "from": 20])
@@ -157,7 +158,7 @@ struct FilterBehaviourTests {
             var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
             configuration.direction = .push
             configuration.filter = filter
-            let replicator = Replicator(configuration)
+            let replicator = OneWayReplicator(configuration)
             await #expect(throws: PeerError.self) { try await replicator.run() }
             #expect(replicator.status.mode == .stopped)
             #expect(replicator.status.error != nil)  // SEMANTICS 110
@@ -169,10 +170,10 @@ struct FilterBehaviourTests {
     func `a selector with full-text search is refused before anything is written`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
-        let selector = try Selector(["$and": [["owner": "ada"], ["$text": "old"]]])
+        let selector = try MangoSelector(["$and": [["owner": "ada"], ["$text": "old"]]])
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.filter = .selector(selector)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let error = await #expect(throws: PeerError.self) { try await replicator.run() }
         #expect(
             error?.code == .badRequest && error?.message.contains("\"old\" by $text") == true,

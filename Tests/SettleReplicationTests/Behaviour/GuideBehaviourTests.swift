@@ -14,13 +14,13 @@ struct GuideBehaviourTests {
         let push = ReplicationConfiguration.push(here.database, to: there.peer)
         let pull = ReplicationConfiguration.pull(there.database, from: here.peer)
         #expect(try await push.replicationID() == pull.replicationID())
-        let pushed = try await Replicator(push).run()
+        let pushed = try await OneWayReplicator(push).run()
         #expect(pushed.counts.revisionsWritten == 30)
-        let pulled = try await Replicator(pull).run()
+        let pulled = try await OneWayReplicator(pull).run()
         #expect(pulled.counts.changesRead == 0 && pulled.start == pushed.end)
         try here.database.put("d0", ["n": 2])
-        #expect(try await Replicator(pull).run().counts.revisionsWritten == 1)
-        #expect(try await Replicator(push).run().counts.changesRead == 0)
+        #expect(try await OneWayReplicator(pull).run().counts.revisionsWritten == 1)
+        #expect(try await OneWayReplicator(push).run().counts.changesRead == 0)
         try expectSame(here.database, there.database)
         // The opposite direction is another replication.
         let back = ReplicationConfiguration.push(there.database, to: here.peer)
@@ -28,8 +28,8 @@ struct GuideBehaviourTests {
     }
 
     /// `d` with the same first revision on both sides, then edited apart; returns both edits, the winner last.
-    private func editApart(_ here: Database, _ there: Database) throws -> [(revision: RevisionID, by: JSON)] {
-        let edits: [(RevisionID, JSON)] = [
+    private func editApart(_ here: Database, _ there: Database) throws -> [(revision: RevisionID, by: JSONValue)] {
+        let edits: [(RevisionID, JSONValue)] = [
             (try here.put("d", ["by": "bar"]), "bar"), (try there.put("d", ["by": "baz"]), "baz"),
         ]
         return edits.sorted { $0.0 < $1.0 }.map { (revision: $0.0, by: $0.1) }
@@ -91,7 +91,7 @@ struct GuideBehaviourTests {
         document.attach(try here.database.makeAttachment("a", contentType: "image/png", content: content))
         try here.database.save(document, onConflict: .fail)
         try await here.send()
-        let replicator = Replicator(ReplicationConfiguration(source: here.peer, target: there.peer))
+        let replicator = OneWayReplicator(ReplicationConfiguration(source: here.peer, target: there.peer))
         let result = try await replicator.run()
         #expect(result.counts.bytesWritten >= 300_000 && result.counts.bytesWritten < 301_000)
         #expect(replicator.status.bytesWritten == result.counts.bytesWritten)

@@ -13,7 +13,7 @@ struct RefusalBehaviourTests {
         }
         target.database.addValidation("even") { context in
             guard let number = context.newRevision["n"]?.int, number % 10 == 3 else { return }
-            throw ValidationError(status: 401, message: "no threes")
+            throw DocumentRejection(status: 401, message: "no threes")
         }
         return (source, target)
     }
@@ -72,7 +72,7 @@ struct RefusalBehaviourTests {
         // After a pull and a settlement, the next push goes through.
         var pull = ReplicationConfiguration(source: target.peer, target: source.peer)
         pull.conflictPolicy = .remoteWins
-        try await Replicator(pull).run()
+        try await OneWayReplicator(pull).run()
         try source.database.put("a", ["by": "both"])
         let second = try await replicate(source, to: target, configuration)
         #expect(try target.database.document("a")?["by"] == "both")
@@ -88,12 +88,12 @@ struct RefusalBehaviourTests {
         }
         var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
         configuration.retry.firstDelay = .milliseconds(1)
-        let result = try await Replicator(configuration).run()
+        let result = try await OneWayReplicator(configuration).run()
         #expect(result.counts.revisionsFailed == 1)
         expectSums(result.counts)
         #expect(result.ledger["d4"].first?.kind == .failed)
         flaky.tell { $0.onStore = { _ in nil } }
-        let again = try await Replicator(configuration).run()
+        let again = try await OneWayReplicator(configuration).run()
         #expect(again.counts.revisionsWritten == 1)
         #expect(again.ledger.count == 0)
         try expectSame(source.database, target.database)
@@ -104,7 +104,7 @@ struct RefusalBehaviourTests {
         for number in 0..<10 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let losing = ScriptedPeer(source.peer)
         losing.tell { $0.onAnswer = { $0.id == "d4" ? .missing(reason: "purged") : $1 } }
-        let result = try await Replicator(ReplicationConfiguration(source: losing, target: target.peer)).run()
+        let result = try await OneWayReplicator(ReplicationConfiguration(source: losing, target: target.peer)).run()
         #expect(result.counts.revisionsGone == 1)
         expectSums(result.counts)
         #expect(result.ledger["d4"].first?.kind == .gone)

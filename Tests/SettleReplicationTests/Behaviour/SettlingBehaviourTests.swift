@@ -14,7 +14,7 @@ import Testing
     ) async throws -> ReplicationResult {
         var configuration = ReplicationConfiguration.pull(database, from: peer)
         configuration.conflictPolicy = policy
-        return try await Replicator(configuration).run()
+        return try await OneWayReplicator(configuration).run()
     }
 
     // SEMANTICS 161
@@ -26,7 +26,7 @@ import Testing
         try here.database.put("a", ["by": "here"])
         for number in 0..<3 { try there.database.put("a", ["by": "there", "n": .number(JSONNumber(number))]) }
         let database = here.database
-        let seen = Guarded<[JSON]>([])
+        let seen = Guarded<[JSONValue]>([])
         let policy = ConflictPolicy.custom("looks") { conflict in
             // It may also read and write other documents.
             let shown = try database.document("a")?["by"] ?? .null
@@ -45,7 +45,7 @@ import Testing
     // SEMANTICS 161, 162
     @Test func `no reader sees an older value win, however often it reads`() async throws {
         var options = DatabaseOptions()
-        options.attributeClocks = true
+        options.fieldClocks = true
         let wall = Guarded<Int64>(1_423_137_600_000)
         options.now = { wall.withLock(\.self) }
         let (here, there) = (
@@ -53,7 +53,7 @@ import Testing
         )
         let ids = try (0..<100).map { try DocumentID(validating: "envelope\($0)") }
         for id in ids { try here.database.put(id, ["name": "Holidays", "budget": 1]) }
-        _ = try await Replicator(.push(here.database, to: LocalPeer(there.database))).run()
+        _ = try await OneWayReplicator(.push(here.database, to: LocalPeer(there.database))).run()
         // There the name is older, and the document has more revisions.
         wall.withLock { $0 += 1000 }
         for id in ids {
@@ -65,7 +65,7 @@ import Testing
         let database = here.database
         let isDone = Guarded(false)
         async let seen = Self.names(of: ids, in: database, until: isDone)
-        let result = try await pull(database, from: LocalPeer(there.database), .latestAttributeWins)
+        let result = try await pull(database, from: LocalPeer(there.database), .latestFieldWins)
         isDone.withLock { $0 = true }
         #expect(try await seen == ["Family Holidays"])
         #expect(result.counts.conflictsSettled == 100)
@@ -76,11 +76,11 @@ import Testing
     /// The names that a thread sees which reads again and again. A task that does so would take a thread from all other tests.
     private static func names(
         of ids: [DocumentID], in database: Database, until isDone: Guarded<Bool>
-    ) async throws -> Set<JSON> {
+    ) async throws -> Set<JSONValue> {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 let names = Result {
-                    var names: Set<JSON> = []
+                    var names: Set<JSONValue> = []
                     var rounds = 0
                     while !isDone.withLock(\.self) || rounds == 0 {
                         for id in ids { names.insert(try database.document(id)?["name"] ?? .null) }

@@ -49,7 +49,7 @@ struct BackupTests {
     private func replicate(
         _ source: Restorable, _ target: Restorable
     ) async throws -> ReplicationResult {
-        try await Replicator(ReplicationConfiguration(source: source.peer, target: target.peer)).run()
+        try await OneWayReplicator(ReplicationConfiguration(source: source.peer, target: target.peer)).run()
     }
 
     private func fill(_ database: Database, _ prefix: String, _ count: Int) throws {
@@ -121,7 +121,7 @@ struct BackupTests {
         var configuration = ReplicationConfiguration(source: switching, target: LocalPeer(target.database))
         configuration.isContinuous = true
         configuration.checkpointInterval = .milliseconds(1)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let events = replicator.events
         replicator.start()
         await replicator.waits { $0.mode == .idle && $0.counts.changesRead == 10 }
@@ -159,10 +159,10 @@ struct BackupTests {
             let configuration = ReplicationConfiguration(
                 source: isSource ? closed : source.peer, target: isSource ? target.peer : closed)
             try fill(source.database, "a", 10)
-            let first = try await Replicator(configuration).run()
+            let first = try await OneWayReplicator(configuration).run()
             #expect(first.warnings.map(\.kind) == [.checkpointOnOneSide])
             try fill(source.database, "b", 5)
-            let second = try await Replicator(configuration).run()
+            let second = try await OneWayReplicator(configuration).run()
             #expect(second.counts.changesRead == 5)
             #expect(second.counts.resyncs == 0)
         }
@@ -178,7 +178,7 @@ struct BackupTests {
             closed.tell { script in
                 script.always = [.writeLog: PeerError(.forbidden, "no"), .readLog: PeerError(.unauthorized, "no")]
             }
-            return try await Replicator(ReplicationConfiguration(source: closed, target: target.peer)).run()
+            return try await OneWayReplicator(ReplicationConfiguration(source: closed, target: target.peer)).run()
         }
         _ = try await run()
         try source.restore()

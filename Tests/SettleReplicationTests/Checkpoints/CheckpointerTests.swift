@@ -8,8 +8,8 @@ import Testing
 struct CheckpointerTests {
     /// Two logs in memory, and what was done with them.
     private struct Logs {
-        var source: JSON?
-        var target: JSON?
+        var source: JSONValue?
+        var target: JSONValue?
         var closed: Set<Checkpointer.Side> = []
         var failure: PeerError?
         private(set) var steps: [String] = []

@@ -29,7 +29,7 @@ import Testing
         var configuration = ReplicationConfiguration(source: odd, target: target.peer)
         configuration.limits.changes = 3
         configuration.retry.firstDelay = .milliseconds(1)
-        let error = await #expect(throws: PeerError.self) { try await Replicator(configuration).run() }
+        let error = await #expect(throws: PeerError.self) { try await OneWayReplicator(configuration).run() }
         #expect(error?.code == .badAnswer && error?.isTransient == false)
         let asked = odd.count(.connect)
         #expect(asked == configuration.retry.attempts)
@@ -37,7 +37,7 @@ import Testing
         let clock = ManualClock()
         configuration.clock = clock
         configuration.usesCheckpoints = false
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         try await clock.waitForSleepers(1)
         #expect(odd.count(.connect) == asked + 3)

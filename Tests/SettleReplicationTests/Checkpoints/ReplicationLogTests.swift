@@ -90,7 +90,7 @@ struct ReplicationLogTests {
         #expect(id(.all) == id(.all))
         #expect(id(.all) != id(.all, "c"))
         #expect(id(.all) != id(.all, "a", .refused))
-        let selectors = try [Selector(["a": 1, "b": ["$gt": 1]]), Selector(["b": ["$gt": 1], "a": 1])]
+        let selectors = try [MangoSelector(["a": 1, "b": ["$gt": 1]]), MangoSelector(["b": ["$gt": 1], "a": 1])]
         #expect(id(.selector(selectors[0])) == id(.selector(selectors[1])))
         #expect(id(.documents(["x", "y", "x"])) == id(.documents(["y", "x"])))
         #expect(id(.documents(["x"])) != id(.documents(["y"])))

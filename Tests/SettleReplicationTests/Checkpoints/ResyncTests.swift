@@ -13,7 +13,7 @@ import Testing
         for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.limits.changes = 7
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         try await replicator.run()
         // The target lost a replicated document, which no checkpoint shows.
         try target.database.purge("d3")
@@ -34,7 +34,7 @@ import Testing
         try await replicate(source, to: target)
         let broken = ScriptedPeer(source.peer)
         broken.tell { $0.always[.changes] = PeerError(.forbidden, "no changes", status: 403) }
-        let replicator = Replicator(ReplicationConfiguration(source: broken, target: target.peer))
+        let replicator = OneWayReplicator(ReplicationConfiguration(source: broken, target: target.peer))
         await replicator.resyncFromStart()
         await #expect(throws: PeerError.self) { try await replicator.run() }
         #expect(try await replicate(source, to: target).counts.changesRead == 20)
@@ -45,7 +45,7 @@ import Testing
         for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .idle && $0.counts.changesRead == 20 }
         try target.database.purge("d3")

@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import SettleDatabase
 import SettlePlatform
 import SettleReplication
@@ -19,7 +20,7 @@ import Testing
         init(_ peer: CouchDBPeer, at time: Int64) throws {
             let wall = Guarded(time)
             var options = DatabaseOptions()
-            options.attributeClocks = true
+            options.fieldClocks = true
             options.now = { wall.withLock(\.self) }
             self.wall = wall
             self.peer = peer
@@ -29,12 +30,12 @@ import Testing
         var database: Database { temporary.database }
 
         func up() async throws {
-            _ = try await Replicator(.push(database, to: peer)).run()
+            _ = try await OneWayReplicator(.push(database, to: peer)).run()
         }
 
         func down() async throws {
-            _ = try await Replicator(.pull(database, from: peer)).run()
-            try database.settleAll(using: .latestAttributeWins)
+            _ = try await OneWayReplicator(.pull(database, from: peer)).run()
+            try database.settleAll(using: .latestFieldWins)
         }
 
         func set(_ name: String, at time: Int64) throws {
@@ -44,15 +45,15 @@ import Testing
             try database.save(document, onConflict: .fail)
         }
 
-        var name: JSON? { get throws { try database.document("17bb2c1c")?["name"] } }
+        var name: JSONValue? { get throws { try database.document("17bb2c1c")?["name"] } }
     }
 
     // SEMANTICS 160, 161, 164, 168
     @Test(
         arguments: ServerKind.all,
-        [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSON)])
+        [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSONValue)])
     func `the later name wins on both devices and on the server`(
-        _ kind: ServerKind, _ times: (john: Int64, marie: Int64, winner: JSON)
+        _ kind: ServerKind, _ times: (john: Int64, marie: Int64, winner: JSONValue)
     ) async throws {
         let peer = try home.peer(kind)
         try await peer.create()

@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: ServerKind.all)
     func `a database that was created again has another identity`(_ kind: ServerKind) async throws {
         let url = try home.url(kind)
-        let client = CurlHTTPClient()
+        let client = CurlTransport()
         let peer = try CouchDBPeer(url, client: client)
         try await peer.create()
         let first = try await peer.connect().instance
@@ -36,7 +36,7 @@ import Testing
 
     // SEMANTICS 134
     @Test func `a password and a spelling are not part of the identity, the user is`() async throws {
-        func identity(_ text: String, _ credentials: Credentials? = nil) async throws -> String {
+        func identity(_ text: String, _ credentials: ReplicationCredentials? = nil) async throws -> String {
             try await CouchDBPeer(HTTPURL(text), credentials: credentials).identity()
         }
         let plain = try await identity("http://anna:secret@Example.com:80/db/")
@@ -127,7 +127,7 @@ import Testing
     func `a read stays within the budget of bytes, but returns at least one revision`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
-        let text = JSON.string(String(repeating: "x", count: 10_000))
+        let text = JSONValue.string(String(repeating: "x", count: 10_000))
         let all = try (0..<20).map {
             try revision(DocumentID(validating: "doc-\($0)"), "1-a", DocumentBody(["t": text]))
         }
@@ -158,7 +158,7 @@ import Testing
             try await peer.changes(ChangesRequest(filter: filter)).changes.map(\.id.string).sorted()
         }
         #expect(try await ids(.documents(["a", "b", "nowhere"])) == ["a", "b"])
-        #expect(try await ids(.selector(Selector(["type": "x"]))) == ["a", "c"])
+        #expect(try await ids(.selector(MangoSelector(["type": "x"]))) == ["a", "c"])
         let missing = await #expect(throws: PeerError.self) {
             try await ids(.named("none/none", parameters: ["limit": "1"]))
         }

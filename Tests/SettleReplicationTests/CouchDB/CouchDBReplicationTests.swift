@@ -60,22 +60,22 @@ import Testing
         try fill(here.database)
         let peer = try home.peer(kind)
         try await peer.create()
-        let pushed = try await Replicator(.push(here.database, to: peer)).run()
+        let pushed = try await OneWayReplicator(.push(here.database, to: peer)).run()
         #expect(pushed.counts.revisionsRefused == 0 && pushed.counts.revisionsFailed == 0)
         #expect(pushed.counts.revisionsWritten == 706)
-        let pulled = try await Replicator(.pull(there.database, from: peer)).run()
+        let pulled = try await OneWayReplicator(.pull(there.database, from: peer)).run()
         #expect(pulled.counts.revisionsWritten == 706 && pulled.counts.revisionsFailed == 0)
         #expect(try contents(there.database) == contents(here.database))
         // Both sides have a checkpoint, so nothing is compared again.
-        let again = try await Replicator(.push(here.database, to: peer)).run()
+        let again = try await OneWayReplicator(.push(here.database, to: peer)).run()
         #expect(again.counts.changesRead == 0 && again.counts.resyncs == 0)
         // An edit of a document with attachments sends none of them again.
         var all = try #require(try there.database.document("all"))
         all.json = ["edited": true]
         try there.database.save(all, onConflict: .fail)
-        let edited = try await Replicator(.push(there.database, to: peer)).run()
+        let edited = try await OneWayReplicator(.push(there.database, to: peer)).run()
         #expect(edited.counts.revisionsWritten == 1)
-        _ = try await Replicator(.pull(here.database, from: peer)).run()
+        _ = try await OneWayReplicator(.pull(here.database, from: peer)).run()
         #expect(try contents(there.database) == contents(here.database))
     }
 
@@ -88,7 +88,7 @@ import Testing
         var push = ReplicationConfiguration.push(here.database, to: first)
         var pull = ReplicationConfiguration.pull(there.database, from: second)
         (push.isContinuous, pull.isContinuous) = (true, true)
-        let replicators = [Replicator(push), Replicator(pull)]
+        let replicators = [OneWayReplicator(push), OneWayReplicator(pull)]
         for replicator in replicators { replicator.start() }
         let observation = try there.database.observe()
         let arrived = Task {

@@ -6,7 +6,7 @@ import Testing
 /// Numbers from a peer or a stored list that overflow arithmetic.
 @Suite struct ExtremeLengthTests {
     @Test func `lengths that a peer claims are added up without overflow`() throws {
-        let stub: JSON = [
+        let stub: JSONValue = [
             "content_type": "text/plain", "digest": "md5-AAAAAAAAAAAAAAAAAAAAAA==",
             "length": .number(JSONNumber(Int.max)),
             "revpos": 1, "stub": true,
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a ledger counts on from any number without overflow`() {
-        let entry: JSON = [
+        let entry: JSONValue = [
             "id": "d", "kind": "refused", "reason": "", "attempts": .number(JSONNumber(Int.max)),
         ]
         for number in [Int.max, Int.min] {

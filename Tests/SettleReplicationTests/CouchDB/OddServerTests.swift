@@ -213,7 +213,7 @@ import Testing
     @Test func `all leaves of a document are sent in one request, as long as they fit`() async throws {
         let server = try OddServer { _ in .init(201, "[]") }
         let peer = try server.peer(change: { $0.requestBytes = 3000 })
-        let text = JSON.string(String(repeating: "x", count: 300))
+        let text = JSONValue.string(String(repeating: "x", count: 300))
         let all = try (0..<40).flatMap { number in
             let leaves = number == 20 ? 30 : number % 3 + 1
             return try (0..<leaves).map { try revision(DocumentID(validating: "d\(number)"), "1-\($0)", ["t": text]) }
@@ -323,7 +323,7 @@ import Testing
         async throws
     {
         let live = try LiveServer()
-        let hub = try Store(path: live.folder.path).create("hub")
+        let hub = try DocumentStore(path: live.folder.path).create("hub")
         // A connection that is silent for longer than a second is cut.
         let limit = FaultPlan("idle limit") { request, _ in
             request.path.contains("feed=longpoll") && !request.path.contains("heartbeat=1000")
@@ -334,13 +334,13 @@ import Testing
         let notes = try Database.inMemory()
         defer { notes.close() }
         let (asked, telling) = AsyncStream.makeStream(of: String.self)
-        let client = TellingClient(client: CurlHTTPClient()) { telling.yield($0.url.query ?? "") }
+        let client = TellingClient(client: CurlTransport()) { telling.yield($0.url.query ?? "") }
         let peer = try CouchDBPeer(
             HTTPURL("\(proxy.address)/hub"), credentials: .basic(user: "admin", password: "secret-word"),
             client: client)
         var configuration = ReplicationConfiguration.pull(notes, from: peer)
         configuration.isContinuous = true
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let modes = Guarded<Set<ReplicationStatus.Mode>>([])
         let statuses = replicator.statuses
         let watching = Task { for await status in statuses { modes.withLock { _ = $0.insert(status.mode) } } }
@@ -369,11 +369,11 @@ import Testing
 }
 
 /// A client that reports each request before it sends it.
-private struct TellingClient: HTTPClient {
-    let client: any HTTPClient
-    let tell: @Sendable (HTTPClientRequest) -> Void
+private struct TellingClient: HTTPTransport {
+    let client: any HTTPTransport
+    let tell: @Sendable (TransportRequest) -> Void
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
         tell(request)
         return try await client.send(request)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleReplication
 import SettleTesting
 import Testing
 
@@ -24,7 +25,7 @@ struct FaultRound {
         let name = "round-\(seed)"
         let direct = try CouchDBPeer(server.url(name))
         try await direct.create()
-        let served = try Store(path: server.folder.path).open(name)
+        let served = try DocumentStore(path: server.folder.path).open(name)
         let local = try Database.inMemory()
         defer { local.close() }
         let isPush = Bool.random(using: &random)
@@ -41,14 +42,14 @@ struct FaultRound {
         let log = DocumentID(unchecked: "_local/\(try await configuration.replicationID())")
         proxy.follow(.random(seed: seed, rate: 0.25, longestPause: .milliseconds(5)))
         for attempt in 0..<3 {
-            if let result = try? await Replicator(configuration).run() {
+            if let result = try? await OneWayReplicator(configuration).run() {
                 expectSums(result.counts, of: "seed \(seed), attempt \(attempt): \(result.ledger.entries)")
             }
             try expectCheckpointHolds(log, source: source, target: isPush ? served : local, attempt)
             if attempt == 1 { try fill(source) }
         }
         proxy.follow(.none)
-        let last = try await Replicator(configuration).run()
+        let last = try await OneWayReplicator(configuration).run()
         expectSums(last.counts, of: "seed \(seed)")
         #expect(last.ledger.entries == [], "seed \(seed)")
         try expectSame(source, isPush ? served : local)
@@ -76,7 +77,7 @@ struct FaultRound {
     private mutating func fill(_ database: Database) throws {
         for _ in 0..<Int.random(in: 5...40, using: &random) {
             let id = try DocumentID(validating: "d\(Int.random(in: 0..<60, using: &random))")
-            let number: JSON = .number(JSONNumber(Int.random(in: 0..<1000, using: &random)))
+            let number: JSONValue = .number(JSONNumber(Int.random(in: 0..<1000, using: &random)))
             switch Int.random(in: 0..<12, using: &random) {
             case 0: if try database.document(id) != nil { try database.delete(id) }
             case 1: try database.branch(id, ["here": number], ["there": number])

@@ -187,7 +187,7 @@ struct FlowTests {
     }
 
     @Test func `a delay is the one the peer asks for, up to a limit`() {
-        var retry = RetryPolicy()
+        var retry = ReplicationRetryPolicy()
         #expect(retry.delay(after: 1, jitter: 1, retryAfter: nil) == .milliseconds(250))
         #expect(retry.delay(after: 60, jitter: 0, retryAfter: nil) == .seconds(300))
         #expect(retry.delay(after: 1, jitter: 0, retryAfter: .seconds(7)) == .seconds(7))

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 
 @testable import SettleReplication

@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleDatabase
 import SettlePlatform
+import SettleReplication
 import Testing
 
 /// How connections are shared, kept alive and lost, and where redirects lead.
@@ -17,18 +18,18 @@ import Testing
                 try Self.answer(peer)
             }
         }
-        var options = HTTPClientOptions()
+        var options = TransportOptions()
         options.connectionsPerHost = 6
-        let client = CurlHTTPClient(options)
+        let client = CurlTransport(options)
         let url = try HTTPURL(server.url)
         try await withThrowingTaskGroup { group in
             for _ in 0..<100 {
-                group.addTask { try await client.send(HTTPClientRequest("GET", url)).collect(limit: 10) }
+                group.addTask { try await client.send(TransportRequest("GET", url)).collect(limit: 10) }
             }
             for try await body in group { #expect(body == Array("ok".utf8)) }
         }
         #expect(2...6 ~= server.accepted)
-        for _ in 0..<20 { _ = try await client.send(HTTPClientRequest("GET", url)).collect(limit: 10) }
+        for _ in 0..<20 { _ = try await client.send(TransportRequest("GET", url)).collect(limit: 10) }
         #expect(server.accepted <= 6, "a connection that was free was not used again")
     }
 
@@ -43,18 +44,18 @@ import Testing
                 try Self.answer(peer)
             }
         }
-        var options = HTTPClientOptions()
+        var options = TransportOptions()
         options.connectionsPerHost = 1
-        let client = CurlHTTPClient(options)
+        let client = CurlTransport(options)
         let url = try HTTPURL(server.url)
-        let first = Task { try await client.send(HTTPClientRequest("GET", url.appending("first"))).status }
+        let first = Task { try await client.send(TransportRequest("GET", url.appending("first"))).status }
         #expect(await held.wait())
-        var late = HTTPClientRequest("GET", url)
+        var late = TransportRequest("GET", url)
         late.timeout = .milliseconds(2500)
-        var patient = HTTPClientRequest("GET", url)
+        var patient = TransportRequest("GET", url)
         patient.idleTimeout = .seconds(2)
         let waiting = Task { [patient] in try await client.send(patient).status }
-        let error = await #expect(throws: HTTPClientError.self) { try await client.send(late) }
+        let error = await #expect(throws: TransportError.self) { try await client.send(late) }
         #expect(error?.code == .timedOut)
         goOn.signal()
         #expect(try await first.value == 200)
@@ -72,9 +73,9 @@ import Testing
             peer.close()
             closed.happen(true)
         }
-        let client = CurlHTTPClient()
+        let client = CurlTransport()
         for number in 1...2 {
-            var request = HTTPClientRequest(method, try HTTPURL(server.url))
+            var request = TransportRequest(method, try HTTPURL(server.url))
             if method == "POST" { request.body = .bytes(Array("body \(number)".utf8)) }
             if method == "PUT" {
                 request.body = .stream(length: nil) {
@@ -107,14 +108,14 @@ import Testing
                 try Self.answer(peer)
             }
         }
-        let client = CurlHTTPClient()
-        var request = HTTPClientRequest("POST", try HTTPURL(server.url), body: .bytes([1, 2, 3]))
+        let client = CurlTransport()
+        var request = TransportRequest("POST", try HTTPURL(server.url), body: .bytes([1, 2, 3]))
         for _ in 0..<2 { #expect(try await client.send(request).collect(limit: 10) == Array("ok".utf8)) }
         #expect(arrived.withLock { $0 } == 3 && server.accepted == 2)
         // On a new connection it is not.
         let closing = try RawServer.closing()
         request.url = try HTTPURL(closing.url)
-        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        let error = await #expect(throws: TransportError.self) { try await client.send(request) }
         #expect(error?.isTransient == true)
     }
 
@@ -133,11 +134,11 @@ import Testing
                 try peer.write("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
             }
         }
-        var request = HTTPClientRequest("GET", try HTTPURL(server.url + "/a"))
+        var request = TransportRequest("GET", try HTTPURL(server.url + "/a"))
         request.headers = [
             "Authorization": "secret", "Cookie": "secret", "X-Auth-CouchDB-Token": "secret", "Accept": "text/plain",
         ]
-        let response = try await CurlHTTPClient().send(request)
+        let response = try await CurlTransport().send(request)
         #expect(try await response.collect(limit: 10) == Array("there".utf8))
         #expect(try response.url == HTTPURL(other.url + "/e"))
         let seen = heads.withLock { $0 }
@@ -152,13 +153,13 @@ import Testing
                 try peer.write("HTTP/1.1 307 Go\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
             }
         }
-        let client = CurlHTTPClient()
+        let client = CurlTransport()
         let url = try HTTPURL(server.url)
-        let error = await #expect(throws: HTTPClientError.self) {
-            try await client.send(HTTPClientRequest("GET", url))
+        let error = await #expect(throws: TransportError.self) {
+            try await client.send(TransportRequest("GET", url))
         }
         #expect(error?.code == .badRedirect && server.accepted == 1)
-        #expect(try await client.send(HTTPClientRequest("POST", url)).status == 307)
+        #expect(try await client.send(TransportRequest("POST", url)).status == 307)
     }
 
     @Test func `bodies are sent compressed when this is enabled`() async throws {
@@ -169,11 +170,11 @@ import Testing
             let text = String(decoding: try Self.expand(request.body), as: UTF8.self)
             try Self.answer(peer, "\(text.utf8.count)")
         }
-        var options = HTTPClientOptions()
+        var options = TransportOptions()
         options.compressesRequests = true
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
-        let request = HTTPClientRequest("POST", try HTTPURL(server.url), body: .bytes(body))
-        #expect(try await CurlHTTPClient(options).send(request).collect(limit: 10) == Array("100000".utf8))
+        let request = TransportRequest("POST", try HTTPURL(server.url), body: .bytes(body))
+        #expect(try await CurlTransport(options).send(request).collect(limit: 10) == Array("100000".utf8))
         #expect(await head.wait().contains("Content-Encoding: gzip\r\n"))
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// A connection to a server that runs here.
 @Suite(.timeLimit(.minutes(5))) struct CouchDBConnectionTests {
     private let live: LiveServer
-    private let client = CurlHTTPClient()
+    private let client = CurlTransport()
 
     init() throws { live = try LiveServer() }
 
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `a wrong password is reported with its user and not shown`() async throws {
         let url = try live.url("db", credentials: "admin:wr%6Fng-w%40rd@")
-        for credentials in [nil, Credentials.session(user: "admin", password: "wrong-w@rd")] {
+        for credentials in [nil, ReplicationCredentials.session(user: "admin", password: "wrong-w@rd")] {
             let database = CouchDBConnection(database: url, client: client, credentials: credentials)
             let error = await #expect(throws: CouchDBError.self) { try await database.json("PUT", "") }
             #expect(error?.status == 401 && error?.tried?.contains("'admin'") == true)

@@ -2,22 +2,22 @@ import Foundation
 import Settle
 import SettleDatabase
 import SettlePlatform
+import SettleReplication
 import Testing
 
 /// Servers that are slow, silent, flooding or gone.
 @Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
-    private let client = CurlHTTPClient()
+    private let client = CurlTransport()
 
-    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPClientRequest
-    {
-        HTTPClientRequest(method, try HTTPURL(server.url + path))
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> TransportRequest {
+        TransportRequest(method, try HTTPURL(server.url + path))
     }
 
     @Test func `a server that never answers times out`() async throws {
         let server = try RawServer { _ = try $0.readToEnd() }
         var request = try request(server)
         request.idleTimeout = .milliseconds(200)
-        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        let error = await #expect(throws: TransportError.self) { try await client.send(request) }
         #expect(error?.code == .timedOut && error?.isTransient == true)
         #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
     }
@@ -37,7 +37,7 @@ import Testing
         request.idleTimeout = .milliseconds(1500)
         let response = try await client.send(request)
         var count = 0
-        let error = await #expect(throws: HTTPClientError.self) {
+        let error = await #expect(throws: TransportError.self) {
             for try await piece in response.body { count += piece.count }
         }
         #expect(error?.code == .timedOut && count == 5)
@@ -55,7 +55,7 @@ import Testing
         var request = try request(server)
         request.timeout = .milliseconds(300)
         let response = try await client.send(request)
-        let error = await #expect(throws: HTTPClientError.self) { try await response.collect(limit: 1 << 20) }
+        let error = await #expect(throws: TransportError.self) { try await response.collect(limit: 1 << 20) }
         #expect(error?.code == .timedOut)
     }
 
@@ -130,7 +130,7 @@ import Testing
         let sending = Task { try await client.send(request) }
         #expect(await asked.wait())
         sending.cancel()
-        let error = await #expect(throws: HTTPClientError.self) { try await sending.value }
+        let error = await #expect(throws: TransportError.self) { try await sending.value }
         #expect(error?.code == .cancelled && error?.isTransient == false)
         #expect(await gone.wait())
     }
@@ -142,7 +142,7 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             return try await client.send(request)
         }
-        let error = await #expect(throws: HTTPClientError.self) { try await sending.value }
+        let error = await #expect(throws: TransportError.self) { try await sending.value }
         #expect(error?.code == .cancelled && server.accepted == 0)
     }
 
@@ -168,7 +168,7 @@ import Testing
         if cancels {
             #expect(await begun.wait())
             reading.cancel()
-            let error = await #expect(throws: HTTPClientError.self) { try await reading.value }
+            let error = await #expect(throws: TransportError.self) { try await reading.value }
             #expect(error?.code == .cancelled)
         }
         #expect(await gone.wait())
@@ -180,7 +180,7 @@ import Testing
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")
             try peer.write([UInt8](repeating: 1, count: 3_000_000))
         }
-        let response = try await CurlHTTPClient().send(try request(server))
+        let response = try await CurlTransport().send(try request(server))
         #expect(try await response.collect(limit: 3_000_000).count == 3_000_000)
     }
 
@@ -189,7 +189,7 @@ import Testing
         let server = try RawServer { _ = try $0.readToEnd() }
         var request = try request(server, method: "PUT")
         request.body = .stream(length: nil) { { throw Broken() } }
-        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        let error = await #expect(throws: TransportError.self) { try await client.send(request) }
         #expect(error?.code == .bodyFailed && error?.cause is Broken)
         request.body = .stream(length: 10) {
             let isFirst = Guarded(true)
@@ -200,7 +200,7 @@ import Testing
                 }
             }
         }
-        let short = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        let short = await #expect(throws: TransportError.self) { try await client.send(request) }
         #expect(short?.code == .bodyFailed)
     }
 
@@ -215,7 +215,7 @@ import Testing
         }
         var request = try request(server)
         request.acceptsCompression = true
-        let error = await #expect(throws: HTTPClientError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await client.send(request).collect(limit: 1000)
         }
         #expect(error.map { [.badAnswer, .connectionLost].contains($0.code) } == true)
@@ -227,7 +227,7 @@ import Testing
             try peer.write("HTTP/1.1 200 OK\r\n")
             for number in 0..<100_000 { try peer.write("X-\(number): \(String(repeating: "x", count: 1000))\r\n") }
         }
-        let error = await #expect(throws: HTTPClientError.self) { try await client.send(try request(server)) }
+        let error = await #expect(throws: TransportError.self) { try await client.send(try request(server)) }
         #expect(error?.code == .badAnswer)
     }
 
@@ -237,35 +237,35 @@ import Testing
             try peer.write("HTTP/1.1 200 OK\r\n\r\n")
             while true { try peer.write([UInt8](repeating: 1, count: 10_000)) }
         }
-        let error = await #expect(throws: HTTPClientError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await client.send(try request(server)).collect(limit: 100_000)
         }
         #expect(error?.code == .bodyTooLarge)
     }
 
     @Test func `a refused connection and an unknown host are distinguished`() async throws {
-        let refused = await #expect(throws: HTTPClientError.self) {
-            try await client.send(HTTPClientRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
+        let refused = await #expect(throws: TransportError.self) {
+            try await client.send(TransportRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
         }
         #expect(refused?.code == .cannotConnect && refused?.isOffline == true)
         #expect(refused?.message.contains("127.0.0.1:1:") == true && refused?.description.contains("hunter2") == false)
-        let unknown = await #expect(throws: HTTPClientError.self) {
-            try await client.send(HTTPClientRequest("GET", HTTPURL("http://nobody.invalid/")))
+        let unknown = await #expect(throws: TransportError.self) {
+            try await client.send(TransportRequest("GET", HTTPURL("http://nobody.invalid/")))
         }
         #expect(unknown?.code == .cannotResolve && unknown?.message.contains("nobody.invalid") == true)
     }
 
     @Test func `a header can't contain a line end`() async throws {
         let server = try RawServer { _ = try $0.readRequest() }
-        for headers: HTTPClientHeaders in [
+        for headers: TransportHeaders in [
             ["X": "a\r\nY: b"], ["X\r\nY": "b"], ["X": "a\u{0}"], ["Content-Length": "5"], ["Host": "other"], ["": "x"],
         ] {
             var request = try request(server)
             request.headers = headers
-            let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+            let error = await #expect(throws: TransportError.self) { try await client.send(request) }
             #expect(error?.code == .badRequest)
         }
-        let error = await #expect(throws: HTTPClientError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await client.send(try request(server, method: "GET / HTTP/1.1\r\nX:"))
         }
         #expect(error?.code == .badRequest && server.accepted == 0)

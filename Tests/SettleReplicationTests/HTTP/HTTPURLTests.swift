@@ -33,7 +33,7 @@ import Testing
         "http://h/\u{7f}",
     ])
     func `a malformed URL is refused without repeating it`(text: String) {
-        let error = #expect(throws: HTTPClientError.self) { try HTTPURL(text) }
+        let error = #expect(throws: TransportError.self) { try HTTPURL(text) }
         #expect(error?.code == .badURL)
         #expect(error?.description.contains("secret") == false)
     }
@@ -42,7 +42,7 @@ import Testing
         let url = try HTTPURL("http://anna:hunter2@h/db?key=hunter2")
         var text = "\(url) \(url.debugDescription) \(url.withoutCredentials.path) \([url])"
         dump(url, to: &text)
-        dump(HTTPClientRequest("GET", url, headers: ["Authorization": "hunter2"]), to: &text)
+        dump(TransportRequest("GET", url, headers: ["Authorization": "hunter2"]), to: &text)
         #expect(!text.contains("hunter2") && !text.contains("anna"))
     }
 

@@ -1,17 +1,18 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleReplication
 import SettleServer
 import SettleTesting
 import Testing
 
 /// Requests through a proxy.
 @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
-    private func client(_ proxy: HTTPProxy, roots: String? = nil) -> CurlHTTPClient {
-        var options = HTTPClientOptions()
+    private func client(_ proxy: HTTPProxy, roots: String? = nil) -> CurlTransport {
+        var options = TransportOptions()
         options.proxy = proxy
         options.tls.roots = roots
-        return CurlHTTPClient(options)
+        return CurlTransport(options)
     }
 
     @Test func `an HTTP request sends the whole URL to the proxy`() async throws {
@@ -23,7 +24,7 @@ import Testing
             }
         }
         let through = try HTTPProxy.through("http://an%40na:p%3Aw@127.0.0.1:\(proxy.port)")
-        let request = HTTPClientRequest("GET", try HTTPURL("http://couch.invalid/db?a=b"))
+        let request = TransportRequest("GET", try HTTPURL("http://couch.invalid/db?a=b"))
         #expect(try await client(through).send(request).collect(limit: 10) == Array("ok".utf8))
         let seen = await head.wait()
         #expect(seen.hasPrefix("GET http://couch.invalid/db?a=b HTTP/1.1\r\n"))
@@ -65,11 +66,11 @@ import Testing
                 try peer.write("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
             }
         }
-        let request = HTTPClientRequest("GET", try HTTPURL("https://couch.invalid/db"))
+        let request = TransportRequest("GET", try HTTPURL("https://couch.invalid/db"))
         let address = "http://anna:hunter2@127.0.0.1"
         for port in [proxy.port, 1] {
             let client = client(try .through("\(address):\(port)"))
-            let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+            let error = await #expect(throws: TransportError.self) { try await client.send(request) }
             #expect(error?.code == .proxyFailed && error?.description.contains("hunter2") == false)
         }
     }
@@ -78,7 +79,7 @@ import Testing
         let server = try RawServer { peer in
             while try peer.readRequest() != nil { try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
         }
-        let request = HTTPClientRequest("GET", try HTTPURL(server.url))
+        let request = TransportRequest("GET", try HTTPURL(server.url))
         let client = client(try .through("http://127.0.0.1:1", except: ["couch.example", "127.0.0.1"]))
         #expect(try await client.send(request).status == 200)
     }
@@ -97,7 +98,7 @@ import Testing
 
     @Test(arguments: ["", "proxy:80", "ftp://proxy", "http://", "http://pro xy", "socks4://u:hunter2@proxy"])
     func `a malformed proxy is refused`(url: String) {
-        let error = #expect(throws: HTTPClientError.self) { try HTTPProxy.through(url) }
+        let error = #expect(throws: TransportError.self) { try HTTPProxy.through(url) }
         #expect(error?.code == .badURL && error?.description.contains("hunter2") == false)
     }
 }

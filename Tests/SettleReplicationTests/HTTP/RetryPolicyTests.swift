@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func `delays double up to the cap, and starts are spread`() {
-        var policy = RetryPolicy()
+        var policy = ReplicationRetryPolicy()
         policy.maximumDelay = .seconds(60)
         for failures in 1...12 {
             let whole = min(.milliseconds(500) * (1 << (failures - 1)), Duration.seconds(60))
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `a server's delay counts when it is longer, up to a day`() {
-        let policy = RetryPolicy()
+        let policy = ReplicationRetryPolicy()
         let delay = { (wish: Duration) in policy.delay(after: 1, jitter: 0, retryAfter: wish) }
         #expect(delay(.seconds(700)) == .seconds(700))
         #expect(delay(.seconds(1 << 31)) == .seconds(86400))
@@ -37,12 +37,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (HTTPClientErrorCode.cannotResolve, true), (.cannotConnect, true), (.timedOut, true), (.connectionLost, true),
+        (TransportErrorCode.cannotResolve, true), (.cannotConnect, true), (.timedOut, true), (.connectionLost, true),
         (.proxyFailed, true), (.badAnswer, true), (.badURL, false), (.certificateRejected, false), (.tlsFailed, false),
         (.bodyTooLarge, false), (.bodyFailed, false), (.cancelled, false), (.badRedirect, false), (.badRequest, false),
     ])
-    func `each failure is retried or not`(code: HTTPClientErrorCode, isTriedAgain: Bool) {
-        #expect(HTTPClientError(code, "").isTransient == isTriedAgain)
+    func `each failure is retried or not`(code: TransportErrorCode, isTriedAgain: Bool) {
+        #expect(TransportError(code, "").isTransient == isTriedAgain)
     }
 
     @Test(
@@ -53,7 +53,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:49:37 GMT", nil, .seconds(37)),
         ] as [(String, String?, Duration?)])
     func `Retry-After is read in seconds and as a date`(value: String, date: String?, wait: Duration?) {
-        var headers: HTTPClientHeaders = ["retry-after": value]
+        var headers: TransportHeaders = ["retry-after": value]
         headers["Date"] = date
         #expect(RetryAfter.read(headers, now: 784_111_740) == wait)
     }

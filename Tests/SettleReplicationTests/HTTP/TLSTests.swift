@@ -1,4 +1,5 @@
 import Settle
+import SettleReplication
 import SettleServer
 import SettleTesting
 import Testing
@@ -24,13 +25,13 @@ import Testing
     /// The status of the root, or how it failed.
     private func ask(
         _ url: HTTPURL, _ change: (inout TLSOptions) throws -> Void
-    ) async throws -> Result<Int, HTTPClientError> {
-        var options = HTTPClientOptions()
+    ) async throws -> Result<Int, TransportError> {
+        var options = TransportOptions()
         options.proxy = .direct
         try change(&options.tls)
         do {
-            return .success(try await CurlHTTPClient(options).send(HTTPClientRequest("GET", url)).status)
-        } catch let error as HTTPClientError {
+            return .success(try await CurlTransport(options).send(TransportRequest("GET", url)).status)
+        } catch let error as TransportError {
             return .failure(error)
         }
     }
@@ -41,12 +42,12 @@ import Testing
         #expect(try await ask(url) { $0.roots = folder("server.pem") }.get() == 200)
         for change in [{ _ in }, { $0.roots = folder("other.pem") }] as [(inout TLSOptions) -> Void] {
             let result = try await ask(url, change)
-            let error = #expect(throws: HTTPClientError.self) { try result.get() }
+            let error = #expect(throws: TransportError.self) { try result.get() }
             #expect(error?.code == .certificateRejected && error?.isTransient == false)
             #expect(error?.message.contains(url.authority) == true)
         }
         let missing = try await ask(url) { $0.roots = folder("missing.pem") }
-        let error = #expect(throws: HTTPClientError.self) { try missing.get() }
+        let error = #expect(throws: TransportError.self) { try missing.get() }
         #expect(error?.code == .tlsFailed)
     }
 
@@ -56,7 +57,7 @@ import Testing
         // A name of this machine that is not in the certificate.
         let stranger = try HTTPURL("https://other.localhost:\(live.server.port)/")
         let result = try await ask(stranger) { $0.allowsSelfSigned = true }
-        let error = #expect(throws: HTTPClientError.self) { try result.get() }
+        let error = #expect(throws: TransportError.self) { try result.get() }
         #expect(error?.code == .certificateRejected)
     }
 
@@ -75,12 +76,12 @@ import Testing
                 if isTaken {
                     #expect(try result.get() == 200)
                 } else {
-                    let error = #expect(throws: HTTPClientError.self) { try result.get() }
+                    let error = #expect(throws: TransportError.self) { try result.get() }
                     #expect(error?.code == .certificateRejected && error?.message.contains("pinned") == true)
                 }
             }
         }
-        let error = #expect(throws: HTTPClientError.self) { try TLSOptions.pin(ofCertificate: "none") }
+        let error = #expect(throws: TransportError.self) { try TLSOptions.pin(ofCertificate: "none") }
         #expect(error?.code == .tlsFailed)
     }
 
@@ -107,7 +108,7 @@ import Testing
                 guard !name.isEmpty else { return }
                 options.clientCertificate = .init(certificate: folder(name), key: folder(key), password: password)
             }
-            let error = #expect(throws: HTTPClientError.self) { try result.get() }
+            let error = #expect(throws: TransportError.self) { try result.get() }
             #expect(error?.code == .tlsFailed, "\(name) \(key): \(error as Any)")
             #expect(error?.description.contains("hunter2") == false)
         }
@@ -119,7 +120,7 @@ import Testing
             try peer.write("HTTP/1.1 400 Bad\r\n\r\n")
         }
         let result = try await ask(try HTTPURL("https://localhost:\(server.port)")) { _ in }
-        let error = #expect(throws: HTTPClientError.self) { try result.get() }
+        let error = #expect(throws: TransportError.self) { try result.get() }
         #expect(error?.code == .tlsFailed)
     }
 

@@ -24,7 +24,7 @@ import Testing
         let remote = ScriptedPeer(target.peer, needsNetwork: true)
         remote.tell { $0.always[.connect] = Self.away }
         let configuration = configuration(source.peer, remote)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .offline }
         try source.database.put("a", ["n": 1])
@@ -43,7 +43,7 @@ import Testing
         let (source, target) = try await PeerPair.local[0].make()
         let remote = ScriptedPeer(target.peer, needsNetwork: true)
         let configuration = configuration(source.peer, remote)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .idle }
         remote.tell { $0.always[.connect] = Self.away }
@@ -59,7 +59,7 @@ import Testing
         let (source, target) = try await PeerPair.local[0].make()
         let remote = ScriptedPeer(source.peer, needsNetwork: true)
         let configuration = configuration(remote, target.peer)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .idle }
         // The waiting feed ends only because of the change.
@@ -77,20 +77,20 @@ import Testing
     @Test func `where it is disabled, or no peer is remote, nothing listens`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = configuration(source.peer, target.peer)
-        let near = Replicator(configuration)
+        let near = OneWayReplicator(configuration)
         near.start()
         await near.waits { $0.mode == .idle }
         #expect(configuration.network.listenerCount == 0)
         await near.stop()
         configuration.target = ScriptedPeer(target.peer, needsNetwork: true)
-        let far = Replicator(configuration)
+        let far = OneWayReplicator(configuration)
         far.start()
         await far.waits { $0.mode == .idle }
         #expect(configuration.network.listenerCount == 1)
         await far.stop()
         #expect(configuration.network.listenerCount == 0)
         configuration.watchesNetwork = false
-        let deaf = Replicator(configuration)
+        let deaf = OneWayReplicator(configuration)
         deaf.start()
         await deaf.waits { $0.mode == .idle }
         #expect(configuration.network.listenerCount == 0)
@@ -102,14 +102,14 @@ import Testing
     // SEMANTICS 93
     @Test func `a replication resumes on notice when a server that was down comes up`() async throws {
         let server = try LiveServer()
-        let hub = try Store(path: server.folder.path).create("hub")
+        let hub = try DocumentStore(path: server.folder.path).create("hub")
         let proxy = try FaultProxy(to: server.server.port)
         defer { proxy.stop() }
         let notes = try Database.inMemory()
         defer { notes.close() }
         let peer = try CouchDBPeer(
             HTTPURL("\(proxy.address)/hub"), credentials: .basic(user: "admin", password: "secret-word"))
-        let replicator = Replicator(configuration(LocalPeer(notes), peer))
+        let replicator = OneWayReplicator(configuration(LocalPeer(notes), peer))
         replicator.start()
         await replicator.waits { $0.mode == .idle }
         proxy.goDown()

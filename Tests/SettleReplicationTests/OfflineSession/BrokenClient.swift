@@ -3,13 +3,13 @@ import SettlePlatform
 import SettleReplication
 
 /// A client whose network can be switched off.
-final class BrokenClient: HTTPClient {
-    private let client: any HTTPClient
+final class BrokenClient: HTTPTransport {
+    private let client: any HTTPTransport
     private let broken = Guarded(false)
     private let losing = Guarded(false)
     private let hanging = Guarded(false)
 
-    init(_ client: any HTTPClient) { self.client = client }
+    init(_ client: any HTTPTransport) { self.client = client }
 
     var isBroken: Bool {
         get { broken.withLock { $0 } }
@@ -28,8 +28,8 @@ final class BrokenClient: HTTPClient {
         set { hanging.withLock { $0 = newValue } }
     }
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        if isBroken { throw HTTPClientError(.cannotConnect, "the network is down") }
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        if isBroken { throw TransportError(.cannotConnect, "the network is down") }
         if hangs {
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
@@ -39,7 +39,7 @@ final class BrokenClient: HTTPClient {
         let response = try await client.send(request)
         if losesAnswers, request.method == "PUT", response.status < 300 {
             _ = try await response.collect(limit: 1 << 20)
-            throw HTTPClientError(.connectionLost, "the answer is lost")
+            throw TransportError(.connectionLost, "the answer is lost")
         }
         return response
     }

@@ -323,7 +323,7 @@ import Testing
     @Test func `an unreachable server makes the session offline, and it reconnects automatically`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let gate = BrokenClient(CurlHTTPClient())
+        let gate = BrokenClient(CurlTransport())
         let peer = try CouchDBPeer(world.url, client: gate)
         var options = OfflineSessionOptions()
         options.retry.firstDelay = .milliseconds(1)

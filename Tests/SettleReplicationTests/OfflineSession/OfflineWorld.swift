@@ -28,7 +28,7 @@ final class OfflineWorld: Sendable {
         self.url = url
         peer = try CouchDBPeer(url)
         try await peer.create()
-        remote = CouchDBConnection(database: url, client: CurlHTTPClient())
+        remote = CouchDBConnection(database: url, client: CurlTransport())
         var databaseOptions = DatabaseOptions()
         databaseOptions.journal = true
         databaseOptions.now = { minutes.withLock { $0 } * 60_000 }
@@ -54,7 +54,7 @@ final class OfflineWorld: Sendable {
 
     /// Another client writes at the server.
     func write(_ id: DocumentID, _ members: JSONObject) async throws {
-        var body = JSON.object(members)
+        var body = JSONValue.object(members)
         if let revision = try? await remote.json("GET", .document(id)).json["_rev"] { body["_rev"] = revision }
         _ = try await remote.json("PUT", .document(id), body: body)
     }
@@ -73,7 +73,7 @@ final class OfflineWorld: Sendable {
     }
 
     /// Changes a member of a stored document here.
-    func set(_ id: DocumentID, _ name: String, _ value: JSON) throws {
+    func set(_ id: DocumentID, _ name: String, _ value: JSONValue) throws {
         var document = try #require(try database.document(id))
         document[name] = value
         try database.save(document, onConflict: .fail)

@@ -17,7 +17,7 @@ import Testing
     // SEMANTICS 135
     @Test func `credentials of the URL are used, and shown nowhere`() async throws {
         let server = try makeServer()
-        _ = try Store(path: server.folder.path).create("hub")
+        _ = try DocumentStore(path: server.folder.path).create("hub")
         let logged = Guarded<[String]>([])
         var options = DatabaseOptions()
         options.warn = { message in logged.withLock { $0.append(message) } }
@@ -26,13 +26,13 @@ import Testing
         try notes.put("a", ["n": 1])
         let right = try CouchDBPeer(server.url("hub", credentials: "anna:\(Self.secret)@"))
         let wrong = try CouchDBPeer(server.url("hub", credentials: "anna:\(Self.secret)-not@"))
-        let replicator = Replicator(.push(notes, to: right))
+        let replicator = OneWayReplicator(.push(notes, to: right))
         let events = Guarded<[String]>([])
         let stream = replicator.events
         let listening = Task { for await event in stream { events.withLock { $0.append("\(event)") } } }
         let result = try await replicator.run()
         #expect(result.counts.revisionsWritten == 1)
-        let failing = Replicator(.push(notes, to: wrong))
+        let failing = OneWayReplicator(.push(notes, to: wrong))
         let error = await #expect(throws: PeerError.self) { try await failing.run() }
         #expect(error?.code == .unauthorized && error?.message.contains("basic authentication as 'anna'") == true)
         listening.cancel()
@@ -72,7 +72,7 @@ import Testing
         func run(_ peer: CouchDBPeer) async throws -> [ReplicationWarning] {
             var configuration = ReplicationConfiguration.push(notes, to: peer)
             configuration.retry.attempts = 1
-            let replicator = Replicator(configuration)
+            let replicator = OneWayReplicator(configuration)
             let events = replicator.events
             await #expect(throws: PeerError.self) { try await replicator.run() }
             for await case .warning(let warning) in events { return [warning] }
@@ -94,7 +94,7 @@ import Testing
             try CouchDBPeer(HTTPURL("http://couch.example/db"), client: NoNetwork()),
             try CouchDBPeer(HTTPURL("http://anna:hunter2@localhost:1/db"), client: NoNetwork()),
         ] {
-            await #expect(throws: PeerError.self) { try await Replicator(.push(notes, to: peer)).run() }
+            await #expect(throws: PeerError.self) { try await OneWayReplicator(.push(notes, to: peer)).run() }
         }
         #expect(logged.withLock(\.self).count == 2 && heard.withLock(\.self) == [told])
     }
@@ -102,11 +102,11 @@ import Testing
     // SEMANTICS 138
     @Test func `a running, stored replication takes new tokens, and stores them with its checkpoint`() async throws {
         let server = try makeServer()
-        let hub = try Store(path: server.folder.path).create("hub")
+        let hub = try DocumentStore(path: server.folder.path).create("hub")
         let folder = try TemporaryFolder()
         var notes = try Database.openOrCreate(folder("notes.settle"))
-        let gate = TokenGate(CurlHTTPClient(), token: "old", user: try server.url().withBasic)
-        func keys(_ token: String) -> Credentials {
+        let gate = TokenGate(CurlTransport(), token: "old", user: try server.url().withBasic)
+        func keys(_ token: String) -> ReplicationCredentials {
             .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
         }
         for number in 0..<5 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
@@ -173,11 +173,11 @@ import Testing
     // SEMANTICS 138
     @Test func `new OAuth tokens replace old ones, and the checkpoint stays`() async throws {
         let server = try makeServer()
-        let hub = try Store(path: server.folder.path).create("hub")
+        let hub = try DocumentStore(path: server.folder.path).create("hub")
         let notes = try Database.inMemory()
         defer { notes.close() }
         for number in 0..<20 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
-        let gate = TokenGate(CurlHTTPClient(), token: "old", user: try server.url().withBasic)
+        let gate = TokenGate(CurlTransport(), token: "old", user: try server.url().withBasic)
         func pull(_ token: String) throws -> ReplicationConfiguration {
             let keys = OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2")
             return .pull(
@@ -199,18 +199,18 @@ import Testing
 }
 
 /// A gateway in front of a server that accepts only requests signed with current tokens.
-private final class TokenGate: HTTPClient {
+private final class TokenGate: HTTPTransport {
     let tokens: Guarded<Set<String>>
-    private let client: any HTTPClient
+    private let client: any HTTPTransport
     private let user: String
 
-    init(_ client: any HTTPClient, token: String, user: String) {
+    init(_ client: any HTTPTransport, token: String, user: String) {
         self.client = client
         tokens = Guarded([token])
         self.user = user
     }
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
         var request = request
         let signed = request.headers["Authorization"] ?? ""
         let isKnown = tokens.withLock(\.self).contains { signed.contains("oauth_token=\"\($0)\"") }

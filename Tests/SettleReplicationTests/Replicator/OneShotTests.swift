@@ -13,7 +13,7 @@ struct OneShotTests {
                 Document(id: DocumentID(validating: "d\(number)"), body: ["n": .number(JSONNumber(number))]),
                 onConflict: .fail)
         }
-        let push = Replicator(.push(here.database, to: LocalPeer(there.database)))
+        let push = OneWayReplicator(.push(here.database, to: LocalPeer(there.database)))
         let result = try await push.run()
         #expect(result.counts.revisionsWritten == 2500)
         #expect(result.counts.revisionsChecked == result.counts.revisionsPresent + result.counts.revisionsMissing)

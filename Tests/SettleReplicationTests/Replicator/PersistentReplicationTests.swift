@@ -13,7 +13,7 @@ import Testing
     init() throws {
         server = try LiveServer()
         folder = try TemporaryFolder()
-        hub = try Store(path: server.folder.path).create("hub")
+        hub = try DocumentStore(path: server.folder.path).create("hub")
     }
 
     private func open() throws -> Database { try Database.openOrCreate(folder("notes.settle")) }
@@ -58,7 +58,7 @@ import Testing
         #expect(notes.replications.all.isEmpty)
         try save("c", in: hub)
         notes.addValidation("c") { context in
-            if context.newRevision.id.string == "c" { throw ValidationError(message: "not here") }
+            if context.newRevision.id.string == "c" { throw DocumentRejection(message: "not here") }
         }
         let resumed = try await notes.replications.resume { url in
             #expect(url.user == "admin" && url.password == nil)
@@ -157,7 +157,7 @@ import Testing
         let notes = try open()
         let local = try await notes.replications.replicator(.push(notes, to: LocalPeer(hub)))
         await #expect(throws: PeerError.self) { try await notes.replications.persist(local) }
-        let foreign = Replicator(.push(notes, to: try peer()))
+        let foreign = OneWayReplicator(.push(notes, to: try peer()))
         await #expect(throws: PeerError.self) { try await notes.replications.persist(foreign) }
         notes.close()
     }

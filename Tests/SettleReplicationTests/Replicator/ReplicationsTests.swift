@@ -120,7 +120,7 @@ struct ReplicationsTests {
     @Test func `a database can't be replicated with itself`() async throws {
         let database = here.database
         await #expect(throws: PeerError.self) {
-            try await Replicator(.push(database, to: LocalPeer(database))).run()
+            try await OneWayReplicator(.push(database, to: LocalPeer(database))).run()
         }
     }
 }

@@ -35,7 +35,7 @@ struct StatusTests {
         for number in 0..<3000 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.limits.changes = 100
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let statuses = replicator.statuses
         replicator.start()
         var modes: [ReplicationStatus.Mode] = []
@@ -64,7 +64,7 @@ struct StatusTests {
         var configuration = ReplicationConfiguration(source: source.peer, target: slow)
         configuration.isContinuous = true
         configuration.limits.changes = 10
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         let begun = await replicator.waits { $0.total == 30 }
         #expect(begun.mode == .active && begun.completed == 0)
@@ -99,7 +99,7 @@ struct StatusTests {
         var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
         configuration.isContinuous = true
         configuration.retry.firstDelay = .seconds(3600)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         let offline = await replicator.waits { $0.mode == .offline }
         #expect(offline.error?.code == .unreachable)
@@ -124,7 +124,7 @@ struct StatusTests {
         var configuration = ReplicationConfiguration(source: flaky, target: target.peer)
         configuration.retry.firstDelay = .milliseconds(1)
         configuration.retry.attempts = 3
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         await #expect(throws: PeerError.self) { try await replicator.run() }
         #expect(flaky.count(.connect) == 3)
         #expect(replicator.status.mode == .stopped && replicator.status.error?.code == .unreachable)
@@ -143,7 +143,7 @@ struct StatusTests {
         var configuration = ReplicationConfiguration(source: here, target: there)
         configuration.retry.firstDelay = .milliseconds(1)
         configuration.limits.changes = 100
-        let result = try await Replicator(configuration).run()
+        let result = try await OneWayReplicator(configuration).run()
         #expect(result.counts.revisionsWritten == 500)
         expectSums(result.counts)
         try expectSame(source.database, target.database)
@@ -161,7 +161,7 @@ struct StatusTests {
         configuration.usesCheckpoints = false
         configuration.retry.documentRetries = 0
         configuration.clock = clock
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         let idle = await replicator.waits { $0.mode == .idle }
         #expect(idle.counts.revisionsFailed == 1)
@@ -185,7 +185,7 @@ struct StatusTests {
         configuration.isContinuous = true
         configuration.retry.firstDelay = .seconds(3600)
         configuration.retry.maximumDelay = .seconds(3600)
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         replicator.start()
         let offline = await replicator.waits { $0.mode == .offline }
         #expect(offline.counts.revisionsMissing > 0)
@@ -201,7 +201,7 @@ struct StatusTests {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
-        let replicator = Replicator(configuration)
+        let replicator = OneWayReplicator(configuration)
         let task = Task { try await replicator.run() }
         await replicator.waits { $0.mode == .idle }
         task.cancel()

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleReplication
 
 @Suite struct ReplicationDocumentTests {
-    private func read(_ json: JSON) throws -> ReplicationDocument {
+    private func read(_ json: JSONValue) throws -> ReplicationDocument {
         try ReplicationDocument(try #require(json.object))
     }
 
@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func `of several credentials those in auth count, then those in the URL`() throws {
-        let auth: JSON = ["basic": ["username": "first", "password": "x"]]
-        let headers: JSON = ["Authorization": "Basic YW5uYTpzZWNyZXQ="]
-        let url: JSON = "http://second:x@h/a"
+        let auth: JSONValue = ["basic": ["username": "first", "password": "x"]]
+        let headers: JSONValue = ["Authorization": "Basic YW5uYTpzZWNyZXQ="]
+        let url: JSONValue = "http://second:x@h/a"
         let all = try read(["source": ["url": url, "auth": auth, "headers": headers], "target": "here"])
         #expect(all.source.credentials?.user == "first" && all.source.headers["Authorization"] == nil)
         let two = try read(["source": ["url": url, "headers": headers], "target": "here"])
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `an invalid document is refused, without a password in the reason`() throws {
-        let wrong: [JSON] = [
+        let wrong: [JSONValue] = [
             [:], ["source": "http://u:hush@h/a"], ["source": "http://u:hush@h", "target": "b"],
             ["source": "http://u:hush@h:x/a", "target": "b"], ["source": ["url": 1], "target": "b"],
             ["source": ["url": "http://h/a", "auth": ["basic": "hush"]], "target": "b"],
@@ -71,8 +71,10 @@ import Testing
                         "url": "https://u:hu@sh@h/b", "headers": ["Cookie": "hush"], "auth": ["basic": "hush"],
                         "note": 1,
                     ],
-                ] as JSON).object))
-        #expect(!JSON.object(shown).description.contains("hush") && !JSON.object(shown).description.contains("sh@"))
+                ] as JSONValue).object))
+        #expect(
+            !JSONValue.object(shown).description.contains("hush")
+                && !JSONValue.object(shown).description.contains("sh@"))
         #expect(shown["source"] == "http://h:1/a" && shown["owner"] == "u")
         #expect(shown["target"] == ["url": "https://h/b"])
         for text in ["http://u:hu/sh@h/a", "http://u:hush?x@h/a", "u:hush@h/a", "a?k=hush"] {

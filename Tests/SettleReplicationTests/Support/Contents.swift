@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import Testing
 
 /// The replicated content of a database: every document's leaves with their histories, members and attachments.
@@ -6,7 +7,7 @@ struct Contents: Equatable, CustomStringConvertible {
     struct Leaf: Equatable {
         let history: [RevisionID]
         let isDeleted: Bool
-        let body: JSON
+        let body: JSONValue
         let attachments: [String]
     }
 
@@ -56,14 +57,14 @@ func expectSums(
 extension Database {
     /// Saves a document as an edit of the current one.
     @discardableResult
-    func put(_ id: DocumentID, _ body: JSON) throws -> RevisionID {
+    func put(_ id: DocumentID, _ body: JSONValue) throws -> RevisionID {
         var document = try document(id) ?? Document(id: id)
         document.json = body
         return try #require(try save(document, onConflict: .fail).revision)
     }
 
     /// Creates two branches on the current revision, by writing one of them as a peer would.
-    func branch(_ id: DocumentID, _ here: JSON, _ there: JSON) throws {
+    func branch(_ id: DocumentID, _ here: JSONValue, _ there: JSONValue) throws {
         let other = try Database.inMemory()
         defer { other.close() }
         if let base = try document(id), let revision = base.revision,

@@ -1,8 +1,8 @@
 import SettleReplication
 
 /// A client without a network.
-struct NoNetwork: HTTPClient {
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        throw HTTPClientError(.failed, "there is no network here")
+struct NoNetwork: HTTPTransport {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        throw TransportError(.failed, "there is no network here")
     }
 }

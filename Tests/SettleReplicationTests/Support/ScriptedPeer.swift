@@ -1,6 +1,7 @@
 import Settle
 import SettleDatabase
 import SettlePlatform
+import SettleReplication
 
 /// A peer that passes on calls or fails them as scripted, and counts them.
 final class ScriptedPeer: Peer {
@@ -89,7 +90,7 @@ final class ScriptedPeer: Peer {
         return try await base.localDocument(id)
     }
 
-    func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String {
+    func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         try pass(.writeLog)
         return try await base.saveLocalDocument(id, body: body, revision: revision)
     }

@@ -1,6 +1,7 @@
 import Settle
 import SettleDatabase
 import SettlePlatform
+import SettleReplication
 
 /// A peer whose database is replaced during a replication, like a server that is restored.
 final class SwitchingPeer: Peer {
@@ -46,7 +47,7 @@ final class SwitchingPeer: Peer {
 
     func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? { try await now.localDocument(id) }
 
-    func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String {
+    func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         try await now.saveLocalDocument(id, body: body, revision: revision)
     }
 

@@ -23,12 +23,12 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
 
         /// Replicates the local copy to the peer.
         func send() async throws {
-            if isCopy { try await Replicator(.push(database, to: peer)).run() }
+            if isCopy { try await OneWayReplicator(.push(database, to: peer)).run() }
         }
 
         /// Replicates the peer to the local copy.
         func bring() async throws {
-            if isCopy { try await Replicator(.pull(database, from: peer)).run() }
+            if isCopy { try await OneWayReplicator(.pull(database, from: peer)).run() }
         }
     }
 
@@ -90,7 +90,7 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
     let peer = try CouchDBPeer(server.url("served"))
     try await peer.create()
     // The server has opened it, so this is the same object.
-    let database = try Store(path: server.folder.path).open("served")
+    let database = try DocumentStore(path: server.folder.path).open("served")
     return PeerPair.Side(database, peer, keeping: server)
 }
 
@@ -129,7 +129,7 @@ func replicate(
     change(&configuration)
     try await source.send()
     try await target.send()
-    let result = try await Replicator(configuration).run()
+    let result = try await OneWayReplicator(configuration).run()
     try await target.bring()
     return result
 }

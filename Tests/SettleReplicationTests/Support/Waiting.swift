@@ -1,6 +1,6 @@
 import Settle
 
-extension Replicator {
+extension OneWayReplicator {
     /// Waits for a status; it listens to statuses from before the call's first check.
     @discardableResult
     func waits(for isWanted: (ReplicationStatus) -> Bool) async -> ReplicationStatus {

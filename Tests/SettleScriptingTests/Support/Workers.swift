@@ -34,9 +34,9 @@ struct Workers {
 
     /// Runs a validation function with an array of its arguments.
     func validate(_ function: String, _ arguments: String) throws -> String {
-        let all = try JSON(utf8: Array(arguments.utf8)).array ?? []
-        let documents = JSON.array(Array(all.prefix(2))).utf8
-        let user = JSON.array(Array(all.dropFirst(2))).utf8
+        let all = try JSONValue(utf8: Array(arguments.utf8)).array ?? []
+        let documents = JSONValue.array(Array(all.prefix(2))).utf8
+        let user = JSONValue.array(Array(all.dropFirst(2))).utf8
         let source = Self.design("validate_doc_update", function)
         let answer = try pool.run(.validate([documents], of: user, by: source))
         return answer.map { String(decoding: $0, as: UTF8.self) }.joined()

@@ -12,8 +12,8 @@ import Testing
     ) throws -> Answer {
         var attachment = members
         attachment["follows"] = true
-        let json: JSON = ["_attachments": ["f": .object(attachment)], "_rev": query.isEmpty ? nil : "1-a"]
-        let document = JSON.object(
+        let json: JSONValue = ["_attachments": ["f": .object(attachment)], "_rev": query.isEmpty ? nil : "1-a"]
+        let document = JSONValue.object(
             JSONObject(json.object?.filter { !$0.value.isNull }.map { ($0.name, $0.value) } ?? []))
         let body =
             Array("--b\r\nContent-Type: application/json\r\n\r\n\(document)\r\n--b\r\n\r\n".utf8) + content
@@ -32,9 +32,9 @@ import Testing
     @Test(arguments: ["-5", "-9223372036854775808", "1.5", "\"5\"", "1e300", "true"], ["length", "encoded_length"])
     func `a length that is not a natural number is refused, wherever it appears`(number: String, name: String) throws {
         let client = try RouterClient.withDatabase()
-        let value = try JSON(parsing: number)
+        let value = try JSONValue(parsing: number)
         let packed = try Self.gzip([1, 2, 3])
-        let count = JSON.number(JSONNumber(packed.count))
+        let count = JSONValue.number(JSONNumber(packed.count))
         var lengths: JSONObject = ["encoding": "gzip", "length": 3, "encoded_length": count]
         lengths[name] = value
         for query in ["", "?new_edits=false"] {
@@ -63,7 +63,7 @@ import Testing
     @Test func `the length of a compressed attachment must be its expanded length`() throws {
         let client = try RouterClient.withDatabase()
         let packed = try Self.gzip(Array(repeating: 7, count: 5000))
-        let count = JSON.number(JSONNumber(packed.count))
+        let count = JSONValue.number(JSONNumber(packed.count))
         for length in [4999, 5001, 0] {
             let wrong: JSONObject = [
                 "encoding": "gzip", "length": .number(JSONNumber(length)), "encoded_length": count,
@@ -90,7 +90,7 @@ import Testing
             let put = try client.send(
                 "PUT", "/db/a/f", bytes: content, headers: ["Content-Encoding": "gzip", "Content-Type": "text/plain"])
             #expect(put.status == 400 && put.text.contains("gzip"), "\(put.text)")
-            let count = JSON.number(JSONNumber(content.count))
+            let count = JSONValue.number(JSONNumber(content.count))
             let answer = try send(
                 client, "a", ["encoding": "gzip", "length": count, "encoded_length": count], content)
             #expect(answer.status == 400 && answer.text.contains("gzip"), "\(answer.text)")

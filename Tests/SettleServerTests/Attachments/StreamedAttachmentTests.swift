@@ -26,7 +26,7 @@ import Testing
         return client
     }
 
-    private func expectAll(_ document: JSON?, _ source: String) {
+    private func expectAll(_ document: JSONValue?, _ source: String) {
         for content in Self.contents {
             let data = document?["_attachments"]?[content.name]?["data"]?.string
             #expect(data == Data(content.bytes).base64EncodedString(), "\(content.name) of \(source)")
@@ -77,11 +77,11 @@ import Testing
             let sizes = try client.send("GET", "/db").json["sizes"]
             return (sizes?["file"]?.int ?? 0, sizes?["active"]?.int ?? 0, sizes?["external"]?.int ?? 0)
         }
-        let text = JSON.string(String(repeating: "x", count: 100_000))
+        let text = JSONValue.string(String(repeating: "x", count: 100_000))
         var revision = try client.send("GET", "/db/b").json["_rev"] ?? .null
         let before = try sizes()
         for number in 0..<20 {
-            let members: JSON = ["_rev": revision, "n": .number(JSONNumber(number)), "text": text]
+            let members: JSONValue = ["_rev": revision, "n": .number(JSONNumber(number)), "text": text]
             revision = try client.send("PUT", "/db/b", members).json["rev"] ?? .null
         }
         let full = try sizes()
@@ -96,7 +96,7 @@ import Testing
     @Test func `a body too large for memory is refused with an alternative`() throws {
         let client = try RouterClient { $0.largestBody = 100 }
         _ = try client.send("PUT", "/db")
-        let data = JSON.string(String(repeating: "A", count: 200))
+        let data = JSONValue.string(String(repeating: "A", count: 200))
         let answer = try client.send("POST", "/db/_bulk_docs", ["docs": [["_attachments": ["f": ["data": data]]]]])
         #expect(answer.status == 413 && answer.error.hasPrefix("too_large: the request entity is too large"))
         #expect(answer.text.contains("multipart/related") && answer.text.contains("body_size"))

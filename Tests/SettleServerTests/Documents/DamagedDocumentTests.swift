@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: Damage.allCases)
     func `in a request for many documents only the damaged one is an error`(damage: Damage) throws {
         let client = try client(damage)
-        let docs: JSON = ["docs": [["id": "a"], ["id": "bad"], ["id": "c"]]]
+        let docs: JSONValue = ["docs": [["id": "a"], ["id": "bad"], ["id": "c"]]]
         let answer = try client.send("POST", "/db/_bulk_get", docs)
         #expect(
             answer.json["results"]?.array?.compactMap { $0["docs"]?[0]?["ok"]?["_id"] } == ["a", "c"], "\(answer.text)")

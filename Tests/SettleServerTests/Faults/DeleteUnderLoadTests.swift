@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a database that closes slowly blocks no other`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         let busy = try store.create("busy")
         _ = try store.create("other")
         // An open transaction keeps the database from closing.

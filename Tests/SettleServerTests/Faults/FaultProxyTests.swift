@@ -113,7 +113,7 @@ import Testing
         #expect(answer.head.contains("\r\nRetry-After: 7\r\n"))
         switch body {
         case .couchDB:
-            let json = try JSON(utf8: answer.body)
+            let json = try JSONValue(utf8: answer.body)
             #expect(json["error"]?.string?.isEmpty == false && json["reason"]?.string?.isEmpty == false)
         case .html:
             #expect(answer.head.contains("text/html"))
@@ -221,7 +221,7 @@ import Testing
         faulty.proxy.follow(.script([.duplicate]))
         try connection.write(LiveServer.request("POST", "/db", #"{"b":1}"#))
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
-        let info = try JSON(utf8: faulty.live.send("GET", "/db").body)
+        let info = try JSONValue(utf8: faulty.live.send("GET", "/db").body)
         #expect(info["doc_count"] == 3)
     }
 
@@ -247,7 +247,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.loseAnswer: 1])
     }
 
-    @Test func `one bit of JSON is flipped, and nothing else`() throws {
+    @Test func `one bit of JSONValue is flipped, and nothing else`() throws {
         let faulty = try FaultyServer(.none)
         for number in 0..<50 { _ = try faulty.live.send("PUT", "/db/d\(number)", "{}") }
         for path in ["/db/missing", "/db/_all_docs"] {

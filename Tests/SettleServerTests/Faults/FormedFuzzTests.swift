@@ -75,7 +75,7 @@ import Testing
             let isInterim = head.hasPrefix("HTTP/1.1 100")
             let (last, content) = isInterim ? try connection.readAnswer() : (head, body)
             let isJSON = last.contains("Content-Type: application/json") && !last.hasPrefix("HTTP/1.1 304")
-            if isJSON { #expect((try? JSON(utf8: content)) != nil, "no JSON: seed \(seed) \(request.target)") }
+            if isJSON { #expect((try? JSONValue(utf8: content)) != nil, "no JSON: seed \(seed) \(request.target)") }
             return Array(last.utf8) + content
         }
         if seed % 3 == 0 { connection.finishSending() }
@@ -109,7 +109,7 @@ import Testing
 
     /// Deletes everything created, and creates the database and the member that the requests use.
     private func renew(_ live: LiveServer) throws {
-        let names = try JSON(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
+        let names = try JSONValue(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
         for name in names { _ = try live.send("DELETE", "/\(PercentCoding.encode(name))") }
         for name in ["_users", "_replicator", "db", "two"] { _ = try live.send("PUT", "/\(name)") }
         try protect(live)

@@ -62,7 +62,7 @@ struct Grammar {
     }
 
     /// Text as JSON.
-    func text(_ text: String) -> String { JSON.string(text).description }
+    func text(_ text: String) -> String { JSONValue.string(text).description }
 
     func object(_ members: [(String, String)]) -> String {
         "{" + members.map { "\(text($0.0)):\($0.1)" }.joined(separator: ",") + "}"

@@ -48,7 +48,7 @@ import Testing
 
     /// Deletes everything created, and creates the database that the requests use.
     private func renew(_ live: LiveServer) throws {
-        let names = try JSON(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
+        let names = try JSONValue(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
         for name in names where !name.hasPrefix("_") { _ = try live.send("DELETE", "/\(PercentCoding.encode(name))") }
         _ = try live.send("PUT", "/db")
     }

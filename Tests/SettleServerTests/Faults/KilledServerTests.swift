@@ -37,7 +37,7 @@ import Testing
 
     private func check(_ acknowledged: Set<String>, _ connection: RawConnection) throws {
         try connection.write(LiveServer.request("GET", "/db/_all_docs"))
-        let rows = try JSON(utf8: connection.readAnswer().body)["rows"]?.array ?? []
+        let rows = try JSONValue(utf8: connection.readAnswer().body)["rows"]?.array ?? []
         let stored = Set(rows.compactMap { $0["id"]?.string })
         #expect(acknowledged.subtracting(stored).isEmpty)
     }

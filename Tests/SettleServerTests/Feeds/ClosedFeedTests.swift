@@ -9,7 +9,7 @@ import Testing
     private func waiting(_ query: String, on live: LiveServer) throws -> (feed: RawConnection, sequence: String) {
         _ = try live.send("PUT", "/db")
         _ = try live.send("PUT", "/db/a", "{}")
-        let info = try JSON(utf8: try live.send("GET", "/db").body)
+        let info = try JSONValue(utf8: try live.send("GET", "/db").body)
         let sequence = try #require(info["update_seq"]?.string)
         let feed = try live.connect()
         try feed.write(LiveServer.request("GET", "/db/_changes?since=now&\(query)"))
@@ -17,7 +17,7 @@ import Testing
         return (feed, sequence)
     }
 
-    @Test func `long polling on a deleted database answers with complete JSON`() throws {
+    @Test func `long polling on a deleted database answers with complete JSONValue`() throws {
         let live = try LiveServer()
         let (feed, sequence) = try waiting("feed=longpoll", on: live)
         _ = try feed.read(through: "\"results\":[")
@@ -41,7 +41,7 @@ import Testing
         #expect(try feed.read(through: "0\r\n\r\n") == "0\r\n\r\n")
     }
 
-    @Test func `long polling on a stopping server answers with complete JSON`() throws {
+    @Test func `long polling on a stopping server answers with complete JSONValue`() throws {
         let live = try LiveServer()
         let (feed, sequence) = try waiting("feed=longpoll", on: live)
         _ = try feed.read(through: "\"results\":[")

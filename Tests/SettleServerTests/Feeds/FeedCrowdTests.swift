@@ -10,7 +10,7 @@ import Testing
     /// A client that follows a feed and records it.
     private final class Follower {
         let connection: RawConnection
-        private(set) var rows: [JSON] = []
+        private(set) var rows: [JSONValue] = []
 
         init(_ live: LiveServer, _ query: String) throws {
             connection = try live.connect()
@@ -22,7 +22,7 @@ import Testing
         func read(until id: String) throws {
             while rows.last?["id"]?.string != id {
                 let line = try connection.read(through: "\n")
-                if line.hasPrefix("{"), let row = try? JSON(parsing: line) { rows.append(row) }
+                if line.hasPrefix("{"), let row = try? JSONValue(parsing: line) { rows.append(row) }
             }
         }
     }
@@ -105,7 +105,7 @@ import Testing
                     LiveServer.request("GET", "/db/_changes?feed=longpoll&since=\(since[index])"))
             }
             for index in seen.indices where seen[index].count < 100 {
-                let answer = try JSON(utf8: try connections[index].readAnswer().body)
+                let answer = try JSONValue(utf8: try connections[index].readAnswer().body)
                 seen[index] += answer["results"]?.array?.compactMap { $0["id"]?.string } ?? []
                 since[index] = try #require(answer["last_seq"]?.string)
             }

@@ -37,7 +37,7 @@ import Testing
     private func ids(_ found: FeedGroup.Found) -> [String]? {
         guard case .rows(let bytes, _, _) = found else { return nil }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
-            (try? JSON(parsing: String($0)))?["id"]?.string
+            (try? JSONValue(parsing: String($0)))?["id"]?.string
         }
     }
 

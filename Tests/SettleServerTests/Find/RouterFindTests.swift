@@ -7,7 +7,7 @@ import Testing
 @Suite struct RouterFindTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "a", "name": "Ada", "age": 36, "score": 1.0], ["_id": "b", "name": "Bob", "age": 41],
             ["_id": "c", "name": "Cid", "age": 17], ["_id": "d", "name": "dan", "age": "41"],
         ]
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `the form of a response is CouchDB's`() throws {
         let client = try client()
-        let body: JSON = ["selector": ["age": 36], "fields": ["_id"], "execution_stats": true]
+        let body: JSONValue = ["selector": ["age": 36], "fields": ["_id"], "execution_stats": true]
         let found = try client.send("POST", "/db/_find", body)
         #expect(found.text.hasPrefix("{\"docs\":[\r\n{\"_id\":\"a\"}\r\n],\r\n\"bookmark\": \""))
         let statistics = found.json["execution_stats"]?.object
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `bookmarks lead from page to page`() throws {
         let client = try client()
-        var bookmark: JSON = nil
+        var bookmark: JSONValue = nil
         var seen: [String] = []
         for _ in 0..<4 {
             let page = try client.send(
@@ -75,12 +75,12 @@ import Testing
     @Test func `a long response is sent in pieces and is complete`() throws {
         let client = try RouterClient.withDatabase()
         for start in stride(from: 0, to: 6000, by: 2000) {
-            let docs = (start..<start + 2000).map { number -> JSON in
+            let docs = (start..<start + 2000).map { number -> JSONValue in
                 ["_id": .string("d\(10_000 + number)"), "n": .number(JSONNumber(number)), "text": "some text"]
             }
             #expect(try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).status == 201)
         }
-        let body: JSON = ["selector": ["n": ["$gte": 10]], "limit": 100_000]
+        let body: JSONValue = ["selector": ["n": ["$gte": 10]], "limit": 100_000]
         let scanned = try client.send("POST", "/db/_find", body)
         #expect(ids(scanned).count == 5990)
         _ = try client.send("POST", "/db/_index", ["index": ["fields": ["n"]]])
@@ -115,8 +115,8 @@ import Testing
             (["selector": ["$where": ""]], "not_supported: Unsupported operator: $where"),
             ([:], "missing_required_key: "),
             (["selector": [:], "x": 1, "y": 2], "invalid_key: Invalid key x for this request."),
-        ] as [(JSON, String)])
-    func `an error in a query is reported in CouchDB's words`(body: JSON, error: String) throws {
+        ] as [(JSONValue, String)])
+    func `an error in a query is reported in CouchDB's words`(body: JSONValue, error: String) throws {
         let answer = try client().send("POST", "/db/_find", body)
         #expect(answer.status == 400)
         #expect(answer.error.hasPrefix(error), "\(answer.error)")
@@ -124,7 +124,7 @@ import Testing
 
     @Test func `an explanation has CouchDB's members`() throws {
         let client = try client()
-        let body: JSON = [
+        let body: JSONValue = [
             "selector": ["age": ["$gte": 1, "$lt": 50]], "sort": [["age": "desc"]], "fields": ["age"], "limit": 5,
             "use_index": ["i", "age"],
         ]
@@ -175,7 +175,7 @@ import Testing
 
     @Test func `a response includes all writes, unless a stale index is allowed`() throws {
         let client = try client()
-        let body: JSON = ["selector": ["age": 5], "fields": ["_id"]]
+        let body: JSONValue = ["selector": ["age": 5], "fields": ["_id"]]
         #expect(try ids(client.send("POST", "/db/_find", body)) == [])
         #expect(try client.send("PUT", "/db/e", ["age": 5]).status == 201)
         for name in ["update": false, "stale": "ok"] as JSONObject {

@@ -5,11 +5,11 @@ import Testing
 @testable import SettleServer
 
 @Suite struct RouterIndexTests {
-    private let made: JSON = ["index": ["fields": ["a"]], "ddoc": "i", "name": "n"]
+    private let made: JSONValue = ["index": ["fields": ["a"]], "ddoc": "i", "name": "n"]
 
     @Test func `a client that may not write design documents can't create or remove indexes`() throws {
         let client = try RouterClient.with(users: ["mia": [], "dora": []])
-        let security: JSON = ["admins": ["names": ["dora"]], "members": ["names": ["mia"]]]
+        let security: JSONValue = ["admins": ["names": ["dora"]], "members": ["names": ["mia"]]]
         #expect(try client.send("PUT", "/db/_security", security).status == 200)
         let refused = try client.send(as: "mia:pw", "POST", "/db/_index", made)
         #expect(refused.status == 403 && refused.error == "forbidden: You are not a db or server admin.")
@@ -30,7 +30,7 @@ import Testing
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         let revision = try #require(try client.send("GET", "/db/_design/i").json["_rev"]?.string)
         #expect(try client.send("PUT", "/db/_design/i/file?rev=\(revision)", bytes: [1, 2, 3]).status == 201)
-        let other: JSON = ["index": ["fields": ["b"]], "ddoc": "i", "name": "m"]
+        let other: JSONValue = ["index": ["fields": ["b"]], "ddoc": "i", "name": "m"]
         #expect(try client.send("POST", "/db/_index", other).json["result"] == "created")
         #expect(try client.send("GET", "/db/_design/i/file").body == [1, 2, 3])
         #expect(try client.send("DELETE", "/db/_index/i/json/n").status == 200)
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `an index in a replicated design document is used at once`() throws {
         let client = try RouterClient.withDatabase()
-        let body: JSON = [
+        let body: JSONValue = [
             "language": "query",
             "views": [
                 "n": [
@@ -69,8 +69,8 @@ import Testing
             (["index": ["fields": ["a"]], "partitioned": true], 400, "invalid_design_doc: "),
             (["index": ["fields": [""]]], 400, "invalid_sort_field: "),
             (["index": ["fields": [["a": "asc"], ["b": "desc"]]]], 400, "unsupported_mixed_sort: "),
-        ] as [(JSON, Int, String)])
-    func `an invalid index is refused`(body: JSON, status: Int, error: String) throws {
+        ] as [(JSONValue, Int, String)])
+    func `an invalid index is refused`(body: JSONValue, status: Int, error: String) throws {
         let answer = try RouterClient.withDatabase().send("POST", "/db/_index", body)
         #expect(answer.status == status)
         #expect(answer.error.hasPrefix(error), "\(answer.error)")
@@ -91,7 +91,7 @@ import Testing
     @Test func `several design documents are removed at once, with all their indexes`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["n", "m"] {
-            let body: JSON = ["index": ["fields": ["a"]], "ddoc": "i", "name": .string(name)]
+            let body: JSONValue = ["index": ["fields": ["a"]], "ddoc": "i", "name": .string(name)]
             #expect(try client.send("POST", "/db/_index", body).status == 200)
         }
         let answer = try client.send("POST", "/db/_index/_bulk_delete", ["docids": ["i", "none"]])
@@ -105,10 +105,10 @@ import Testing
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         #expect(try client.send("PUT", "/db/x", ["a": 1]).status == 201)
-        let query: JSON = ["selector": ["a": 1], "update": true]
+        let query: JSONValue = ["selector": ["a": 1], "update": true]
         #expect(try client.send("POST", "/db/_find", query).json["docs"]?.array?.count == 1)
         #expect(try client.send("POST", "/db/_view_cleanup", [:]).status == 202)
-        let old: JSON = ["selector": ["a": 1], "update": false]
+        let old: JSONValue = ["selector": ["a": 1], "update": false]
         #expect(try client.send("POST", "/db/_find", old).json["docs"]?.array?.count == 1)
         #expect(try client.send("DELETE", "/db/_index/i/json/n").status == 200)
         #expect(try client.send("POST", "/db/_index", made).status == 200)

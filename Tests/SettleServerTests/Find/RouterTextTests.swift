@@ -6,7 +6,7 @@ import Testing
 
 /// Full-text search indexes over HTTP.
 @Suite struct RouterTextTests {
-    private let made: JSON = [
+    private let made: JSONValue = [
         "index": ["fields": [["name": "title", "type": "string"]], "default_field": ["analyzer": "english"]],
         "type": "text", "ddoc": "t", "name": "n",
     ]
@@ -15,7 +15,7 @@ import Testing
         let client = try RouterClient { $0.makesTextIndexes = true }
         #expect(try client.send("PUT", "/db").status == 201)
         for (id, title, year) in [("a", "red cats", 3), ("b", "blue cat, a longer text", 1), ("c", "dogs", 2)] {
-            let body: JSON = ["title": .string(title), "year": .number(JSONNumber(year))]
+            let body: JSONValue = ["title": .string(title), "year": .number(JSONNumber(year))]
             #expect(try client.send("PUT", "/db/\(id)", body).status == 201)
         }
         return client
@@ -57,11 +57,15 @@ import Testing
 
     @Test func `a text index without fields is refused, and one of a design document is not found`() throws {
         let client = try client()
-        let index: JSON = ["index": ["default_field": ["enabled": false]], "type": "text", "ddoc": "t", "name": "n"]
+        let index: JSONValue = [
+            "index": ["default_field": ["enabled": false]], "type": "text", "ddoc": "t", "name": "n",
+        ]
         let answer = try client.send("POST", "/db/_index", index)
         #expect(answer.status == 400 && answer.error.hasPrefix("invalid_index: "))
         #expect(answer.error.contains("without `default_field` there must be `fields` of type string"))
-        let design: JSON = ["language": "query", "indexes": ["n": ["index": ["default_field": ["enabled": false]]]]]
+        let design: JSONValue = [
+            "language": "query", "indexes": ["n": ["index": ["default_field": ["enabled": false]]]],
+        ]
         #expect(try client.send("PUT", "/db/_design/t", design).status == 201)
         #expect(try client.send("GET", "/db/_index").json["total_rows"] == 1)
         #expect(try client.send("POST", "/db/_find", ["selector": ["$text": "cat"]]).status == 400)
@@ -70,7 +74,7 @@ import Testing
     @Test func `full-text search finds words, with bookmarks, an order and execution statistics`() throws {
         let client = try client()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
-        var body: JSON = ["selector": ["$text": "cat"], "fields": ["_id"], "limit": 1, "execution_stats": true]
+        var body: JSONValue = ["selector": ["$text": "cat"], "fields": ["_id"], "limit": 1, "execution_stats": true]
         let first = try client.send("POST", "/db/_find", body)
         #expect(first.json["docs"] == [["_id": "a"]] && first.json["execution_stats"]?["results_returned"] == 1)
         body["bookmark"] = first.json["bookmark"]
@@ -79,7 +83,7 @@ import Testing
         body["bookmark"] = second.json["bookmark"]
         let third = try client.send("POST", "/db/_find", body)
         #expect(third.json["docs"] == [] && third.json["bookmark"] == second.json["bookmark"])
-        let sorted: JSON = [
+        let sorted: JSONValue = [
             "selector": ["$text": "cat OR dog", "year": ["$lt": 3]], "sort": [["year:number": "desc"]],
             "fields": ["_id"], "use_index": "t", "skip": 1,
         ]
@@ -101,9 +105,9 @@ import Testing
             (["fields": [["name": "a", "type": "text"]]], "english", 400, "invalid_index_fields_definition: "),
             (["other": 1], "english", 400, "invalid_key: Invalid key other"),
             (["partial_filter_selector": ["$text": "x"]], "english", 400, "not_supported: "),
-        ] as [(JSON, String, Int, String)])
+        ] as [(JSONValue, String, Int, String)])
     func `an invalid text index is refused`(
-        index: JSON, analyzer: String, status: Int, error: String
+        index: JSONValue, analyzer: String, status: Int, error: String
     ) throws {
         var index = index
         index["default_field"] = ["analyzer": .string(analyzer)]
@@ -117,7 +121,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", ["title": "red cat"]).status == 201)
         let refused = try client.send("POST", "/db/_find", ["selector": ["$text": "cat"]])
         #expect(refused.status == 400 && refused.error.hasPrefix("no_usable_index: No text index exists"))
-        let design: JSON = ["language": "query", "indexes": ["n": ["index": ["default_field": [:]]]]]
+        let design: JSONValue = ["language": "query", "indexes": ["n": ["index": ["default_field": [:]]]]]
         #expect(try client.send("PUT", "/db/_design/x", design).status == 201)
         let found = try client.send("POST", "/db/_find", ["selector": ["$text": "cat"]])
         #expect(found.json["docs"]?[0]?["_id"] == "a")

@@ -40,7 +40,7 @@ struct ConformanceTests {
             + served.flatMap { ["--only", $0.topic] }
         python.standardOutput = FileHandle.nullDevice
         try await python.runToEnd()
-        let topics = try JSON(utf8: Array(try Data(contentsOf: URL(filePath: report))))["topics"]
+        let topics = try JSONValue(utf8: Array(try Data(contentsOf: URL(filePath: report))))["topics"]
         for (topic, passing) in served {
             let passed = topics?[topic]?["passed"]?.int ?? 0
             #expect(passed >= passing, "\(topic)")

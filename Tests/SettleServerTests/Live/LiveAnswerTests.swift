@@ -80,10 +80,10 @@ import Testing
         status: Int
     ) throws {
         let warnings = Guarded<[String]>([])
-        var options = TransportOptions()
+        var options = ListenerOptions()
         options.port = 0
         options.warn = { text in warnings.withLock { $0.append(text) } }
-        let transport = try MicroHTTPDTransport(
+        let transport = try MicroHTTPDListener(
             options,
             handler: HTTPHandler(
                 plan: { _ in .work { HTTPResponse(status: status, body: .bytes([0x78])) } }))

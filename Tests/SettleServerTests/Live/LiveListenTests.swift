@@ -13,7 +13,7 @@ import Testing
         options.stopTimeout = 1
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
-        return Server(store: try Store(path: path), options: options)
+        return Server(store: try DocumentStore(path: path), options: options)
     }
 
     @Test func `a port in use is an error that names it`() throws {

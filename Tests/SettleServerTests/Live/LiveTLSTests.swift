@@ -60,7 +60,7 @@ import Testing
         for wrong in [
             Certificate(chain: "nonsense", key: "nonsense"), Certificate(chain: certificate.chain, key: other.key),
         ] {
-            #expect(throws: TransportError.self) { _ = try LiveServer { $0.certificate = wrong } }
+            #expect(throws: ListenerError.self) { _ = try LiveServer { $0.certificate = wrong } }
         }
     }
 }

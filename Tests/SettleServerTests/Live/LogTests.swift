@@ -24,7 +24,7 @@ import Testing
         let lines = try room.lines(4)
         let text = lines.joined()
         #expect(!text.contains("hush") && !text.contains("AuthSession") && !text.contains("Basic"))
-        let values = try lines.map { try JSON(parsing: $0) }
+        let values = try lines.map { try JSONValue(parsing: $0) }
         let first = try #require(values.first { $0["path"]?.string?.hasPrefix("/_session?") == true })
         #expect(first["path"] == "/_session?*&*&limit=1" && first["status"] == 200 && first["method"] == "GET")
         #expect(first["remote"] == "127.0.0.1" && first["user"] == "admin" && first["id"]?.string?.count == 10)

@@ -9,10 +9,10 @@ import Testing
 ///
 /// `Scripts/couchdb/record-exchanges.py` recorded them. The larger corpus of ``ConformanceTests`` is not in the repository.
 struct RecordedExchangeTests {
-    private static func steps() throws -> [JSON] {
+    private static func steps() throws -> [JSONValue] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Fixtures/couchdb-exchanges.json")
-        return try #require(try JSON(utf8: [UInt8](Data(contentsOf: file)))["steps"]?.array)
+        return try #require(try JSONValue(utf8: [UInt8](Data(contentsOf: file)))["steps"]?.array)
     }
 
     @Test func `the recorded answers of a CouchDB are the server's`() throws {
@@ -30,12 +30,13 @@ struct RecordedExchangeTests {
                 #expect(step["body"]?.string == Data(body).base64EncodedString(), "\(name)")
                 continue
             }
-            let isSame = try Recorded(expected, isUnordered: step["unordered"] == true).matches(JSON(parsing: text))
+            let isSame = try Recorded(expected, isUnordered: step["unordered"] == true).matches(
+                JSONValue(parsing: text))
             #expect(isSame, "\(name): \(text), but CouchDB \(expected)")
         }
     }
 
-    private func send(_ step: JSON, to live: LiveServer) throws -> (head: String, body: [UInt8]) {
+    private func send(_ step: JSONValue, to live: LiveServer) throws -> (head: String, body: [UInt8]) {
         let data = try step["base64"]?.string.map { try #require(Data(base64Encoded: $0)) }
         let body = step["text"]?.string.map { Array($0.utf8) } ?? data.map { [UInt8]($0) }
         let method = try #require(step["method"]?.string)
@@ -61,21 +62,21 @@ struct RecordedExchangeTests {
     func `a recording tolerates differences only where they are allowed`(
         recorded: String, answer: String, isUnordered: Bool, isSame: Bool
     ) throws {
-        let recording = Recorded(try JSON(parsing: recorded), isUnordered: isUnordered)
-        #expect(try recording.matches(JSON(parsing: answer)) == isSame)
+        let recording = Recorded(try JSONValue(parsing: recorded), isUnordered: isUnordered)
+        #expect(try recording.matches(JSONValue(parsing: answer)) == isSame)
     }
 }
 
 /// A recorded answer, in which `"*"` stands for any value and `{db}` for the database's name.
 private struct Recorded {
-    private let value: JSON
+    private let value: JSONValue
     private let isUnordered: Bool
 
-    init(_ value: JSON, isUnordered: Bool) { (self.value, self.isUnordered) = (value, isUnordered) }
+    init(_ value: JSONValue, isUnordered: Bool) { (self.value, self.isUnordered) = (value, isUnordered) }
 
-    func matches(_ answer: JSON) -> Bool { matches(value, answer) }
+    func matches(_ answer: JSONValue) -> Bool { matches(value, answer) }
 
-    private func matches(_ recorded: JSON, _ answer: JSON) -> Bool {
+    private func matches(_ recorded: JSONValue, _ answer: JSONValue) -> Bool {
         switch (recorded, answer) {
         case ("*", _): return true
         case ("{db}", _): return answer == "recorded"

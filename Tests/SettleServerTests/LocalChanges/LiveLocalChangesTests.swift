@@ -16,17 +16,17 @@ import Testing
         _ = try live.send("PUT", "/airmail/_attribute_clocks", "true")
     }
 
-    private func upload(_ name: String, _ timestamp: Int) throws -> JSON {
+    private func upload(_ name: String, _ timestamp: Int) throws -> JSONValue {
         let body = """
             {"envelopes":[{"id":"\(envelope)","changes":[{"attribute":"name","value":"\(name)","timestamp":\(timestamp)}]}]}
             """
         let answer = try live.send("POST", "/airmail/_local_changes", body)
         #expect(answer.head.hasPrefix("HTTP/1.1 200"))
-        return try #require(try JSON(utf8: answer.body)["envelopes"]?[0]?["changes"]?[0])
+        return try #require(try JSONValue(utf8: answer.body)["envelopes"]?[0]?["changes"]?[0])
     }
 
-    private var name: JSON? {
-        get throws { try JSON(utf8: try live.send("GET", "/airmail/\(envelope)").body)["name"] }
+    private var name: JSONValue? {
+        get throws { try JSONValue(utf8: try live.send("GET", "/airmail/\(envelope)").body)["name"] }
     }
 
     // SEMANTICS 149, 160, 164
@@ -49,8 +49,8 @@ import Testing
     @Test func `a thin client sends changes by type and id, and reads their outcomes`() async throws {
         let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
         let id = try DocumentID(validating: envelope)
-        func send(_ name: JSON?, _ time: Int64) async throws -> LocalChangeOutcome? {
-            let change = PendingChange.Attribute(name: "name", value: name, time: time)
+        func send(_ name: JSONValue?, _ time: Int64) async throws -> LocalChangeOutcome? {
+            let change = PendingChange.Field(name: "name", value: name, time: time)
             return try await peer.sendLocalChanges(["envelopes": [id: [change]], "transfers": ["none": []]]).first
         }
         let first = try #require(try await send("Family Holidays", 1_423_083_500_250))
@@ -79,7 +79,7 @@ import Testing
         let changes = try #require(try device.database.journal?.pendingByType())
         let outcomes = try await peer.sendLocalChanges(changes)
         #expect(outcomes.map(\.documentID) == ["a", "t"] && outcomes.allSatisfy { $0.refusal == nil })
-        let stored = try JSON(utf8: try live.send("GET", "/airmail/a").body)
+        let stored = try JSONValue(utf8: try live.send("GET", "/airmail/a").body)
         #expect(stored["name"] == "A" && stored["budget"] == 7 && stored["type"] == "envelopes")
         // A CouchDB has no such endpoint.
         _ = try live.send("PUT", "/plain")
@@ -92,26 +92,26 @@ import Testing
     @Test func `a thin client and a device that replicates edit one document`() async throws {
         #expect(try upload("Holidays", 1_423_083_000)["outcome"] == "applied")
         var options = DatabaseOptions()
-        options.attributeClocks = true
+        options.fieldClocks = true
         let device = try TemporaryDatabase(.memory, options: options)
         let url = try HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail")
-        let peer = try CouchDBPeer(url, client: CurlHTTPClient())
-        _ = try await Replicator(.pull(device.database, from: peer)).run()
+        let peer = try CouchDBPeer(url, client: CurlTransport())
+        _ = try await OneWayReplicator(.pull(device.database, from: peer)).run()
         let id = try DocumentID(validating: envelope)
         var document = try #require(try device.database.document(id))
         document["budget"] = "50.00"
         try device.database.save(document, onConflict: .fail)
         // Meanwhile the thin client changes the same object.
         #expect(try upload("Family Holidays", 1_423_083_500)["outcome"] == "applied")
-        _ = try await Replicator(.pull(device.database, from: peer)).run()
-        try device.database.settle(id, using: .latestAttributeWins)
-        _ = try await Replicator(.push(device.database, to: peer)).run()
-        let merged = try JSON(utf8: try live.send("GET", "/airmail/\(envelope)?conflicts=true").body)
+        _ = try await OneWayReplicator(.pull(device.database, from: peer)).run()
+        try device.database.settle(id, using: .latestFieldWins)
+        _ = try await OneWayReplicator(.push(device.database, to: peer)).run()
+        let merged = try JSONValue(utf8: try live.send("GET", "/airmail/\(envelope)?conflicts=true").body)
         #expect(merged["name"] == "Family Holidays" && merged["budget"] == "50.00" && merged["_conflicts"] == nil)
         // Changes that the thin client sends again have no effect, and its later changes have.
         #expect(try upload("Family Holidays", 1_423_083_500)["outcome"] == "applied")
         #expect(try upload("Holiday 2015", 1_423_083_400)["outcome"] == "superseded")
-        let again = try JSON(utf8: try live.send("GET", "/airmail/\(envelope)").body)
+        let again = try JSONValue(utf8: try live.send("GET", "/airmail/\(envelope)").body)
         #expect(again["_rev"] == merged["_rev"])
     }
 }

@@ -14,20 +14,20 @@ import Testing
         #expect(try client.send("PUT", "/db/_attribute_clocks", true).status == 200)
     }
 
-    private func change(_ attribute: String, _ value: JSON?, _ timestamp: JSON) -> JSON {
-        var change: JSON = ["attribute": .string(attribute), "timestamp": timestamp]
+    private func change(_ attribute: String, _ value: JSONValue?, _ timestamp: JSONValue) -> JSONValue {
+        var change: JSONValue = ["attribute": .string(attribute), "timestamp": timestamp]
         change["value"] = value
         return change
     }
 
-    private func post(_ changes: JSON..., type: String = "envelopes", id: String? = nil) throws -> JSON {
-        let object: JSON = ["id": .string(id ?? envelope), "changes": .array(changes)]
+    private func post(_ changes: JSONValue..., type: String = "envelopes", id: String? = nil) throws -> JSONValue {
+        let object: JSONValue = ["id": .string(id ?? envelope), "changes": .array(changes)]
         let answer = try client.send("POST", "/db/_local_changes", .object([type: .array([object])]))
         #expect(answer.status == 200, "\(answer.text)")
         return try #require(answer.json[type]?[0])
     }
 
-    private func outcomes(_ object: JSON) -> [String] {
+    private func outcomes(_ object: JSONValue) -> [String] {
         object["changes"]?.array?.map { $0["outcome"]?.string ?? "" } ?? []
     }
 
@@ -142,7 +142,7 @@ import Testing
 
     // SEMANTICS 159
     @Test func `a timestamp ahead of the server's clock is refused, and its object is not written`() throws {
-        let ahead = JSON.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
+        let ahead = JSONValue.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
         let answer = try post(change("name", "A", 1_423_083_473), change("budget", 1, ahead))
         #expect(answer["error"] == "forbidden" && answer["changes"] == nil)
         #expect(answer["reason"]?.string?.contains("budget") == true)
@@ -151,7 +151,7 @@ import Testing
 
     @Test func `a refused object does not stop the others`() throws {
         #expect(try client.send("PUT", "/db/other", ["type": "accounts"]).status == 201)
-        let changes: JSON = [change("name", "A", 1_423_083_473)]
+        let changes: JSONValue = [change("name", "A", 1_423_083_473)]
         let answer = try client.send(
             "POST", "/db/_local_changes",
             [
@@ -176,8 +176,8 @@ import Testing
 
     // SEMANTICS 167
     @Test func `references to a new object that is refused wait for it, in any order`() throws {
-        let ahead = JSON.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
-        let body: JSON = [
+        let ahead = JSONValue.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
+        let body: JSONValue = [
             "transfers": [
                 ["id": "t2", "changes": [change("follows", ["t1"], 1)]],
                 ["id": "t1", "changes": [change("to", .string(envelope), 1)]],
@@ -206,7 +206,7 @@ import Testing
         var document = try client.send("GET", "/db/\(envelope)?revs=true").json
         let first = try #require(document["_revisions"]?["ids"]?[0])
         let entry = try #require(document["$clocks"]?["/name"]?.string)
-        let far = "\(AttributeClock.latest)-\(AttributeClock.maximumCounter)-zzz"
+        let far = "\(FieldClock.latest)-\(FieldClock.maximumCounter)-zzz"
         document["$clocks"] = ["/name": .string(entry.replacing("1423083473000-0-0", with: far))]
         document["_rev"] = "2-abc"
         document["_revisions"] = ["start": 2, "ids": ["abc", first]]
@@ -249,12 +249,12 @@ import Testing
         let basic: (String) -> HTTPHeaders = { ["Authorization": "Basic " + Data($0.utf8).base64EncodedString()] }
         #expect(try client.send("PUT", "/_users").status == 201)
         for name in ["anna", "ben"] {
-            let user: JSON = ["name": .string(name), "password": "pw", "roles": [], "type": "user"]
+            let user: JSONValue = ["name": .string(name), "password": "pw", "roles": [], "type": "user"]
             #expect(try client.send("PUT", "/_users/org.couchdb.user:\(name)", user).status == 201)
         }
-        let security: JSON = ["members": ["names": ["anna"], "roles": []], "admins": ["names": [], "roles": []]]
+        let security: JSONValue = ["members": ["names": ["anna"], "roles": []], "admins": ["names": [], "roles": []]]
         #expect(try client.send("PUT", "/db/_security", security).status == 200)
-        let body: JSON = ["e": [["id": "x", "changes": [change("n", 1, 1)]]]]
+        let body: JSONValue = ["e": [["id": "x", "changes": [change("n", 1, 1)]]]]
         #expect(try client.send("POST", "/db/_local_changes", body, headers: basic("anna:pw")).status == 200)
         #expect(try client.send("POST", "/db/_local_changes", body, headers: basic("ben:pw")).status == 403)
         #expect(try client.send("PUT", "/db/_attribute_clocks", false, headers: basic("anna:pw")).status >= 401)

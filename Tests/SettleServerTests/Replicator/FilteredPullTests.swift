@@ -20,17 +20,17 @@ import Testing
     }
 
     private func design(_ name: String, _ filter: String, over revision: String? = nil) throws -> String {
-        var members: JSON = ["filters": ["f": .string(filter)]]
-        members["_rev"] = revision.map(JSON.string)
+        var members: JSONValue = ["filters": ["f": .string(filter)]]
+        members["_rev"] = revision.map(JSONValue.string)
         let answer = try live.send("PUT", "/db/_design/\(name)", members.description)
-        return try #require(try JSON(utf8: answer.body)["rev"]?.string)
+        return try #require(try JSONValue(utf8: answer.body)["rev"]?.string)
     }
 
-    private func pull(_ database: Database, _ parameters: [String: JSON] = [:]) async throws -> ReplicationResult {
+    private func pull(_ database: Database, _ parameters: [String: JSONValue] = [:]) async throws -> ReplicationResult {
         let url = try HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/db")
         var configuration = ReplicationConfiguration.pull(database, from: try CouchDBPeer(url))
         configuration.filter = .named("w/f", parameters: parameters)
-        return try await Replicator(configuration).run()
+        return try await OneWayReplicator(configuration).run()
     }
 
     // SEMANTICS 128, 129, 131
@@ -46,7 +46,7 @@ import Testing
             }
             """)
         let device = try TemporaryDatabase(.memory)
-        let parameters: [String: JSON] = [
+        let parameters: [String: JSONValue] = [
             "worker": "ada", "above": 4, "strict": true, "sets": ["numbers": [2, 4, 6, 8, 9]],
         ]
         _ = try await pull(device.database, parameters)
@@ -68,11 +68,11 @@ import Testing
         // Replicating again reads nothing again.
         #expect(try await pull(device.database).counts.revisionsChecked == 0)
         // Changing another member of the design document does not change the function.
-        let body: JSON = [
+        let body: JSONValue = [
             "_rev": .string(first), "note": "x", "filters": ["f": "function (doc) { return doc.worker === 'ada' }"],
         ]
         let second = try #require(
-            try JSON(utf8: live.send("PUT", "/db/_design/w", body.description).body)["rev"]?.string)
+            try JSONValue(utf8: live.send("PUT", "/db/_design/w", body.description).body)["rev"]?.string)
         #expect(try await pull(device.database).counts.revisionsChecked == 0)
         _ = try design("w", "function (doc) { return doc.worker === 'bob' }", over: second)
         #expect(try await pull(device.database).counts.revisionsWritten == 10)

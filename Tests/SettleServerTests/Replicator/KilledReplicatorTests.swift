@@ -14,7 +14,7 @@ import Testing
         #expect(try near.ask("PUT", "/a").hasPrefix("HTTP/1.1 201"))
         #expect(try near.ask("PUT", "/a/x", "{}").hasPrefix("HTTP/1.1 201"))
         for (name, isContinuous) in [("on", true), ("once", false)] {
-            let body: JSON = [
+            let body: JSONValue = [
                 "source": .string("http://admin:admin@127.0.0.1:\(near.port)/a"),
                 "target": .string("http://admin:admin@127.0.0.1:\(far.port)/\(name)"),
                 "continuous": .bool(isContinuous),

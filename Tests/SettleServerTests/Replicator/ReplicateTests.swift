@@ -31,7 +31,7 @@ import Testing
             members["create_target"] = true
             _ = try await room.replicate(members, to: "some")
             let again = try await room.replicate(members, to: "some")
-            #expect(again.json["no_changes"] == true, "\(JSON.object(filter))")
+            #expect(again.json["no_changes"] == true, "\(JSONValue.object(filter))")
         }
     }
 
@@ -42,7 +42,7 @@ import Testing
         let port = room.near.port
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<50 {
-                let body: JSON = ["source": "a", "target": .string("copy\(number)"), "create_target": true]
+                let body: JSONValue = ["source": "a", "target": .string("copy\(number)"), "create_target": true]
                 group.addTask { try await LiveServer.ask(port, "POST", "/_replicate", body).status }
             }
             for try await status in group { #expect(status == 200) }
@@ -94,7 +94,7 @@ import Testing
     @Test func `an impossible replication is refused with a reason, and no reason has a password`() async throws {
         let room = try await ReplicatorRoom()
         let (near, far) = (room.url(room.near, "a"), room.url(room.far, "a"))
-        let wrong: [(JSON, Int, String)] = [
+        let wrong: [(JSONValue, Int, String)] = [
             (["source": "A", "target": far], 400, "bad_request"), (["source": near], 400, "bad_request"),
             (["source": near, "target": "ftp://admin:hush@x/a"], 400, "bad_request"),
             (["source": near, "target": ["url": far, "headers": []]], 400, "bad_request"),
@@ -117,14 +117,14 @@ import Testing
     @Test func `a name stands for a local database, with the rights of the client`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
-        let body: JSON = ["source": "a", "target": "team/b", "create_target": true]
+        let body: JSONValue = ["source": "a", "target": "team/b", "create_target": true]
         #expect(try await room.near.ask("POST", "/_replicate", body).json["ok"] == true)
         #expect(try await room.near.has("/team%2Fb/x"))
     }
 
     @Test func `only the server's administrators may start or see a replication`() async throws {
         let room = try await ReplicatorRoom()
-        let user: JSON = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
+        let user: JSONValue = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
         #expect(try await room.near.ask("PUT", "/_users/org.couchdb.user:anna", user).status == 201)
         for who in ["", "anna:pw"] {
             for (method, path) in [

@@ -61,9 +61,9 @@ import Testing
     @Test func `an invalid replication document is refused, or failed when it was replicated here`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/_replicator/bad", ["source": room.url(room.near, "a")]).status == 403)
-        let named: JSON = ["source": room.url(room.near, "a"), "target": "a"]
+        let named: JSONValue = ["source": room.url(room.near, "a"), "target": "a"]
         #expect(try await room.near.ask("PUT", "/_replicator/bad", named).status == 403)
-        let brought: JSON = ["new_edits": false, "docs": [["_id": "bad", "_rev": "1-a", "source": "x"]]]
+        let brought: JSONValue = ["new_edits": false, "docs": [["_id": "bad", "_rev": "1-a", "source": "x"]]]
         #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought).status == 201)
         try await room.wait("bad", for: "failed")
         let document = try await room.near.ask("GET", "/_replicator/bad").json
@@ -84,7 +84,7 @@ import Testing
     @Test func `other databases named _replicator have jobs, from their creation to their deletion`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/team%2F_replicator").status == 201)
-        let body: JSON = [
+        let body: JSONValue = [
             "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
         ]
         #expect(try await room.near.ask("PUT", "/team%2F_replicator/on", body).status == 201)

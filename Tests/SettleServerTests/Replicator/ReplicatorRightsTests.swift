@@ -11,15 +11,15 @@ import Testing
     private func open(_ change: (inout ServerOptions) -> Void = { _ in }) async throws -> ReplicatorRoom {
         let room = try await ReplicatorRoom(change)
         for name in ["anna", "bert"] {
-            let user: JSON = ["name": .string(name), "password": "pw", "roles": [], "type": "user"]
+            let user: JSONValue = ["name": .string(name), "password": "pw", "roles": [], "type": "user"]
             #expect(try await room.near.ask("PUT", "/_users/org.couchdb.user:\(name)", user).status == 201)
         }
-        let security: JSON = ["admins": [:], "members": ["names": ["anna", "bert"]]]
+        let security: JSONValue = ["admins": [:], "members": ["names": ["anna", "bert"]]]
         #expect(try await room.near.ask("PUT", "/_replicator/_security", security).status == 200)
         return room
     }
 
-    private func body(_ room: ReplicatorRoom, _ more: JSONObject = JSONObject()) -> JSON {
+    private func body(_ room: ReplicatorRoom, _ more: JSONObject = JSONObject()) -> JSONValue {
         var body: JSONObject = [
             "source": [
                 "url": room.url(room.near, "a", ""), "auth": ["basic": ["username": "u", "password": "hush1"]],
@@ -45,16 +45,16 @@ import Testing
             ("PUT", "/_replicator/mine", body(room, ["_rev": revision])),
             ("PUT", "/_replicator/mine", body(room, ["_rev": revision, "owner": "anna"])),
             ("DELETE", "/_replicator/mine?rev=\(revision.string ?? "")", nil),
-        ] as [(String, String, JSON?)] {
+        ] as [(String, String, JSONValue?)] {
             #expect(try await room.near.ask(method, path, change, as: "bert:pw").status == 403, "\(method) \(path)")
         }
-        let batch: JSON = ["docs": [["_id": "mine", "_rev": revision, "_deleted": true]]]
+        let batch: JSONValue = ["docs": [["_id": "mine", "_rev": revision, "_deleted": true]]]
         let answers = try await room.near.ask("POST", "/_replicator/_bulk_docs", batch, as: "bert:pw").json
         #expect(answers[0]?["error"] == "forbidden")
         #expect(
             try await room.near.ask("PUT", "/_replicator/his", body(room, ["owner": "anna"]), as: "bert:pw").status
                 == 403)
-        let brought: JSON = ["new_edits": false, "docs": [["_id": "new", "_rev": "1-a", "owner": "admin"]]]
+        let brought: JSONValue = ["new_edits": false, "docs": [["_id": "new", "_rev": "1-a", "owner": "admin"]]]
         #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought, as: "bert:pw").status == 403)
         // The replication has a wrong password, and if it has failed meanwhile its document has a new revision.
         let newest = try await room.near.ask("GET", "/_replicator/mine").json["_rev"]?.string ?? ""
@@ -64,7 +64,7 @@ import Testing
     @Test func `lists, feeds and other ways around are for administrators only`() async throws {
         let room = try await open()
         #expect(try await room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw").status == 201)
-        let ways: [(String, String, JSON?)] = [
+        let ways: [(String, String, JSONValue?)] = [
             ("GET", "/_replicator/_all_docs?include_docs=true", nil),
             ("GET", "/_replicator/_changes?include_docs=true", nil),
             ("POST", "/_replicator/_changes?filter=_selector", ["selector": [:]]),
@@ -96,7 +96,7 @@ import Testing
         let lines = try LogRoom()
         let room = try await open { $0.log = try? lines.open(.text) }
         let (source, target) = (room.url(room.far, "a", "").string ?? "", room.url(room.far, "b", "").string ?? "")
-        var body: JSON = [
+        var body: JSONValue = [
             "source": .string(source + "?k=hush1#hush2"),
             "target": ["url": .string(target + "?k=hush3"), "key": "hush4", "headers": ["X-Key": "hush5"]],
             "continuous": true,
@@ -108,7 +108,7 @@ import Testing
         #expect(try await room.near.ask("PUT", "/_replicator/his", body).status == 201)
         try await room.wait("his", for: "crashing")
         // A replicated document may contain text that is not a URL; its query and credentials are hidden too.
-        let brought: JSON = [
+        let brought: JSONValue = [
             "docs": [
                 ["_id": "odd", "_rev": "1-a", "source": "a?k=hush6", "target": "anna:hush7@far.example/a"],
                 [
@@ -157,11 +157,11 @@ import Testing
     @Test(arguments: ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
     func `a client of the public network connects to no address of this machine`(_ host: String) async throws {
         let server = try LiveServer()
-        var options = HTTPClientOptions()
+        var options = TransportOptions()
         options.refusesPrivateAddresses = true
         options.proxy = .direct
-        let request = HTTPClientRequest("GET", try HTTPURL("http://\(host):\(server.port)/"))
-        await #expect(throws: HTTPClientError.self) { _ = try await CurlHTTPClient(options).send(request) }
+        let request = TransportRequest("GET", try HTTPURL("http://\(host):\(server.port)/"))
+        await #expect(throws: TransportError.self) { _ = try await CurlTransport(options).send(request) }
     }
 
     @Test func `the options of a configuration are read, and errors refused`() async throws {

@@ -23,7 +23,7 @@ final class ReplicatorRoom {
     }
 
     /// The URL of a database, with the administrator's password.
-    func url(_ server: LiveServer, _ path: String, _ credentials: String = "admin:admin@") -> JSON {
+    func url(_ server: LiveServer, _ path: String, _ credentials: String = "admin:admin@") -> JSONValue {
         .string("http://\(credentials)127.0.0.1:\(server.port)/\(path)")
     }
 
@@ -59,14 +59,14 @@ final class ReplicatorRoom {
 extension LiveServer {
     /// Sends one request, as the administrator by default, and reads the whole answer.
     func ask(
-        _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
+        _ method: String, _ path: String, _ body: JSONValue? = nil, as credentials: String = "admin:admin"
     ) async throws -> Answer {
         try await Self.ask(port, method, path, body, as: credentials)
     }
 
     /// The same for the server on a port.
     static func ask(
-        _ port: Int, _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
+        _ port: Int, _ method: String, _ path: String, _ body: JSONValue? = nil, as credentials: String = "admin:admin"
     ) async throws -> Answer {
         var text = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAccept: application/json\r\n"
         if !credentials.isEmpty {

@@ -25,7 +25,7 @@ import Testing
         let client = try RouterClient()
         _ = try client.send("PUT", "/a")
         #expect(try names(client) == ["a"])
-        let store = try Store(path: client.folder.path)
+        let store = try DocumentStore(path: client.folder.path)
         // The clock of the file system is coarse.
         usleep(50_000)
         try store.create("b").close()

@@ -36,12 +36,12 @@ struct RouterAtOnceTests {
 
     @Test func `a request that may take long is left to a worker`() throws {
         let client = try RouterClient.withDatabase()
-        let long = JSON.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         let first = try client.send("GET", "/db/a").json["_rev"]?.string ?? ""
         #expect(try client.send("PUT", "/db/a?rev=\(first)", ["n": 2]).status == 201)
         #expect(try client.send("PUT", "/db/long", ["text": long]).status == 201)
-        let file: JSON = ["_attachments": ["file": ["content_type": "text/plain", "data": "aGk="]]]
+        let file: JSONValue = ["_attachments": ["file": ["content_type": "text/plain", "data": "aGk="]]]
         #expect(try client.send("PUT", "/db/held", file).status == 201)
         for path in [
             "/db/long", "/db", "/db/_all_docs", "/db/_changes", "/db/_design_docs", "/db/_local_docs",
@@ -105,7 +105,7 @@ struct RouterAtOnceTests {
         }
         #expect(try client.send("GET", "/db/a").status == 200)
         #expect(stranger()?.status == 401)
-        let open: JSON = ["members": ["roles": [], "names": []], "admins": ["roles": [], "names": []]]
+        let open: JSONValue = ["members": ["roles": [], "names": []], "admins": ["roles": [], "names": []]]
         for round in 0..<3 {
             #expect(try client.send("PUT", "/db/_security", open).status == 200)
             #expect(stranger() == nil, "what was known is not used any more, round \(round)")
@@ -119,7 +119,7 @@ struct RouterAtOnceTests {
 
     @Test func `a database created again has no access rights of the old one`() throws {
         let client = try RouterClient.withDatabase()
-        let open: JSON = ["members": ["roles": [], "names": []], "admins": ["roles": [], "names": []]]
+        let open: JSONValue = ["members": ["roles": [], "names": []], "admins": ["roles": [], "names": []]]
         #expect(try client.send("PUT", "/db/_security", open).status == 200)
         #expect(try client.send("GET", "/db", headers: ["Authorization": "none"]).status == 200)
         #expect(try client.send("DELETE", "/db").status == 200)

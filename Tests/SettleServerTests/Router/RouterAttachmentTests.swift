@@ -25,7 +25,7 @@ import Testing
 
     @Test func `a document is sent and received with its attachments as multipart`() throws {
         let client = try RouterClient.withDatabase()
-        let attachments: JSON = [
+        let attachments: JSONValue = [
             "f": ["data": "AAEC", "content_type": "image/x"], "t": ["data": "aGVsbG8=", "content_type": "text/plain"],
         ]
         _ = try client.send("PUT", "/db/a", ["v": 1, "_attachments": attachments])
@@ -40,11 +40,11 @@ import Testing
         #expect(try client.send("GET", "/db/b/t").text == "hello")
     }
 
-    @Test func `many documents are sent as parts where JSON is not accepted`() throws {
+    @Test func `many documents are sent as parts where JSONValue is not accepted`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", ["_attachments": ["f": ["data": "AAEC"]]])
         _ = try client.send("PUT", "/db/b", [:])
-        let docs: JSON = ["docs": [["id": "a"], ["id": "b"], ["id": "none"], 5]]
+        let docs: JSONValue = ["docs": [["id": "a"], ["id": "b"], ["id": "none"], 5]]
         let answer = try client.send("POST", "/db/_bulk_get", docs, headers: ["Accept": "multipart/mixed"])
         let text = String(decoding: answer.body, as: UTF8.self)
         #expect(answer.headers["Content-Type"]?.hasPrefix("multipart/mixed; boundary=") == true)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `names and types can't break out of a part's header`() throws {
         let client = try RouterClient.withDatabase()
-        let attachment: JSON = ["data": "AAEC", "content_type": "a\r\nX-Evil: 1"]
+        let attachment: JSONValue = ["data": "AAEC", "content_type": "a\r\nX-Evil: 1"]
         let put = try client.send(
             "PUT", "/db/a", ["_attachments": .object(JSONObject([("f\"\r\nX-Evil: 2", attachment)]))])
         #expect(put.status == 201)
@@ -69,8 +69,8 @@ import Testing
     @Test func `contents with similar names are not mixed up`() throws {
         let client = try RouterClient.withDatabase()
         let names = ["\u{E9}", "e\u{301}"]
-        let members = names.map { ($0, ["follows": true, "length": 1] as JSON) }
-        let json = JSON.object(JSONObject([("_attachments", .object(JSONObject(members)))]))
+        let members = names.map { ($0, ["follows": true, "length": 1] as JSONValue) }
+        let json = JSONValue.object(JSONObject([("_attachments", .object(JSONObject(members)))]))
         var body = Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8) + json.utf8
         for content in ["1", "2"] { body += Array("\r\n--b\r\n\r\n\(content)".utf8) }
         body += Array("\r\n--b--".utf8)

@@ -5,15 +5,15 @@ import Testing
 
 /// Replicated writes to a database that refuses branches.
 @Suite struct RouterBranchTests {
-    private func document(_ id: String, _ start: Int, _ ids: [JSON]) -> JSON {
+    private func document(_ id: String, _ start: Int, _ ids: [JSONValue]) -> JSONValue {
         ["_id": .string(id), "_revisions": ["start": .number(JSONNumber(start)), "ids": .array(ids)]]
     }
 
     @Test func `a document that would branch is refused, and the others are stored`() throws {
         let client = try RouterClient.withDatabase()
-        let first: JSON = [document("a", 2, ["b", "a"]), document("b", 2, ["b", "a"])]
+        let first: JSONValue = [document("a", 2, ["b", "a"]), document("b", 2, ["b", "a"])]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": first]).status == 201)
-        let docs: JSON = [
+        let docs: JSONValue = [
             document("a", 2, ["c", "a"]), document("b", 3, ["d", "b", "a"]), document("n", 1, ["x"]),
             document("t", 1, ["x"]), document("t", 1, ["y"]),
         ]

@@ -29,7 +29,7 @@ import Testing
     @Test func `a filter by ids is checked before anything is sent`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
-        let body: JSON = ["doc_ids": ["c", "a", "none"]]
+        let body: JSONValue = ["doc_ids": ["c", "a", "none"]]
         let shown = try client.send("POST", "/db/_changes?filter=_doc_ids", body).json["results"]?.array
         #expect(shown?.map { $0["id"] } == ["a", "c"])
         #expect(try client.send("POST", "/db/_changes?filter=_doc_ids", [:]).status == 400)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The text of a feed, and how many steps it took.
-    private func read(_ client: RouterClient, _ path: String, _ body: JSON) throws -> (text: String, steps: Int) {
+    private func read(_ client: RouterClient, _ path: String, _ body: JSONValue) throws -> (text: String, steps: Int) {
         let response = client.server.router.respond(
             to: HTTPRequest(
                 method: "POST", target: RequestTarget(path),
@@ -119,7 +119,7 @@ import Testing
 
     private func withDocuments(_ count: Int) throws -> RouterClient {
         let client = try RouterClient.withDatabase()
-        let docs = (0..<count).map { JSON.object(JSONObject([("_id", .string("d\(10_000 + $0)"))])) }
+        let docs = (0..<count).map { JSONValue.object(JSONObject([("_id", .string("d\(10_000 + $0)"))])) }
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
         return client
     }
@@ -128,17 +128,17 @@ import Testing
         let client = try withDocuments(4000)
         let answer = try read(client, "/db/_changes?filter=_selector", ["selector": ["none": 1]])
         #expect(answer.steps > 5)
-        #expect(try JSON(parsing: answer.text)["results"] == [] && answer.text.contains("\"last_seq\":\"4000-"))
+        #expect(try JSONValue(parsing: answer.text)["results"] == [] && answer.text.contains("\"last_seq\":\"4000-"))
     }
 
     @Test func `changes of a few named documents are looked up, not searched for`() throws {
         let client = try withDocuments(4000)
         _ = try client.send("PUT", "/db/_design/x", [:])
-        let ids: JSON = ["doc_ids": ["d13999", "d10007", "none", "d11000"]]
-        func rows(_ options: String, _ body: JSON = ids) throws -> [JSON?] {
+        let ids: JSONValue = ["doc_ids": ["d13999", "d10007", "none", "d11000"]]
+        func rows(_ options: String, _ body: JSONValue = ids) throws -> [JSONValue?] {
             let answer = try read(client, "/db/_changes?\(options)", body)
             #expect(answer.steps < 6)
-            let json = try JSON(parsing: answer.text)
+            let json = try JSONValue(parsing: answer.text)
             #expect(json["results"]?.array?.allSatisfy { $0["doc"] != nil } == true || !options.contains("include"))
             return json["results"]?.array?.map { $0["id"] } ?? []
         }

@@ -63,7 +63,7 @@ import Testing
 
     @Test func `a batch is written in the order of its ids and answered in its own order`() throws {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = ["docs": [["_id": "c"], ["_id": "a"], ["_id": "a"], ["_id": "b"]]]
+        let docs: JSONValue = ["docs": [["_id": "c"], ["_id": "a"], ["_id": "a"], ["_id": "b"]]]
         let answer = try client.send("POST", "/db/_bulk_docs", docs)
         #expect(answer.status == 201)
         #expect(answer.json.array?.map { $0["id"]?.string } == ["c", "a", "a", "b"])
@@ -74,12 +74,12 @@ import Testing
 
     @Test func `a refused batch leaves no local document either`() throws {
         let client = try RouterClient.withDatabase()
-        let stub: JSON = ["_id": "b", "_attachments": ["x": ["stub": true]]]
-        let docs: JSON = ["docs": [["_id": "_local/a", "v": 1], stub]]
+        let stub: JSONValue = ["_id": "b", "_attachments": ["x": ["stub": true]]]
+        let docs: JSONValue = ["docs": [["_id": "_local/a", "v": 1], stub]]
         #expect(try client.send("POST", "/db/_bulk_docs", docs).status == 412)
         #expect(try client.send("GET", "/db/_local/a").status == 404)
-        let replica: JSON = ["_id": "b", "_rev": "1-a", "_attachments": ["x": ["stub": true]]]
-        let replicated: JSON = ["new_edits": false, "docs": [["_id": "_local/a", "_rev": "0-1"], replica]]
+        let replica: JSONValue = ["_id": "b", "_rev": "1-a", "_attachments": ["x": ["stub": true]]]
+        let replicated: JSONValue = ["new_edits": false, "docs": [["_id": "_local/a", "_rev": "0-1"], replica]]
         #expect(try client.send("POST", "/db/_bulk_docs", replicated).status == 412)
         #expect(try client.send("GET", "/db/_local/a").status == 404)
     }

@@ -41,7 +41,7 @@ import Testing
         if status == 405 { #expect(answer.headers["Allow"] != nil) }
     }
 
-    @Test func `a body that is not JSON is refused as such`() throws {
+    @Test func `a body that is not JSONValue is refused as such`() throws {
         let client = try RouterClient.withDatabase()
         for text in ["", "{", "{\"a\":1}x", "\u{7F}"] {
             let answer = try client.send("PUT", "/db/a", bytes: Array(text.utf8))
@@ -53,7 +53,7 @@ import Testing
     @Test func `a document too large is refused, and its batch with it`() throws {
         let client = try RouterClient { $0.largestDocument = 100 }
         _ = try client.send("PUT", "/db")
-        let large: JSON = ["_id": "big", "text": .string(String(repeating: "x", count: 100))]
+        let large: JSONValue = ["_id": "big", "text": .string(String(repeating: "x", count: 100))]
         let alone = try client.send("PUT", "/db/big", large)
         #expect(alone.status == 413 && alone.error == "document_too_large: big")
         #expect(try client.send("POST", "/db/_bulk_docs", ["docs": [["_id": "a"], large]]).status == 413)
@@ -78,7 +78,7 @@ import Testing
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/_revs_limit", 9_223_372_036_854_775_807)
         _ = try client.send("PUT", "/db/a", ["_rev": nil])
-        let doc: JSON = ["_id": "a", "_revisions": ["start": 9_223_372_036_854_775_807, "ids": ["a", "b"]]]
+        let doc: JSONValue = ["_id": "a", "_revisions": ["start": 9_223_372_036_854_775_807, "ids": ["a", "b"]]]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [doc]]).status == 201)
         #expect(try client.send("PUT", "/db/a?rev=9223372036854775807-a", [:]).status == 400)
         #expect(try client.send("PUT", "/db/_local/l", ["_rev": "0-9223372036854775807"]).status == 400)

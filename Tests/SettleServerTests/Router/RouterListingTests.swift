@@ -6,7 +6,7 @@ import Testing
 @Suite struct RouterListingTests {
     private func client(_ names: [String]) throws -> RouterClient {
         let client = try RouterClient.withDatabase()
-        let docs = names.map { JSON.object(JSONObject([("_id", .string($0))])) }
+        let docs = names.map { JSONValue.object(JSONObject([("_id", .string($0))])) }
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
         return client
     }
@@ -44,13 +44,13 @@ import Testing
         let client = try client(["a", "gone"])
         let rev = try client.send("GET", "/db/gone").json["_rev"]?.string ?? ""
         _ = try client.send("DELETE", "/db/gone?rev=\(rev)")
-        let missing: JSON = [["key": "none", "error": "not_found"]]
+        let missing: JSONValue = [["key": "none", "error": "not_found"]]
         #expect(try client.send("POST", "/db/_all_docs", ["keys": ["none"]]).json["rows"] == missing)
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]").json["rows"] == missing)
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]&key=%22none%22").json["rows"] == missing)
         let gone = try client.send("POST", "/db/_all_docs?include_docs=true", ["keys": ["gone"]]).json["rows"]?[0]
         #expect(gone?["value"]?["deleted"] == true && gone?["doc"] == .null)
-        let queries: JSON = ["queries": [["keys": ["none"]], ["keys": ["none", "a"]]]]
+        let queries: JSONValue = ["queries": [["keys": ["none"]], ["keys": ["none", "a"]]]]
         let results = try client.send("POST", "/db/_all_docs/queries", queries).json["results"]
         #expect(results?[0]?["rows"] == [] && results?[1]?["rows"]?[0] == missing[0])
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
@@ -59,7 +59,7 @@ import Testing
     @Test func `a list goes past a thousand deleted documents in one step`() throws {
         let names = (0..<1000).map { "d\($0)" }
         let client = try RouterClient.withDatabase()
-        let docs = (names + ["z"]).map { ["_id": .string($0), "_deleted": .bool($0 != "z")] as JSON }
+        let docs = (names + ["z"]).map { ["_id": .string($0), "_deleted": .bool($0 != "z")] as JSONValue }
         #expect(try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).status == 201)
         let response = client.server.router.respond(
             to: HTTPRequest(
@@ -73,7 +73,7 @@ import Testing
             text += String(decoding: bytes, as: UTF8.self)
         }
         #expect(steps <= 4)
-        let list = try JSON(parsing: text)
+        let list = try JSONValue(parsing: text)
         #expect(list["total_rows"] == 1 && list["rows"]?.array?.map { $0["id"] } == ["z"])
     }
 }

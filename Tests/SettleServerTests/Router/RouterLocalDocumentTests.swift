@@ -10,9 +10,9 @@ import Testing
 
     /// A checkpoint as `couch_replicator` writes it: all members of the log, and the history of the revision read or written
     /// before.
-    private func checkpoint(_ number: Int, after revision: String?) -> JSON {
+    private func checkpoint(_ number: Int, after revision: String?) -> JSONValue {
         var members: JSONObject = ["_id": "_local/0b9f8e7d6c5b4a392817060504030201"]
-        members["_rev"] = revision.map(JSON.string)
+        members["_rev"] = revision.map(JSONValue.string)
         members["session_id"] = .string("session\(number)")
         members["source_last_seq"] = .string("\(number)-g1AAAACheJzLYWBgYMpgTmEQTM4vTc5ISXLIyU9OzMnILy7JAUolMiTJ")
         members["replication_id_version"] = 4
@@ -51,13 +51,13 @@ import Testing
             #expect(answer.json["rev"]?.string == "0-\(number)", "\(answer.error)")
         }
         // As in CouchDB, the history counts, not the revision.
-        let both: JSON = ["_revisions": ["start": 0, "ids": ["7"]], "_rev": "0-2"]
+        let both: JSONValue = ["_revisions": ["start": 0, "ids": ["7"]], "_rev": "0-2"]
         #expect(try client.send("PUT", "/db/_local/a", both).json["rev"] == "0-8")
     }
 
     @Test func `each local document of a batch has its own outcome`() throws {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "_local/a", "_rev": "0-1", "_revisions": ["start": 0, "ids": ["1"]], "v": 1],
             ["_id": "_local/b", "_rev": "1-abc", "v": 1], ["_id": "plain", "v": 1],
             ["_id": "_local/c", "_rev": "0-x"], ["_id": "_local/d", "_revisions": ["start": 0, "ids": []], "v": 2],
@@ -68,7 +68,7 @@ import Testing
         let rows = answer.json.array ?? []
         try #require(rows.count == 6)
         #expect(rows[0] == ["ok": true, "id": "_local/a", "rev": "0-2"])
-        let refused = { (id: String) -> JSON in
+        let refused = { (id: String) -> JSONValue in
             ["id": .string(id), "error": "bad_request", "reason": "Invalid rev format"]
         }
         #expect(rows[1] == refused("_local/b") && rows[3] == refused("_local/c"))
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `replicated revisions do not fail because of a local document in their batch`() throws {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "_local/a", "_rev": "0-4", "_revisions": ["start": 0, "ids": ["4"]], "v": 1],
             ["_id": "_local/b", "_rev": "2-abc", "v": 1], ["_id": "plain", "_rev": "1-abc", "v": 1],
             ["_id": "zero", "_revisions": ["start": 0, "ids": ["1"]]],

@@ -24,7 +24,7 @@ import Testing
 
     @Test func `the purged revisions are listed in CouchDB's order`() throws {
         let client = try RouterClient.withDatabase()
-        let docs: [JSON] = ["c1", "c2", "c3"].map { name in
+        let docs: [JSONValue] = ["c1", "c2", "c3"].map { name in
             ["_id": "x", "_rev": .string("2-\(name)"), "_revisions": ["start": 2, "ids": [.string(name), "a"]]]
         }
         _ = try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": .array(docs)])

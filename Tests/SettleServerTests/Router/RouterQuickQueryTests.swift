@@ -9,13 +9,13 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RouterQuickQueryTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withScripts()
-        let documents = (0..<200).map { number -> JSON in
+        let documents = (0..<200).map { number -> JSONValue in
             ["_id": .string("d\(number)"), "n": .number(JSONNumber(number)), "name": .string("N\(number % 7)")]
         }
         try client.load(documents)
-        let index: JSON = ["index": ["fields": ["n"]], "ddoc": "i", "name": "n"]
+        let index: JSONValue = ["index": ["fields": ["n"]], "ddoc": "i", "name": "n"]
         #expect(try client.send("POST", "/db/_index", index).status == 200)
-        let design: JSON = [
+        let design: JSONValue = [
             "views": [
                 "n": ["map": "function(doc) { emit(doc.n, doc.name); }"],
                 "sum": ["map": "function(doc) { emit(doc.name, doc.n); }", "reduce": "_sum"],
@@ -25,7 +25,8 @@ import Testing
         return client
     }
 
-    private func atOnce(_ client: RouterClient, _ method: String, _ path: String, _ body: JSON? = nil) -> [UInt8]? {
+    private func atOnce(_ client: RouterClient, _ method: String, _ path: String, _ body: JSONValue? = nil) -> [UInt8]?
+    {
         let headers: HTTPHeaders = [
             "Host": "test", "Accept": "application/json", "Authorization": "Basic YWRtaW46YWRtaW4=",
             "Content-Type": "application/json",
@@ -38,7 +39,7 @@ import Testing
 
     @Test func `a query of a few rows is answered at once like on a worker, once its index is up to date`() throws {
         let client = try client()
-        for query: JSON in [
+        for query: JSONValue in [
             ["selector": ["n": 7]], ["selector": ["n": ["$gte": 3, "$lt": 30], "name": "N3"]],
             ["selector": ["n": 1000]],
             ["selector": ["n": ["$gt": 10]], "limit": 40, "fields": ["n"]], ["selector": ["_id": "d5"]],
@@ -48,7 +49,7 @@ import Testing
             #expect(later.status == 200)
             #expect(atOnce(client, "POST", "/db/_find", query) == later.body, "\(query)")
         }
-        let one: JSON = ["selector": ["n": 7]]
+        let one: JSONValue = ["selector": ["n": 7]]
         #expect(try client.send("PUT", "/db/new", ["n": 7]).status == 201)
         #expect(atOnce(client, "POST", "/db/_find", one) == nil, "the index does not have what was just written")
         let found = try client.send("POST", "/db/_find", one)
@@ -59,7 +60,7 @@ import Testing
     @Test func `a query left to a worker is answered there with its body`() throws {
         let client = try client()
         #expect(try client.send("PUT", "/db/new", ["n": 7]).status == 201)
-        let query: JSON = ["selector": ["n": 7]]
+        let query: JSONValue = ["selector": ["n": 7]]
         let headers: HTTPHeaders = [
             "Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json",
         ]
@@ -71,12 +72,12 @@ import Testing
         }
         let response = work()
         #expect(response.status == 200)
-        if case .bytes(let bytes) = response.body { #expect(try JSON(utf8: bytes)["docs"]?.array?.count == 2) }
+        if case .bytes(let bytes) = response.body { #expect(try JSONValue(utf8: bytes)["docs"]?.array?.count == 2) }
     }
 
     @Test func `a query that reads many documents, or each by a pattern, is left to a worker`() throws {
         let client = try client()
-        for query: JSON in [
+        for query: JSONValue in [
             ["selector": ["n": ["$gte": 0]], "limit": 100], ["selector": ["name": "N3"]], ["selector": [:]],
             ["selector": ["n": 7, "name": ["$regex": "N"]]], ["selector": ["n": ["$gte": 0], "name": "no"]],
             ["selector": ["n": 7, "$or": [["name": ["$not": ["$regex": "N"]]], ["a": 1]]]],
@@ -89,9 +90,9 @@ import Testing
     @Test func `a query that finds a long document, or looks at documents between two ids, is left to a worker`() throws
     {
         let client = try client()
-        let long = JSON.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
         #expect(try client.send("PUT", "/db/long", ["n": 1001, "text": long]).status == 201)
-        for query: JSON in [
+        for query: JSONValue in [
             ["selector": ["n": 1001]], ["selector": ["_id": "long"]],
             ["selector": ["_id": ["$gte": "d1"]], "limit": 5],
         ] {

@@ -8,7 +8,7 @@ import Testing
 
     private func client() throws -> RouterClient {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "a", "t": "x", "n": 1, "in": ["city": "B", "zip": 7]], ["_id": "b", "t": "y", "n": 2],
             ["_id": "c", "t": "x", "n": 3],
         ]
@@ -26,28 +26,28 @@ import Testing
     }
 
     @Test func `fields reduce documents to the given members`() throws {
-        let body: JSON = ["selector": ["t": "x"], "fields": ["_id", "in.city", "none", "n.deep"]]
+        let body: JSONValue = ["selector": ["t": "x"], "fields": ["_id", "in.city", "none", "n.deep"]]
         let rows = try client().send("POST", Self.path + "&include_docs=true", body).json["results"]?.array
         #expect(rows?.map { $0["doc"] } == [["_id": "a", "in": ["city": "B"]], ["_id": "c"]])
     }
 
     @Test func `an empty list of fields selects all`() throws {
-        let body: JSON = ["selector": ["_id": "c"], "fields": []]
+        let body: JSONValue = ["selector": ["_id": "c"], "fields": []]
         let row = try client().send("POST", Self.path + "&include_docs=true", body).json["results"]?[0]
         #expect(row?["doc"]?["t"] == "x" && row?["doc"]?["_rev"] == row?["changes"]?[0]?["rev"])
     }
 
     @Test func `each leaf is matched separately`() throws {
         let client = try RouterClient.withDatabase()
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "a", "_rev": "1-b", "keep": false], ["_id": "a", "_rev": "1-a", "keep": true],
         ]
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": docs, "new_edits": false])
-        let body: JSON = ["selector": ["keep": true]]
+        let body: JSONValue = ["selector": ["keep": true]]
         #expect(try client.send("POST", Self.path, body).json["results"] == [])
         let rows = try client.send("POST", Self.path + "&style=all_docs", body).json["results"]?.array
         #expect(rows?.map { $0["changes"] } == [[["rev": "1-a"]]])
-        let conflicts: JSON = ["selector": ["_conflicts": ["$size": 1]]]
+        let conflicts: JSONValue = ["selector": ["_conflicts": ["$size": 1]]]
         #expect(try client.send("POST", Self.path, conflicts).json["results"] == [])
         #expect(try client.send("POST", Self.path + "&conflicts=true", conflicts).json["results"]?.array?.count == 1)
     }
@@ -68,8 +68,8 @@ import Testing
             (["selector": [:], "fields": "a"], "Selector error: fields must be JSON array"),
             (["selector": [:], "fields": [7]], "Invalid JSON for field spec: 7"),
             (["selector": [:], "fields": ["a..b"]], "Invalid field name: a..b"),
-        ] as [(JSON, JSON)])
-    func `an invalid selector is refused`(body: JSON, reason: JSON) throws {
+        ] as [(JSONValue, JSONValue)])
+    func `an invalid selector is refused`(body: JSONValue, reason: JSONValue) throws {
         let answer = try client().send("POST", Self.path, body)
         #expect(answer.status == 400 && answer.json["error"] == "bad_request" && answer.json["reason"] == reason)
     }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `heartbeats are sent while a filter passes nothing`() throws {
         let client = try RouterClient.withDatabase()
-        let docs = (0..<3000).map { JSON.object(["_id": .string("d\($0)"), "n": 1]) }
+        let docs = (0..<3000).map { JSONValue.object(["_id": .string("d\($0)"), "n": 1]) }
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
         let answer = try client.send("POST", Self.path + "&heartbeat=1", ["selector": ["n": 2]])
         #expect(answer.json["results"] == [] && answer.text.dropFirst(13).hasPrefix("\n"))
@@ -93,7 +93,7 @@ import Testing
     ])
     func `a missing function is distinguished from one that can't run`(query: String, status: Int) throws {
         let client = try client()
-        let design: JSON = ["filters": ["f": "function(doc, req){}"], "views": ["v": ["map": "function(doc){}"]]]
+        let design: JSONValue = ["filters": ["f": "function(doc, req){}"], "views": ["v": ["map": "function(doc){}"]]]
         #expect(try client.send("PUT", "/db/_design/f", design).status == 201)
         #expect(try client.send("GET", "/db/_changes?\(query)").status == status)
     }

@@ -65,12 +65,12 @@ import Testing
 
     @Test func `a batch with all_or_nothing is refused, and nothing is written`() throws {
         let client = try RouterClient.withDatabase()
-        let batch: JSON = [
+        let batch: JSONValue = [
             "all_or_nothing": true,
             "docs": [["_id": "a"], ["_id": "b", "_rev": "1-0123456789abcdef0123456789abcdef"]],
         ]
         let answer = try client.send("POST", "/db/_bulk_docs", batch)
-        let told = ["error": "not_implemented", "reason": "all_or_nothing is not supported"] as JSON
+        let told = ["error": "not_implemented", "reason": "all_or_nothing is not supported"] as JSONValue
         var (first, second) = (told, told)
         (first["id"], first["rev"]) = ("a", "0-")
         (second["id"], second["rev"]) = ("b", "1-0123456789abcdef0123456789abcdef")
@@ -80,12 +80,12 @@ import Testing
             for name in ["id", "rev", "error", "reason"] { #expect(row[name] == expected[name]) }
         }
         #expect(try client.send("GET", "/db").json["doc_count"] == 0)
-        for value in [false, "true", 1, nil] as [JSON] {
+        for value in [false, "true", 1, nil] as [JSONValue] {
             let other = try client.send("POST", "/db/_bulk_docs", ["all_or_nothing": value, "docs": [["v": 1]]])
             #expect(other.status == 201)
         }
         // Replicated revisions are stored one by one in any case.
-        let replicated: JSON = [
+        let replicated: JSONValue = [
             "all_or_nothing": true, "new_edits": false,
             "docs": [["_id": "r", "_rev": "1-0123456789abcdef0123456789abcdef"]],
         ]

@@ -5,9 +5,9 @@ import Testing
 
 /// Which design documents are accepted, and which reduce functions are CouchDB's built-in ones.
 @Suite(.timeLimit(.minutes(5))) struct DesignDocumentFormTests {
-    private static let map: JSON = "function (doc) { emit(null, doc.n) }"
+    private static let map: JSONValue = "function (doc) { emit(null, doc.n) }"
 
-    private static let wrong: [(design: JSON, error: String, reason: String)] = [
+    private static let wrong: [(design: JSONValue, error: String, reason: String)] = [
         (["language": 5], "invalid_design_doc", "`language` field must have string type"),
         (
             ["language": "query", "views": ["v": ["map": "function () {}"]]], "invalid_design_doc",
@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: wrong)
     func `an invalid design document is refused, however it is written`(
-        design: JSON, error: String, reason: String
+        design: JSONValue, error: String, reason: String
     ) throws {
         let client = try RouterClient.withScripts()
         let answer = try client.send("PUT", "/db/_design/d", design)
@@ -51,10 +51,10 @@ import Testing
 
     @Test func `a function that does not compile is refused from a peer too, and a tombstone is not`() throws {
         let client = try RouterClient.withScripts()
-        let broken: JSON = ["_id": "_design/d", "_rev": "1-a", "views": ["v": ["map": "function ("]]]
+        let broken: JSONValue = ["_id": "_design/d", "_rev": "1-a", "views": ["v": ["map": "function ("]]]
         let rows = try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [broken]])
         #expect(rows.json[0]?["error"] == "compilation_error")
-        let gone: JSON = ["_id": "_design/d", "_rev": "2-b", "_deleted": true, "language": 5]
+        let gone: JSONValue = ["_id": "_design/d", "_rev": "2-b", "_deleted": true, "language": 5]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [gone]]).json == [])
     }
 
@@ -66,13 +66,13 @@ import Testing
     func `CouchDB's built-in reduce functions are recognised by their prefix`(name: String, expected: String) throws {
         for isReplicated in [false, true] {
             let client = try RouterClient.withScripts()
-            var design: JSON = ["views": ["v": ["map": Self.map, "reduce": .string(name)]]]
+            var design: JSONValue = ["views": ["v": ["map": Self.map, "reduce": .string(name)]]]
             if isReplicated { design["_rev"] = "1-a" }
             let answer = try client.send("PUT", "/db/_design/d" + (isReplicated ? "?new_edits=false" : ""), design)
             #expect(answer.status == 201, "\(answer.text)")
             try client.load((1...3).map { ["_id": .string("d\($0)"), "n": .number(JSONNumber($0))] })
             let rows = try client.send("GET", "/db/_design/d/_view/v")
-            #expect(rows.json["rows"]?[0]?["value"] == (try JSON(utf8: Array(expected.utf8))), "\(rows.text)")
+            #expect(rows.json["rows"]?[0]?["value"] == (try JSONValue(utf8: Array(expected.utf8))), "\(rows.text)")
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct QueryViewTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withScripts()
-        let made: JSON = ["index": ["fields": ["a", ["b.c": "asc"]]], "ddoc": "x", "name": "n"]
+        let made: JSONValue = ["index": ["fields": ["a", ["b.c": "asc"]]], "ddoc": "x", "name": "n"]
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         try client.load([
             ["_id": "1", "a": 1, "b": ["c": "x"]], ["_id": "2", "a": 0, "b": ["c": nil]], ["_id": "3", "a": 5],
@@ -46,7 +46,7 @@ import Testing
         #expect(info.json["view_index"]?["language"] == "query")
         #expect(info.json["view_index"]?["updates_pending"]?["total"] == 0)
         // A design document with text indexes only has no views, and an empty index.
-        let texts: JSON = ["language": "query", "indexes": ["i": ["index": [:]]]]
+        let texts: JSONValue = ["language": "query", "indexes": ["i": ["index": [:]]]]
         #expect(try client.send("PUT", "/db/_design/t", texts).status == 201)
         #expect(try client.send("GET", "/db/_design/t/_info").status == 200)
         #expect(try client.send("GET", "/db/_design/t/_view/i").error == "not_found: missing_named_view")
@@ -54,8 +54,8 @@ import Testing
 
     @Test func `its filter, another reduction and raw order are applied`() throws {
         let client = try client()
-        let fields: JSON = ["a": "desc"]
-        let design: JSON = [
+        let fields: JSONValue = ["a": "desc"]
+        let design: JSONValue = [
             "language": "query",
             "views": [
                 "some": [
@@ -75,9 +75,9 @@ import Testing
 
     @Test func `an index that a query has updated is up to date, and shared with the view`() throws {
         let client = try client()
-        func info() throws -> JSON? { try client.send("GET", "/db/_design/x/_info").json["view_index"] }
+        func info() throws -> JSONValue? { try client.send("GET", "/db/_design/x/_info").json["view_index"] }
         #expect(try info()?["updates_pending"]?["total"] == 5)
-        let query: JSON = ["selector": ["a": ["$gt": 0], "b.c": ["$gt": nil]], "fields": ["_id"]]
+        let query: JSONValue = ["selector": ["a": ["$gt": 0], "b.c": ["$gt": nil]], "fields": ["_id"]]
         #expect(try client.send("POST", "/db/_find", query).json["docs"]?.array?.count == 2)
         let found = try #require(try info())
         #expect(found["updates_pending"]?["total"] == 0 && found["update_seq"]?.int == 5)
@@ -89,7 +89,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/x/_view/n").json["rows"]?[0]?["value"] == 4)
         #expect(try info()?["updates_pending"]?["total"] == 0)
         // Of two indexes the outdated one determines the answer.
-        let other: JSON = ["index": ["fields": ["a"]], "ddoc": "x", "name": "m"]
+        let other: JSONValue = ["index": ["fields": ["a"]], "ddoc": "x", "name": "m"]
         #expect(try client.send("POST", "/db/_index", other).status == 200)
         #expect(try client.send("POST", "/db/_find", query).status == 200)
         #expect(try info()?["updates_pending"]?["total"] == 6)
@@ -101,10 +101,10 @@ import Testing
 
     @Test func `many rows are counted by the counts of their chunks`() throws {
         let client = try RouterClient.withScripts()
-        let made: JSON = ["index": ["fields": ["g", "n"]], "ddoc": "x", "name": "n"]
+        let made: JSONValue = ["index": ["fields": ["g", "n"]], "ddoc": "x", "name": "n"]
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         try client.load((0..<3000).map { ["_id": .string("\($0)"), "g": .number(JSONNumber($0 % 3)), "n": "text"] })
-        let query: JSON = ["selector": ["g": 1, "n": ["$gt": nil]], "limit": 1]
+        let query: JSONValue = ["selector": ["g": 1, "n": ["$gt": nil]], "limit": 1]
         #expect(try client.send("POST", "/db/_find", query).status == 200)
         let grouped = try client.send("GET", "/db/_design/x/_view/n?group_level=1&update=false").json["rows"]
         #expect(
@@ -115,7 +115,7 @@ import Testing
     @Test func `a design document of an unknown language has an empty index`() throws {
         let client = try RouterClient.withScripts()
         let map = "fun({Doc}) -> Emit(proplists:get_value(<<\"n\">>, Doc, null), null) end."
-        let design: JSON = ["language": "erlang", "views": ["n": ["map": .string(map)]]]
+        let design: JSONValue = ["language": "erlang", "views": ["n": ["map": .string(map)]]]
         #expect(try client.send("PUT", "/db/_design/e", design).status == 201)
         let info = try client.send("GET", "/db/_design/e/_info")
         #expect(info.status == 200 && info.json["view_index"]?["language"] == "erlang")

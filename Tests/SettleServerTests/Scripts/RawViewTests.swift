@@ -6,7 +6,7 @@ import Testing
 
 /// Views whose keys are in raw order. The expected rows were recorded from CouchDB 3.5.0.
 @Suite(.timeLimit(.minutes(5))) struct RawViewTests {
-    private static let design: JSON = [
+    private static let design: JSONValue = [
         "views": [
             "raw": [
                 "map": "function (doc) { emit(doc.v, null) }", "reduce": "_count", "options": ["collation": "raw"],
@@ -33,12 +33,12 @@ import Testing
     private func client() throws -> RouterClient {
         let client = try RouterClient.withScripts()
         try client.design("d", Self.design)
-        let values = try JSON(parsing: Self.values).array ?? []
+        let values = try JSONValue(parsing: Self.values).array ?? []
         try client.load(values.enumerated().map { ["_id": .string("d\($0)"), "v": $1] })
         return client
     }
 
-    private func keys(_ client: RouterClient, _ view: String, _ body: JSON = [:]) throws -> JSON {
+    private func keys(_ client: RouterClient, _ view: String, _ body: JSONValue = [:]) throws -> JSONValue {
         let answer = try client.send("POST", "/db/_design/d/_view/" + view, body)
         #expect(answer.status == 200, "\(answer.json)")
         return .array((answer.json["rows"]?.array ?? []).compactMap { $0["key"] })
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `keys are in Erlang's order, both ways`() throws {
         let client = try client()
-        let expected = try JSON(parsing: Self.rawOrder)
+        let expected = try JSONValue(parsing: Self.rawOrder)
         #expect(try keys(client, "raw?reduce=false") == expected)
         #expect(try keys(client, "raw?reduce=false&descending=true") == .array((expected.array ?? []).reversed()))
         #expect(try keys(client, "plain").array?.prefix(3) == [nil, false, true])

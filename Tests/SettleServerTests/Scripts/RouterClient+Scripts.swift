@@ -20,14 +20,14 @@ extension RouterClient {
 
     /// Stores a design document; returns the answer.
     @discardableResult
-    func design(_ name: String, _ members: JSON) throws -> Answer {
+    func design(_ name: String, _ members: JSONValue) throws -> Answer {
         let answer = try send("PUT", "/db/_design/\(name)", members)
         #expect(answer.status == 201, "\(answer.json)")
         return answer
     }
 
     /// Stores documents in one batch.
-    func load(_ documents: [JSON]) throws {
+    func load(_ documents: [JSONValue]) throws {
         #expect(try send("POST", "/db/_bulk_docs", ["docs": .array(documents)]).status == 201)
     }
 }

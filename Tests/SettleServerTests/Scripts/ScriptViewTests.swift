@@ -8,7 +8,7 @@ import Testing
 @testable import SettleServer
 
 @Suite(.timeLimit(.minutes(5))) struct ScriptViewTests {
-    private static let views: JSON = [
+    private static let views: JSONValue = [
         "views": [
             "n": ["map": "function (doc) { emit(doc.n, doc.t) }"],
             "t": [
@@ -29,7 +29,7 @@ import Testing
         return client
     }
 
-    private func rows(_ client: RouterClient, _ path: String) throws -> [JSON] {
+    private func rows(_ client: RouterClient, _ path: String) throws -> [JSONValue] {
         let answer = try client.send("GET", "/db/_design/d/_view/" + path)
         #expect(answer.status == 200, "\(answer.json)")
         return answer.json["rows"]?.array ?? []

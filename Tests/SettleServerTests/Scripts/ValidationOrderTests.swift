@@ -33,7 +33,7 @@ import Testing
         #expect(try client.send("PUT", "/other").status == 201)
         let predicted = try client.send("PUT", "/other/a", ["n": 1]).json["rev"] ?? .null
         let next = try client.send("PUT", "/other/a", ["n": 2, "_rev": predicted]).json["rev"] ?? .null
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "a", "n": 1], ["_id": "a", "_rev": predicted, "n": 2], ["_id": "a", "_rev": next, "n": 9],
         ]
         let answer = try client.send("POST", "/db/_bulk_docs", ["docs": docs]).json
@@ -43,10 +43,10 @@ import Testing
 
     @Test func `an ancestor that follows its child is validated`() throws {
         let client = try client(Self.noEvil)
-        let child: JSON = ["_id": "a", "_rev": "2-b", "_revisions": ["start": 2, "ids": ["b", "a"]]]
-        let ancestor: JSON = ["_id": "a", "_rev": "1-a", "evil": 1]
+        let child: JSONValue = ["_id": "a", "_rev": "2-b", "_revisions": ["start": 2, "ids": ["b", "a"]]]
+        let ancestor: JSONValue = ["_id": "a", "_rev": "1-a", "evil": 1]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [child]]).json == [])
-        let refused: JSON = [["id": "a", "rev": "1-a", "error": "forbidden", "reason": "evil"]]
+        let refused: JSONValue = [["id": "a", "rev": "1-a", "error": "forbidden", "reason": "evil"]]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [ancestor]]).json == refused)
         #expect(try client.send("GET", "/db/a?rev=1-a").status == 404)
         // The same in one batch.
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `a child sees the ancestor in the same batch`() throws {
         let client = try client("if (old && old.locked) throw({forbidden: 'locked'});")
-        let docs: JSON = [
+        let docs: JSONValue = [
             ["_id": "a", "_rev": "1-a", "locked": true],
             ["_id": "a", "_rev": "2-b", "_revisions": ["start": 2, "ids": ["b", "a"]]],
         ]
@@ -102,8 +102,8 @@ import Testing
     @Test func `changes of attributes are validated`() throws {
         let client = try client("if (doc.evil || (old && old.locked)) throw({forbidden: old ? 'locked' : 'evil'});")
         #expect(try client.send("PUT", "/db/_attribute_clocks", true).status == 200)
-        func change(_ id: String, _ name: String) throws -> JSON {
-            let change: JSON = ["attribute": .string(name), "value": true, "timestamp": 1_423_083_473]
+        func change(_ id: String, _ name: String) throws -> JSONValue {
+            let change: JSONValue = ["attribute": .string(name), "value": true, "timestamp": 1_423_083_473]
             let answer = try client.send(
                 "POST", "/db/_local_changes", ["things": [["id": .string(id), "changes": [change]]]])
             #expect(answer.status == 200)
@@ -118,9 +118,9 @@ import Testing
 
     @Test func `a large batch with long lists of names is validated and stored`() throws {
         let client = try client("if (doc.evil) throw({forbidden: security.members.names[0]});")
-        let names = JSON.array((0..<400).map { .string("somebody-\($0)@example.com") })
+        let names = JSONValue.array((0..<400).map { .string("somebody-\($0)@example.com") })
         #expect(try client.send("PUT", "/db/_security", ["members": ["names": names, "roles": []]]).status == 200)
-        let docs = (0..<40_000).map { number -> JSON in
+        let docs = (0..<40_000).map { number -> JSONValue in
             number == 33_333 ? ["_id": "evil", "evil": 1] : ["_id": .string("d\(number)")]
         }
         let rows = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).json.array ?? []
@@ -140,10 +140,10 @@ import Testing
 
     @Test func `the cost of a long security object does not grow with each document`() throws {
         let client = try client("if (security.note.length < 2000000) throw({forbidden: 'short'});")
-        let note = JSON.string(String(repeating: "n", count: 2 << 20))
-        let security: JSON = ["members": ["names": [], "roles": []], "note": note]
+        let note = JSONValue.string(String(repeating: "n", count: 2 << 20))
+        let security: JSONValue = ["members": ["names": [], "roles": []], "note": note]
         #expect(try client.send("PUT", "/db/_security", security).status == 200)
-        let docs = (0..<300).map { number -> JSON in ["_id": .string("d\(number)")] }
+        let docs = (0..<300).map { number -> JSONValue in ["_id": .string("d\(number)")] }
         let rows = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).json.array ?? []
         #expect(rows.count { $0["ok"] == true } == 300)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// The parameters of a view, in the query and in the body.
 @Suite(.timeLimit(.minutes(5))) struct ViewRequestTests {
-    private func client(_ views: JSON, _ documents: [JSON]) throws -> RouterClient {
+    private func client(_ views: JSONValue, _ documents: [JSONValue]) throws -> RouterClient {
         let client = try RouterClient.withScripts()
         try client.design("d", ["views": views])
         try client.load(documents)
@@ -16,13 +16,13 @@ import Testing
         (answer.json["rows"]?.array ?? []).compactMap { $0["id"]?.string }
     }
 
-    private static let numbered: [JSON] = ["a", "b", "c", "d"].map { ["_id": .string($0), "n": 1] }
-    private static let byNumber: JSON = ["n": ["map": "function (doc) { emit(doc.n, null) }", "reduce": "_count"]]
+    private static let numbered: [JSONValue] = ["a", "b", "c", "d"].map { ["_id": .string($0), "n": 1] }
+    private static let byNumber: JSONValue = ["n": ["map": "function (doc) { emit(doc.n, null) }", "reduce": "_count"]]
 
     @Test func `a parameter of the query overrides the one of the body`() throws {
         let client = try client(Self.byNumber, Self.numbered)
         let path = "/db/_design/d/_view/n"
-        let body: JSON = ["reduce": true, "limit": 4, "skip": 0, "descending": false]
+        let body: JSONValue = ["reduce": true, "limit": 4, "skip": 0, "descending": false]
         let answer = try client.send("POST", path + "?reduce=false&limit=2&skip=1&descending=true", body)
         #expect(ids(answer) == ["c", "b"])
         let both = try client.send("POST", path + "?reduce=false&key=2", ["key": 1])
@@ -43,12 +43,12 @@ import Testing
     }
 
     @Test func `a range with keys selects among the documents of each key`() throws {
-        let documents: [JSON] = ["a", "b", "c"].flatMap { id -> [JSON] in
+        let documents: [JSONValue] = ["a", "b", "c"].flatMap { id -> [JSONValue] in
             [["_id": .string(id + "1"), "n": 1], ["_id": .string(id + "2"), "n": 2]]
         }
         let client = try client(Self.byNumber, documents)
         let path = "/db/_design/d/_view/n?reduce=false"
-        let keys: JSON = ["keys": [2, 1]]
+        let keys: JSONValue = ["keys": [2, 1]]
         #expect(ids(try client.send("POST", path + "&startkey_docid=b", keys)) == ["b2", "c2", "b1", "c1"])
         #expect(ids(try client.send("POST", path + "&endkey_docid=b2", keys)) == ["a2", "b2", "a1", "b1"])
         #expect(
@@ -100,14 +100,14 @@ import Testing
     ])
     func `an impossible rank is refused with its reason`(name: String, reason: String) throws {
         let client = try RouterClient.withScripts()
-        let views: JSON = ["v": ["map": "function (doc) { emit(1, 1) }", "reduce": .string(name)]]
+        let views: JSONValue = ["v": ["map": "function (doc) { emit(1, 1) }", "reduce": .string(name)]]
         let answer = try client.send("PUT", "/db/_design/d", ["views": views])
         #expect(answer.status == 400 && answer.error == "invalid_design_doc: " + reason)
     }
 
     @Test(arguments: [("_top_100", "[3,2,1]"), ("_bottom_+2", "[1,2]"), ("_sum_of_all", "6"), ("_counts", "3")])
     func `a built-in reduce function is recognised by its prefix`(name: String, text: String) throws {
-        let value = try JSON(parsing: text)
+        let value = try JSONValue(parsing: text)
         let client = try client(
             ["v": ["map": "function (doc) { emit(null, doc.n) }", "reduce": .string(name)]],
             [["n": 1], ["n": 2], ["n": 3]])
@@ -115,11 +115,11 @@ import Testing
     }
 
     @Test func `rows of one document with one key are sorted by value, in either direction`() throws {
-        let values: JSON = ["B", "a", [1], true, ["x": 1], nil, 2, false, "", -1, [0, 5], [:], 1.5, 2]
-        let sorted: JSON = [-1, 1.5, 2, 2, false, nil, true, [:], ["x": 1], [0, 5], [1], "", "B", "a"]
-        let views: JSON = ["v": ["map": "function (doc) { doc.v.forEach(function (v) { emit(doc.k, v) }) }"]]
+        let values: JSONValue = ["B", "a", [1], true, ["x": 1], nil, 2, false, "", -1, [0, 5], [:], 1.5, 2]
+        let sorted: JSONValue = [-1, 1.5, 2, 2, false, nil, true, [:], ["x": 1], [0, 5], [1], "", "B", "a"]
+        let views: JSONValue = ["v": ["map": "function (doc) { doc.v.forEach(function (v) { emit(doc.k, v) }) }"]]
         let client = try client(views, [["_id": "a", "k": 1, "v": values], ["_id": "b", "k": 1, "v": [3, 1]]])
-        func rows(_ query: String) throws -> [JSON] {
+        func rows(_ query: String) throws -> [JSONValue] {
             (try client.send("GET", "/db/_design/d/_view/v" + query).json["rows"]?.array ?? [])
                 .compactMap { $0["value"] }
         }

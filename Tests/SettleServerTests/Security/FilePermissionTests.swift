@@ -16,7 +16,7 @@ import Testing
             options.scripts = .built
             options.security.admins = ["admin": "admin"]
             options.security.passwordIterations = 10
-            let server = Server(store: try Store(path: path), options: options)
+            let server = Server(store: try DocumentStore(path: path), options: options)
             try server.start()
             defer { server.stop() }
             func send(_ method: String, _ target: String, _ body: String? = nil) throws {

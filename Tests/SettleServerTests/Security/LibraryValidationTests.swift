@@ -9,9 +9,9 @@ import Testing
 
 /// Validations that an app registers also apply over HTTP and to replication.
 @Suite(.timeLimit(.minutes(5))) struct LibraryValidationTests {
-    private static let noEvil: Validation = { context in
-        if context.newRevision["evil"] != nil { throw ValidationError(message: "no evil here") }
-        if context.newRevision["who"] != nil { throw ValidationError(status: 401, message: "who are you?") }
+    private static let noEvil: DocumentValidation = { context in
+        if context.newRevision["evil"] != nil { throw DocumentRejection(message: "no evil here") }
+        if context.newRevision["who"] != nil { throw DocumentRejection(status: 401, message: "who are you?") }
         if context.newRevision["odd"] != nil { throw DatabaseError(.invalid, "odd") }
     }
 
@@ -26,11 +26,11 @@ import Testing
     @Test func `each way of writing over HTTP is validated`() throws {
         let live = try serve()
         _ = try live.send("PUT", "/db")
-        func json(_ method: String, _ path: String, _ body: String) throws -> (status: String, json: JSON) {
+        func json(_ method: String, _ path: String, _ body: String) throws -> (status: String, json: JSONValue) {
             let answer = try live.send(method, path, body)
-            return (String(answer.head.split(separator: " ")[1]), try JSON(utf8: answer.body))
+            return (String(answer.head.split(separator: " ")[1]), try JSONValue(utf8: answer.body))
         }
-        let refusal: JSON = ["error": "forbidden", "reason": "no evil here"]
+        let refusal: JSONValue = ["error": "forbidden", "reason": "no evil here"]
         for (method, path) in [("PUT", "/db/a"), ("POST", "/db"), ("PUT", "/db/a?new_edits=false")] {
             let answer = try json(
                 method, path,
@@ -52,7 +52,7 @@ import Testing
         _ = try live.send("PUT", "/db/_attribute_clocks", "true")
         let change = #"{"things":[{"id":"l","changes":[{"attribute":"evil","value":1,"timestamp":1423083473}]}]}"#
         #expect(try json("POST", "/db/_local_changes", change).json["things"]?[0]?["reason"] == "no evil here")
-        #expect(try JSON(utf8: live.send("GET", "/db").body)["doc_count"] == 2)
+        #expect(try JSONValue(utf8: live.send("GET", "/db").body)["doc_count"] == 2)
     }
 
     // SEMANTICS 114, 117
@@ -60,12 +60,12 @@ import Testing
         let live = try serve()
         _ = try live.send("PUT", "/db")
         let device = try TemporaryDatabase(.memory)
-        for (id, body) in [("bad", ["evil": 1]), ("good", ["n": 1])] as [(String, JSON)] {
+        for (id, body) in [("bad", ["evil": 1]), ("good", ["n": 1])] as [(String, JSONValue)] {
             let document = Document(id: try DocumentID(validating: id), body: try DocumentBody(body))
             try device.database.save(document, onConflict: .fail)
         }
         let peer = try CouchDBPeer(try HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/db"))
-        let pushed = try await Replicator(.push(device.database, to: peer)).run()
+        let pushed = try await OneWayReplicator(.push(device.database, to: peer)).run()
         #expect(pushed.counts.revisionsWritten == 1 && pushed.ledger["bad"].count == 1)
         #expect(pushed.ledger["bad"].first?.reason.contains("no evil here") == true)
 
@@ -75,7 +75,7 @@ import Testing
         _ = try other.send("PUT", "/db/fine", #"{"n":1}"#)
         device.database.addValidation("noEvil", Self.noEvil)
         let source = try CouchDBPeer(try HTTPURL("http://admin:admin@127.0.0.1:\(other.port)/db"))
-        let pulled = try await Replicator(.pull(device.database, from: source)).run()
+        let pulled = try await OneWayReplicator(.pull(device.database, from: source)).run()
         #expect(pulled.counts.revisionsWritten == 1 && pulled.ledger["bad"].count == 1)
         #expect(try device.database.document("fine") != nil)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LiveSettingsTests {
     private static let config = "/_node/_local/_config"
 
-    private func set(_ client: RouterClient, _ name: String, _ value: JSON) throws -> Answer {
+    private func set(_ client: RouterClient, _ name: String, _ value: JSONValue) throws -> Answer {
         try client.send("PUT", "\(Self.config)/\(name)", value)
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", ["text": "longer than twenty bytes"]).status == 201)
         #expect(try client.send("DELETE", "\(Self.config)/couchdb/max_document_size").json == "200")
         #expect(try set(client, "text_indexes/enable", "true").json == "false")
-        let index: JSON = ["index": ["fields": [["name": "t", "type": "string"]]], "type": "text"]
+        let index: JSONValue = ["index": ["fields": [["name": "t", "type": "string"]]], "type": "text"]
         #expect(try client.send("POST", "/db/_index", index).status == 200)
     }
 
@@ -99,7 +99,7 @@ import Testing
         #expect(try await live.ask("PUT", request, "5000").json == "4294967296")
         #expect(try await live.ask("PUT", "/db").status == 201)
         #expect(try await live.ask("PUT", "/db/a", ["a": .string(String(repeating: "x", count: 6000))]).status == 413)
-        for (isAllowed, text) in [(true, "4000"), (false, "8000000"), (true, "4000")] as [(Bool, JSON)] {
+        for (isAllowed, text) in [(true, "4000"), (false, "8000000"), (true, "4000")] as [(Bool, JSONValue)] {
             live.server.stop()
             live = try serve(isAllowed)
             #expect(try await live.ask("GET", size).json == text)

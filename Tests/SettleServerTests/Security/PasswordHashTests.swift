@@ -49,7 +49,7 @@ import Testing
         let empty = try #require(PasswordHash(["password_sha": "", "salt": "salt"]))
         #expect(try !empty.verify([]))
         for iterations in [0, -1, 1_000_000_000] {
-            let number = JSON.number(JSONNumber(iterations))
+            let number = JSONValue.number(JSONNumber(iterations))
             let hash = try #require(
                 PasswordHash(["password_scheme": "pbkdf2", "iterations": number, "salt": "s", "derived_key": "00"]))
             #expect(throws: HTTPError.self) { try hash.verify([1]) }

@@ -248,7 +248,7 @@ import Testing
             ("GET", "/_node/_local/_config/admins/admin"), ("GET", "/_node/_local/_config"),
             ("POST", "/_session"), ("GET", "/nope"), ("GET", "/"),
         ] {
-            let body: JSON = ["name": "anna", "password": "sesame-open", "roles": 5, "type": "user"]
+            let body: JSONValue = ["name": "anna", "password": "sesame-open", "roles": 5, "type": "user"]
             for who in ["", "anna:sesame-open", "admin:admin"] {
                 let answer = try client.send(as: who, method, path, body)
                 #expect(!answer.text.contains("sesame-open") && !answer.text.contains(secret))

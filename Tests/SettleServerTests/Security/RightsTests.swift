@@ -71,7 +71,7 @@ import Testing
 
     @Test func `members read and write, and a database's administrators do more, by name or role`() throws {
         let client = try RouterClient.with(users: ["mia": [], "max": ["team"], "dora": [], "dirk": ["boss"], "eve": []])
-        let security: JSON = [
+        let security: JSONValue = [
             "admins": ["names": ["dora"], "roles": ["boss"]], "members": ["names": ["mia"], "roles": ["team"]],
         ]
         #expect(try client.send("PUT", "/db/_security", security).status == 200)
@@ -115,7 +115,7 @@ import Testing
         #expect(try client.send(as: who, "POST", "/db/_design/b", [:], headers: override).status == 403)
         #expect(try client.send(as: who, "PUT", "/db/_design/b?batch=ok", [:]).status == 403)
         #expect(try client.send(as: who, "POST", "/db?batch=ok", ["_id": "_design/b"]).status == 202)
-        let bulk: JSON = [
+        let bulk: JSONValue = [
             "docs": [["_id": "_design/b", "_rev": "1-aa"], ["_id": "c", "_rev": "1-aa"]], "new_edits": false,
         ]
         let refused = try client.send(as: who, "POST", "/db/_bulk_docs", bulk)
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `an invalid security object is refused, and an empty one opens the database`() throws {
         let client = try RouterClient.with(users: [:])
-        let broken: [JSON] = [
+        let broken: [JSONValue] = [
             [], 5, ["admins": 5], ["admins": ["names": "x"]], ["members": ["names": [1]]], ["members": ["roles": [:]]],
         ]
         for json in broken { #expect(try client.send("PUT", "/db/_security", json).status == 400) }

@@ -11,7 +11,7 @@ import Testing
         var options = ServerOptions()
         options.security.passwordIterations = 10
         let path = folder("server.json")
-        let first = Server(store: try Store(path: folder.path), options: options)
+        let first = Server(store: try DocumentStore(path: folder.path), options: options)
         let password = try #require(try first.makeAdministrator())
         #expect(password.utf8.count >= 20)
         #expect(try first.makeAdministrator() == nil)
@@ -21,7 +21,7 @@ import Testing
         #expect(mode == 0o600)
 
         first.stop()
-        let second = Server(store: try Store(path: folder.path), options: options)
+        let second = Server(store: try DocumentStore(path: folder.path), options: options)
         #expect(try second.makeAdministrator() == nil)
         let login = try second.state.authenticator.login("admin", Array(password.utf8), peer: "")
         #expect(login?.roles == ["_admin"])
@@ -40,7 +40,7 @@ import Testing
         let folder = try TemporaryFolder()
         for text in ["", "{}", "{\"secret\":\"short\",\"uuid\":\"x\"}", "nonsense"] {
             try text.write(toFile: folder("server.json"), atomically: true, encoding: .utf8)
-            let server = Server(store: try Store(path: folder.path))
+            let server = Server(store: try DocumentStore(path: folder.path))
             #expect(throws: DatabaseError.self) { try server.makeAdministrator() }
             #expect(try String(contentsOfFile: folder("server.json"), encoding: .utf8) == text)
         }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `impossible names and passwords are refused`() throws {
         let folder = try TemporaryFolder()
-        let server = Server(store: try Store(path: folder.path))
+        let server = Server(store: try DocumentStore(path: folder.path))
         for (name, password) in [("", "x"), ("_x", "x"), ("a:b", "x"), ("a", "")] {
             #expect(throws: DatabaseError.self) { try server.setAdministrator(name, password: password) }
         }

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -6,10 +7,10 @@ import Testing
 @testable import SettleServer
 
 @Suite struct SignedTokenTests {
-    private let claims: JSON = ["sub": "anna", "exp": 2_000_000_000, "_couchdb.roles": ["a", "b"]]
+    private let claims: JSONValue = ["sub": "anna", "exp": 2_000_000_000, "_couchdb.roles": ["a", "b"]]
 
-    private func message(_ algorithm: String, kid: String? = nil, _ claims: JSON) -> String {
-        var header: JSON = ["alg": .string(algorithm), "typ": "JWT"]
+    private func message(_ algorithm: String, kid: String? = nil, _ claims: JSONValue) -> String {
+        var header: JSONValue = ["alg": .string(algorithm), "typ": "JWT"]
         if let kid { header["kid"] = .string(kid) }
         return Base64.encodeForURL(header.utf8) + "." + Base64.encodeForURL(claims.utf8)
     }
@@ -80,7 +81,7 @@ import Testing
 
     @Test func `standard claims are checked, also those not required`() throws {
         let token = try options()
-        let cases: [(JSON, String)] = [
+        let cases: [(JSONValue, String)] = [
             (["sub": "a", "exp": 1], "exp not in future"),
             (["sub": "a", "exp": "x"], "Invalid exp claim"),
             (["sub": "a"], "Missing exp claim"),
@@ -136,7 +137,7 @@ import Testing
         #expect(try client.send("GET", "/", headers: ["Authorization": header + "x"]).status == 400)
         let off = try RouterClient()
         let nobody = try off.send("GET", "/_session", headers: ["Authorization": header])
-        #expect(nobody.json["userCtx"]?["name"] == JSON.null)
+        #expect(nobody.json["userCtx"]?["name"] == JSONValue.null)
     }
 
     @Test func `weak and unknown keys are refused`() throws {

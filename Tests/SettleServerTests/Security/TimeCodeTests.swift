@@ -11,7 +11,7 @@ import Testing
         ("sha", 59, "94287082"), ("sha", 1_111_111_109, "07081804"), ("sha", 20_000_000_000, "65353130"),
     ])
     func `codes equal the standard's examples`(algorithm: String, time: Int, code: String) throws {
-        let wanted: JSON = ["key": .string(Self.secret), "algorithm": .string(algorithm), "length": 8]
+        let wanted: JSONValue = ["key": .string(Self.secret), "algorithm": .string(algorithm), "length": 8]
         let maker = try #require(TimeCode(wanted))
         #expect(maker.code(at: time) == code)
         for offset in [-30, 0, 30] { #expect(maker.accepts(code, now: time + offset)) }
@@ -22,19 +22,19 @@ import Testing
     }
 
     @Test(arguments: [
-        JSON.null, "x", [:], ["key": 1], ["key": ""], ["key": "1!"], ["key": "GEZDGNBV", "algorithm": "md5"],
+        JSONValue.null, "x", [:], ["key": 1], ["key": ""], ["key": "1!"], ["key": "GEZDGNBV", "algorithm": "md5"],
         ["key": "GEZDGNBV", "length": 9], ["key": "GEZDGNBV", "length": 0],
     ])
-    func `a malformed secret makes no code`(json: JSON) { #expect(TimeCode(json) == nil) }
+    func `a malformed secret makes no code`(json: JSONValue) { #expect(TimeCode(json) == nil) }
 
     @Test func `password and code together open a session`() throws {
         let client = try RouterClient.with(users: [:])
-        let totp: JSON = ["key": .string(Self.secret)]
+        let totp: JSONValue = ["key": .string(Self.secret)]
         var user = try #require(RouterClient.user("anna").object)
         user["totp"] = totp
         #expect(try client.send("PUT", "/_users/org.couchdb.user:anna", .object(user)).status == 201)
         let code = try #require(TimeCode(totp)).code(at: SessionCookie.now)
-        let login = { (password: JSON, code: String) in
+        let login = { (password: JSONValue, code: String) in
             try client.send(
                 as: "", "POST", "/_session", ["name": "anna", "password": password, "token": .string(code)])
         }

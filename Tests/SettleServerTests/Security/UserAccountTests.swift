@@ -14,12 +14,13 @@ import Testing
     }
 
     /// Inserts another first revision of a user's document, with its own password and roles.
-    private func branch(_ client: RouterClient, _ name: String, password: String = "pw", _ roles: JSON = []) throws {
+    private func branch(_ client: RouterClient, _ name: String, password: String = "pw", _ roles: JSONValue = []) throws
+    {
         var document = try #require(RouterClient.user(name, password: password).object)
         document["_id"] = .string("org.couchdb.user:\(name)")
         document["_rev"] = "1-00000000000000000000000000000001"
         document["roles"] = roles
-        let batch: JSON = ["docs": [.object(document)], "new_edits": false]
+        let batch: JSONValue = ["docs": [.object(document)], "new_edits": false]
         #expect(try client.send("POST", "/_users/_bulk_docs", batch).json == [])
     }
 

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import Testing
 
 @testable import SettleServer
@@ -30,7 +31,7 @@ import Testing
             "POST", "/_users/_bulk_docs",
             ["docs": [["_id": "org.couchdb.user:b", "name": "b", "roles": [], "type": "user", "password": "sesame"]]])
         #expect(bulk.json.array?.first?["ok"] == true)
-        let replicated: JSON = [
+        let replicated: JSONValue = [
             "docs": [
                 [
                     "_id": "org.couchdb.user:c", "_rev": "1-aa", "name": "c", "roles": [], "type": "user",
@@ -45,7 +46,7 @@ import Testing
 
     @Test func `a document made by a CouchDB authenticates`() throws {
         let client = try RouterClient.with(users: [:])
-        let document: JSON = [
+        let document: JSONValue = [
             "_id": "org.couchdb.user:old", "_rev": "1-aa", "name": "old", "roles": ["r"], "type": "user",
             "password_scheme": "pbkdf2", "iterations": 1, "salt": "salt",
             "derived_key": "0c60c80f961f0e71f3a9b524af6012062fe037a6",
@@ -70,7 +71,7 @@ import Testing
         let stolen = RouterClient.user("anna", ["writer"], password: "mine")
         for credentials in ["", who] {
             #expect([403, 404].contains(try client.send(as: credentials, "PUT", anna, stolen).status))
-            var rows: JSON = stolen
+            var rows: JSONValue = stolen
             rows["_id"] = "org.couchdb.user:anna"
             rows["_rev"] = .string(rev)
             let bulk = try client.send(as: credentials, "POST", "/_users/_bulk_docs", ["docs": [rows]])
@@ -135,7 +136,7 @@ import Testing
 
     @Test func `a self-registered user can't make authentication slow for others`() throws {
         let client = try open()
-        var members: [(String, JSON)] = [
+        var members: [(String, JSONValue)] = [
             ("name", "slow"), ("roles", []), ("type", "user"), ("password_scheme", "pbkdf2"), ("salt", "s"),
             ("derived_key", "00"), ("iterations", 10_000_000),
         ]

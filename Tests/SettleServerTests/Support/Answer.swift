@@ -9,9 +9,9 @@ struct Answer {
     let body: [UInt8]
 
     var text: String { String(decoding: body, as: UTF8.self) }
-    var json: JSON { (try? JSON(utf8: body)) ?? .null }
+    var json: JSONValue { (try? JSONValue(utf8: body)) ?? .null }
     /// The error's name and reason, as `name: reason`.
     var error: String { "\(json["error"]?.string ?? ""): \(json["reason"]?.string ?? "")" }
     /// The non-empty lines of a feed.
-    var lines: [JSON] { text.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) } }
+    var lines: [JSONValue] { text.split(separator: "\n").compactMap { try? JSONValue(parsing: String($0)) } }
 }

@@ -21,7 +21,7 @@ final class LiveServer {
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)
-        server = Server(store: try Store(path: folder.path, options: databases), options: options)
+        server = Server(store: try DocumentStore(path: folder.path, options: databases), options: options)
         try server.start()
     }
 

@@ -21,16 +21,16 @@ extension RouterClient {
     }
 
     /// A user's document.
-    static func user(_ name: String, _ roles: [String] = [], password: String = "pw") -> JSON {
+    static func user(_ name: String, _ roles: [String] = [], password: String = "pw") -> JSONValue {
         [
-            "name": .string(name), "roles": .array(roles.map(JSON.string)), "type": "user",
+            "name": .string(name), "roles": .array(roles.map(JSONValue.string)), "type": "user",
             "password": .string(password),
         ]
     }
 
     /// Sends a request of a user, `name:password`, or an anonymous one if empty.
     func send(
-        as credentials: String, _ method: String, _ path: String, _ body: JSON? = nil,
+        as credentials: String, _ method: String, _ path: String, _ body: JSONValue? = nil,
         headers: HTTPHeaders = HTTPHeaders()
     ) throws -> Answer {
         var headers = headers

@@ -25,7 +25,7 @@ struct RouterClient {
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)
-        server = Server(store: try Store(path: folder.path), options: options)
+        server = Server(store: try DocumentStore(path: folder.path), options: options)
     }
 
     /// A client with a database `db`.
@@ -37,7 +37,7 @@ struct RouterClient {
 
     /// Sends a request and reads the whole answer; waits a while for a feed.
     func send(
-        _ method: String, _ path: String, _ body: JSON? = nil, headers: HTTPHeaders = HTTPHeaders()
+        _ method: String, _ path: String, _ body: JSONValue? = nil, headers: HTTPHeaders = HTTPHeaders()
     ) throws -> Answer {
         try send(method, path, bytes: body?.utf8, headers: headers)
     }

@@ -25,7 +25,7 @@ final class ServedFolder {
             if piece.isEmpty { break }
             line += piece
         }
-        self.port = try #require(try JSON(utf8: line)["port"]?.int)
+        self.port = try #require(try JSONValue(utf8: line)["port"]?.int)
     }
 
     deinit { if process.isRunning { kill() } }
@@ -40,8 +40,8 @@ final class ServedFolder {
     }
 
     /// The body of the answer to a request as the administrator.
-    func json(_ method: String, _ path: String, _ body: String? = nil) throws -> JSON {
-        try JSON(utf8: answer(method, path, body).body)
+    func json(_ method: String, _ path: String, _ body: String? = nil) throws -> JSONValue {
+        try JSONValue(utf8: answer(method, path, body).body)
     }
 
     private func answer(_ method: String, _ path: String, _ body: String?) throws -> (head: String, body: [UInt8]) {

@@ -12,7 +12,7 @@ import Testing
         var description: String { "\(type):\(name)" }
     }
 
-    private func events(_ answer: JSON) -> [Event] {
+    private func events(_ answer: JSONValue) -> [Event] {
         (answer["results"]?.array ?? []).compactMap { row in
             guard let type = row["type"]?.string, let name = row["db_name"]?.string, row["seq"]?.string != nil else {
                 return nil
@@ -21,13 +21,13 @@ import Testing
         }
     }
 
-    private func json(_ live: LiveServer, _ path: String) throws -> JSON {
-        try JSON(utf8: try live.send("GET", path).body)
+    private func json(_ live: LiveServer, _ path: String) throws -> JSONValue {
+        try JSONValue(utf8: try live.send("GET", path).body)
     }
 
     /// Requests the feed until an event is among those since a position.
-    private func wait(for event: Event, on live: LiveServer, since: String = "0") throws -> JSON {
-        var answer = JSON.null
+    private func wait(for event: Event, on live: LiveServer, since: String = "0") throws -> JSONValue {
+        var answer = JSONValue.null
         waitUntil {
             answer = (try? json(live, "/_db_updates?since=\(since)")) ?? .null
             return events(answer).contains(event)
@@ -87,12 +87,12 @@ import Testing
         options.port = 0
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
-        func ask(_ server: Server, _ method: String, _ path: String) throws -> JSON {
+        func ask(_ server: Server, _ method: String, _ path: String) throws -> JSONValue {
             let connection = try RawConnection(port: server.port)
             try connection.write(LiveServer.request(method, path))
-            return try JSON(utf8: try connection.readAnswer().body)
+            return try JSONValue(utf8: try connection.readAnswer().body)
         }
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         let server = Server(store: store, options: options)
         try server.start()
         _ = try ask(server, "PUT", "/kept")
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `after a kill every database has an event, and the server answers before all are written`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         let names = (0..<450).map { "db\($0)" }
         for name in names { try store.create(name).close() }
         var since = "0"
@@ -138,7 +138,7 @@ import Testing
     @Test func `only server administrators may read database updates`() throws {
         let client = try RouterClient()
         _ = try client.send("PUT", "/_users")
-        let user: JSON = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
+        let user: JSONValue = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
         _ = try client.send("PUT", "/_users/org.couchdb.user:anna", user)
         let anna: HTTPHeaders = ["Authorization": "Basic YW5uYTpwdw=="]
         #expect(try client.send("GET", "/_db_updates", headers: anna).status == 401)

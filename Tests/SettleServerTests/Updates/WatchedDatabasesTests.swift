@@ -12,7 +12,7 @@ struct WatchedDatabasesTests {
 
     @Test func `closed databases are forgotten, and open ones never`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         let kept = try (0..<5).map { try store.create("kept\($0)") }
         var watched = WatchedDatabases()
         for (number, database) in kept.enumerated() { expectNew(database, "kept\(number)", in: &watched) }
@@ -31,7 +31,7 @@ struct WatchedDatabasesTests {
 
     @Test func `many open databases are all kept`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         var watched = WatchedDatabases()
         let open = try (0..<140).map { try store.create("db\($0)") }
         for (number, database) in open.enumerated() { expectNew(database, "db\(number)", in: &watched) }
@@ -41,7 +41,7 @@ struct WatchedDatabasesTests {
 
     @Test func `a database that was made anew under its name is watched again`() throws {
         let folder = try TemporaryFolder()
-        let store = try Store(path: folder.path)
+        let store = try DocumentStore(path: folder.path)
         var watched = WatchedDatabases()
         var database: Database? = try store.create("db")
         expectNew(try #require(database), "db", in: &watched)

@@ -23,7 +23,7 @@ struct BookmarkTests {
         if isIndexed { try database.createIndex(on: "n") }
         let field = isIndexed ? "n" : "_id"
         let sort: SortField = isDescending ? .descending(field) : .ascending(field)
-        let query = Query<JSON>().where { $0["_id"] > "" && $0["n"] >= 0 }.sorted(by: sort).prefix(10)
+        let query = DocumentQuery<JSONValue>().where { $0["_id"] > "" && $0["n"] >= 0 }.sorted(by: sort).prefix(10)
         var bookmark: String?
         var seen: [Int] = []
         for page in 0..<20 {
@@ -53,45 +53,45 @@ struct BookmarkTests {
 
     @Test func `the last bookmark is repeated where no more is found, and an empty result has none`() throws {
         let database = try Database.inMemory()
-        #expect(try database.find(Query<JSON>()).bookmark == nil)
+        #expect(try database.find(DocumentQuery<JSONValue>()).bookmark == nil)
         try numbers(0..<3, in: database)
-        let end = try #require(try database.find(Query<JSON>()).bookmark)
-        let after = try database.find(Query<JSON>().after(end))
+        let end = try #require(try database.find(DocumentQuery<JSONValue>()).bookmark)
+        let after = try database.find(DocumentQuery<JSONValue>().after(end))
         #expect(after.rows.isEmpty && after.bookmark == end)
-        #expect(try database.find(Query<JSON>().prefix(0)).bookmark == nil)
-        #expect(try database.find(Query<JSON>().dropFirst(5)).bookmark == end)
+        #expect(try database.find(DocumentQuery<JSONValue>().prefix(0)).bookmark == nil)
+        #expect(try database.find(DocumentQuery<JSONValue>().dropFirst(5)).bookmark == end)
     }
 
     @Test(arguments: ["nil", "garbage", "*", "W10", "WzFd", "WyJhIl0", "bnVsbA", "W10=", "\u{FFFF}", "W10\u{0}"])
     func `an invalid bookmark is refused`(text: String) throws {
         let database = try Database.inMemory()
-        let error = #expect(throws: QueryError.self) { try database.find(Query<JSON>().after(text)) }
+        let error = #expect(throws: QueryError.self) { try database.find(DocumentQuery<JSONValue>().after(text)) }
         #expect(error?.code == .invalidBookmark)
-        #expect(error?.reason == "Invalid bookmark value: \(JSON.string(text))")
+        #expect(error?.reason == "Invalid bookmark value: \(JSONValue.string(text))")
     }
 
     @Test func `a bookmark of another query is used as a position`() throws {
         let database = try Database.inMemory()
         try numbers(0..<10, in: database)
         try database.createIndex(on: "n")
-        let byID = try #require(try database.find(Query<JSON>().prefix(3)).bookmark)
-        let query = Query<JSON>().where { $0["n"] >= 0 }
+        let byID = try #require(try database.find(DocumentQuery<JSONValue>().prefix(3)).bookmark)
+        let query = DocumentQuery<JSONValue>().where { $0["n"] >= 0 }
         let byNumber = try #require(try database.find(query.prefix(3)).bookmark)
         // Strings come before the arrays of an index.
         #expect(try database.find(query.after(byID)).rows.count == 10)
-        #expect(try database.find(Query<JSON>().after(byNumber)).rows.count == 7)
+        #expect(try database.find(DocumentQuery<JSONValue>().after(byNumber)).rows.count == 7)
     }
 
     @Test func `the pages have all results, each once`() async throws {
         let database = try Database.inMemory()
         try numbers(0..<95, in: database)
         try database.createIndex(on: "n")
-        for query in [Query<JSON>(), Query<JSON>().where { $0["n"] >= 0 }.sorted(by: "n")] {
+        for query in [DocumentQuery<JSONValue>(), DocumentQuery<JSONValue>().where { $0["n"] >= 0 }.sorted(by: "n")] {
             var sizes: [Int] = []
             var ids: Set<String> = []
             for try await page in database.pages(of: query, size: 10) {
-                sizes.append(page.count)
-                ids.formUnion(page.map(\.id.string))
+                sizes.append(page.rows.count)
+                ids.formUnion(page.rows.map(\.id.string))
             }
             #expect(sizes == Array(repeating: 10, count: 9) + [5])
             #expect(ids.count == 95)
@@ -102,17 +102,17 @@ struct BookmarkTests {
         let database = try Database.inMemory()
         try numbers(0..<3, in: database)
         try database.createIndex(on: "n")
-        var observation = database.observe(Query<JSON>().where { $0["n"] >= 1 }).makeAsyncIterator()
-        #expect(try await observation.next()?.map(\.id) == ["d1", "d2"])
+        var observation = database.observe(DocumentQuery<JSONValue>().where { $0["n"] >= 1 }).makeAsyncIterator()
+        #expect(try await observation.next()?.rows.map(\.id) == ["d1", "d2"])
         try numbers([7], in: database)
-        #expect(try await observation.next()?.map(\.id) == ["d1", "d2", "d7"])
+        #expect(try await observation.next()?.rows.map(\.id) == ["d1", "d2", "d7"])
         // A document that does not match is not a change.
         try numbers([-1], in: database)
         var second = try #require(try database.document("d2"))
         second["n"] = 0
         try database.save(second, onConflict: .fail)
-        #expect(try await observation.next()?.map(\.id) == ["d1", "d7"])
+        #expect(try await observation.next()?.rows.map(\.id) == ["d1", "d7"])
         database.close()
-        #expect(try await observation.next() == nil)
+        #expect(try await observation.next()?.rows == nil)
     }
 }

@@ -12,7 +12,7 @@ struct BookmarkTextTests {
     }
 
     @Test func `a bookmark is read back, with any key`() throws {
-        let keys: [JSON] = [
+        let keys: [JSONValue] = [
             nil, true, false, 0, 255, -1, 300, -70000, 1.5, -0.0, 1e300, "", "é", "x\u{0}y", [], [1, 2, 3],
             [1, 300, "a"],
             [[], [:]], ["a": ["b": nil], "c": []], .string(String(repeating: "long ", count: 500)),

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import SettleViews
 import Testing
@@ -52,7 +53,7 @@ struct FindPropertyTests {
 
     private func makeIndex(_ database: Database, _ questions: inout RandomQuestions, _ number: Int) throws {
         let fields = questions.fields()
-        let filter = questions.random.oneIn(3) ? try? Selector(questions.selector(1)) : nil
+        let filter = questions.random.oneIn(3) ? try? MangoSelector(questions.selector(1)) : nil
         let definition = try IndexDefinition(
             fields: fields.map { .ascending($0) }, filter: filter?.isVacuous == true ? nil : filter, name: "i\(number)",
             designDocument: "d\(number)")
@@ -62,7 +63,7 @@ struct FindPropertyTests {
     }
 
     private func ask(_ pair: Pair, _ questions: inout RandomQuestions, _ place: String) throws {
-        guard let selector = try? Selector(questions.selector()) else { return }
+        guard let selector = try? MangoSelector(questions.selector()) else { return }
         let note = Comment(rawValue: "\(place): \(selector)")
         let expected = try matching(selector, in: pair.plain)
         #expect(try ids(FindOptions(selector), in: pair.plain).sorted() == expected, note)
@@ -73,7 +74,7 @@ struct FindPropertyTests {
     }
 
     /// The ids of the matching documents, by testing each.
-    private func matching(_ selector: Selector, in database: Database) throws -> [String] {
+    private func matching(_ selector: MangoSelector, in database: Database) throws -> [String] {
         guard !selector.isVacuous else { return [] }
         return try database.documents().filter { !$0.id.isDesign && selector.matches($0) }.map(\.id.string).sorted()
     }
@@ -98,7 +99,7 @@ struct FindPropertyTests {
 
     /// Uses one index if possible, and returns only covered members if it covers them.
     private func ask(
-        _ database: Database, _ selector: Selector, by index: QueryIndex, _ expected: [String], _ note: Comment
+        _ database: Database, _ selector: MangoSelector, by index: QueryIndex, _ expected: [String], _ note: Comment
     ) throws {
         guard let document = index.designDocument else { return }
         var options = FindOptions(selector)
@@ -118,7 +119,7 @@ struct FindPropertyTests {
 
     /// Uses an order that an index may serve: the documents that have its members, in that order.
     private func askSorted(
-        _ database: Database, _ selector: Selector, _ questions: inout RandomQuestions, _ expected: [String],
+        _ database: Database, _ selector: MangoSelector, _ questions: inout RandomQuestions, _ expected: [String],
         _ note: Comment
     ) throws {
         guard let index = questions.random.pick(try database.indexes()), index.partialFilter == nil,
@@ -135,7 +136,7 @@ struct FindPropertyTests {
             return
         }
         let paths = options.sort.map { SelectorPath($0.path) }
-        var keys: [JSON] = []
+        var keys: [JSONValue] = []
         var wanted: [String] = []
         for id in expected {
             if try key(of: id, paths, in: database) != nil { wanted.append(id) }
@@ -148,12 +149,12 @@ struct FindPropertyTests {
         }
     }
 
-    private func key(of id: String, _ paths: [SelectorPath], in database: Database) throws -> JSON? {
+    private func key(of id: String, _ paths: [SelectorPath], in database: Database) throws -> JSONValue? {
         guard let document = try database.document(DocumentID(stringLiteral: id)) else { return nil }
         var whole = document.json
         whole["_id"] = .string(id)
         whole["_rev"] = document.revision.map { .string($0.description) }
-        var values: [JSON] = []
+        var values: [JSONValue] = []
         for path in paths {
             guard case .value(let value) = path.destination(in: whole) else { return nil }
             values.append(value)
@@ -163,11 +164,11 @@ struct FindPropertyTests {
 
     /// Reads pages by bookmarks.
     private func askInPages(
-        _ database: Database, _ selector: Selector, _ questions: inout RandomQuestions, _ expected: [String],
+        _ database: Database, _ selector: MangoSelector, _ questions: inout RandomQuestions, _ expected: [String],
         _ note: Comment
     ) throws {
         let size = 1 + questions.random.below(20)
-        var query = Query<JSON>(selector).prefix(size)
+        var query = DocumentQuery<JSONValue>(selector).prefix(size)
         var found: [String] = []
         for _ in 0...200 {
             let page = try database.find(query)

@@ -11,11 +11,11 @@ struct PlannerRoom {
     /// Creates an index named by its members, in a design document of its own.
     @discardableResult
     func index(
-        _ fields: String..., name: String? = nil, in design: String? = nil, filter: JSON? = nil
+        _ fields: String..., name: String? = nil, in design: String? = nil, filter: JSONValue? = nil
     ) throws -> QueryIndex {
         let name = name ?? fields.joined(separator: "-")
         let definition = try IndexDefinition(
-            fields: fields.map { .ascending($0) }, filter: filter.map { try Selector($0) }, name: name,
+            fields: fields.map { .ascending($0) }, filter: filter.map { try MangoSelector($0) }, name: name,
             designDocument: design ?? name)
         var document = try database.document(definition.designDocument) ?? Document(id: definition.designDocument)
         let old = document.revision == nil ? nil : document.json.object
@@ -27,17 +27,17 @@ struct PlannerRoom {
 
     /// The name of the index that the planner chooses for a selector.
     func used(
-        _ selector: JSON, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
+        _ selector: JSONValue, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
     ) throws -> String { try plan(selector, sort: sort, change).index.name }
 
     func plan(
-        _ selector: JSON, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
+        _ selector: JSONValue, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
     ) throws -> FindPlan { try planner(selector, sort: sort, change).plan() }
 
     func planner(
-        _ selector: JSON, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
+        _ selector: JSONValue, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
     ) throws -> FindPlanner {
-        var options = FindOptions(try Selector(selector))
+        var options = FindOptions(try MangoSelector(selector))
         options.sort = sort
         change(&options)
         return FindPlanner(options, indexes: try database.indexes())

@@ -13,9 +13,9 @@ struct PlannerTests {
             (["$nor": [["a": 1]]], "a"), (["a": ["$exists": false]], "_all_docs"), (["b": 1], "_all_docs"),
             ([:], "_all_docs"), (["$or": [["a": 1], ["b": 2]]], "_all_docs"), (["a.x": 1], "_all_docs"),
             (["$or": [["a": 1], ["a": ["$exists": false]]]], "_all_docs"), (["b": 1, "$or": []], "_all_docs"),
-        ] as [(JSON, String)])
+        ] as [(JSONValue, String)])
     func `an index is used if every matching document has all its members`(
-        selector: JSON, name: String
+        selector: JSONValue, name: String
     ) throws {
         let room = try PlannerRoom()
         try room.index("a")
@@ -96,7 +96,7 @@ struct PlannerTests {
         for (selector, sort) in [
             ([:], ["b"]), ([:], ["a"]), (["a": 1, "b": 1], ["b", "a"]), (["a": ["$gt": 1]], ["b"]), ([:], ["_id"]),
             (["a": 1, "b": 1], ["c"]),
-        ] as [(JSON, [SortField])] {
+        ] as [(JSONValue, [SortField])] {
             let error = #expect(throws: QueryError.self, "\(selector) \(sort)") {
                 try room.plan(selector, sort: sort)
             }

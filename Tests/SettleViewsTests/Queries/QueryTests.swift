@@ -1,28 +1,22 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import SettleViews
 import Testing
 
 private struct Address: Queryable, Equatable {
     var city: String
-    static var fieldNames: [PartialKeyPath<Address>: String] { [\.city: "city"] }
 }
 
-private struct Person: Queryable, Equatable {
+private struct Person: Codable, Equatable {
     var name: String
     var age: Int
     var nickname: String?
     var tags: [String] = []
     var address: Address?
     var home = Address(city: "Brno")
-    /// A property without a name.
-    var secret = 0
-
-    static var fieldNames: [PartialKeyPath<Person>: String] {
-        [
-            \.name: "name", \.age: "age", \.nickname: "nickname", \.tags: "tags", \.address: "address", \.home: "home",
-        ]
-    }
+    /// Computed of two members.
+    var label: String { "\(name), \(age)" }
 }
 
 struct QueryTests {
@@ -39,13 +33,13 @@ struct QueryTests {
         return database
     }
 
-    private func names(_ query: Query<Person>, in database: Database) throws -> [String] {
+    private func names(_ query: DocumentQuery<Person>, in database: Database) throws -> [String] {
         try database.find(query).values.map(\.name).sorted()
     }
 
     @Test func `conditions are written like Swift`() throws {
         let database = try people()
-        let all = Query<Person>()
+        let all = DocumentQuery<Person>()
         #expect(try names(all.where { $0.age > 30 && $0.name.hasPrefix("A") }, in: database) == ["Ada", "Alan"])
         #expect(try names(all.where { $0.age < 30 || $0.name == "Bob" }, in: database) == ["Bob", "Cid"])
         #expect(try names(all.where { !($0.age == 41) }, in: database) == ["Ada", "Cid"])
@@ -63,48 +57,50 @@ struct QueryTests {
         #expect(try names(all.where { $0["nickname"].exists }, in: database) == ["Ada"])
         #expect(try names(all.where { $0["nickname"].isMissing }, in: database) == ["Alan", "Bob", "Cid"])
         #expect(try names(all.where { $0["age"].isOfKind("string") }, in: database) == [])
-        let young = QueryCondition(try Selector(["age": 17]))
+        let young = QueryCondition(try MangoSelector(["age": 17]))
         #expect(try names(all.where { _ in young }, in: database) == ["Cid"])
     }
 
-    @Test func `a property without a name is an error, not a different query`() throws {
+    @Test func `a property that is not a member is an error, not a different query`() throws {
         let database = try people()
         let error = #expect(throws: QueryError.self) {
-            try database.find(Query<Person>().where { $0.secret == 0 })
+            try database.find(DocumentQuery<Person>().where { $0.label == "Ada, 36" })
         }
         #expect(error?.code == .unknownField)
+        #expect(error?.description.contains("fieldNames") == true)
         #expect(throws: EncodingError.self) {
-            try database.find(Query<JSON>().where { _ in QueryField<Double>("x") == .nan })
+            try database.find(DocumentQuery<JSONValue>().where { _ in QueryField<Double>("x") == .nan })
         }
     }
 
-    @Test func `documents come with id and revision, as models or as JSON`() throws {
+    @Test func `documents come with id and revision, as models or as JSONValue`() throws {
         let database = try people()
-        let row = try #require(try database.find(Query<Person>().where { $0.name == "Bob" }).rows.first)
+        let row = try #require(try database.find(DocumentQuery<Person>().where { $0.name == "Bob" }).rows.first)
         #expect(row.id == "bob")
         #expect(row.revision == (try database.document("bob")?.revision))
         #expect(try row.document(in: database)?["age"] == 41)
-        let json = try database.find(Query<JSON>().where { $0["name"] == "Bob" }.selecting("_id", "age", "home.city"))
+        let json = try database.find(
+            DocumentQuery<JSONValue>().where { $0["name"] == "Bob" }.selecting("_id", "age", "home.city"))
         #expect(json.values == [["_id": "bob", "age": 41, "home": ["city": "Brno"]]])
         #expect(json.rows.first?.revision == nil)
-        #expect(throws: DecodingError.self) { try database.find(Query<Address>()) }
     }
 
     @Test func `an index serves an order, and parts of it`() throws {
         let database = try people()
         try database.createIndex(on: "age", "name")
-        let sorted = Query<Person>().where { $0.age > 0 && $0.name > "" }.sorted(by: "age", "name")
+        let sorted = DocumentQuery<Person>().where { $0.age > 0 && $0.name > "" }.sorted(by: "age", "name")
         #expect(try database.find(sorted).values.map(\.name) == ["Cid", "Ada", "Alan", "Bob"])
-        let reversed = Query<Person>().sorted(by: .descending("age"), .descending("name"))
+        let reversed = DocumentQuery<Person>().sorted(by: .descending("age"), .descending("name"))
         #expect(try database.find(reversed).values.map(\.name) == ["Bob", "Alan", "Ada", "Cid"])
         #expect(try database.find(sorted.dropFirst(1).prefix(2)).values.map(\.name) == ["Ada", "Alan"])
-        let constant = Query<Person>().where { $0.age == 41 }.sorted(by: .descending("name"))
+        let constant = DocumentQuery<Person>().where { $0.age == 41 }.sorted(by: .descending("name"))
         #expect(try database.find(constant).values.map(\.name) == ["Bob", "Alan"])
-        let covered = try database.find(Query<JSON>().where { $0["age"] > 36 && $0["name"].exists }.selecting("name"))
+        let covered = try database.find(
+            DocumentQuery<JSONValue>().where { $0["age"] > 36 && $0["name"].exists }.selecting("name"))
         #expect(covered.values == [["name": "Alan"], ["name": "Bob"]])
         #expect(covered.statistics.documentsExamined == 0 && covered.statistics.keysExamined == 2)
         let mixed = #expect(throws: QueryError.self) {
-            try database.find(Query<Person>().sorted(by: "age", .descending("name")))
+            try database.find(DocumentQuery<Person>().sorted(by: "age", .descending("name")))
         }
         #expect(mixed?.code == .mixedSort)
     }
@@ -139,9 +135,9 @@ struct QueryTests {
 
     @Test func `a partial index has only its documents`() throws {
         let database = try people()
-        let old = try Selector(["age": ["$gte": 40]])
+        let old = try MangoSelector(["age": ["$gte": 40]])
         try database.createIndex(on: "name", name: "old", designDocument: "old", partialFilter: old)
-        let query = Query<Person>().where { $0.name.exists }
+        let query = DocumentQuery<Person>().where { $0.name.exists }
         #expect(try names(query.using("old"), in: database) == ["Alan", "Bob"])
         var cid = try #require(try database.document("cid"))
         cid["age"] = 50
@@ -153,7 +149,7 @@ struct QueryTests {
     @Test func `without updating, an index answers with its last state`() throws {
         let database = try people()
         try database.createIndex(on: "age")
-        let query = Query<Person>().where { $0.age > 40 }
+        let query = DocumentQuery<Person>().where { $0.age > 40 }
         #expect(try names(query.withoutUpdating(), in: database) == [])
         #expect(try names(query, in: database) == ["Alan", "Bob"])
         try database.delete(try #require(try database.document("bob")), onConflict: .fail)
@@ -165,11 +161,12 @@ struct QueryTests {
         let branch = ReplicatedRevision(
             id: "ada", history: RevisionHistory(try #require(RevisionID("1-0"))), body: ["age": 1])
         try database.insertReplicated([branch])
-        let query = Query<JSON>(try Selector(["_conflicts": ["$exists": true]])).selecting("_id", "_conflicts")
+        let query = DocumentQuery<JSONValue>(try MangoSelector(["_conflicts": ["$exists": true]])).selecting(
+            "_id", "_conflicts")
         #expect(try database.find(query).rows.isEmpty)
         #expect(try database.find(query.withConflicts()).rows.map(\.id) == ["ada"])
         try database.createIndex(on: "_conflicts")
-        let losers = try #require(try database.tree(of: "ada")).conflicts.map { JSON.string($0.description) }
+        let losers = try #require(try database.tree(of: "ada")).conflicts.map { JSONValue.string($0.description) }
         #expect(try database.find(query.withConflicts()).values == [["_id": "ada", "_conflicts": .array(losers)]])
     }
 }

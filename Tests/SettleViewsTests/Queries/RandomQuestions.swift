@@ -18,7 +18,7 @@ struct RandomQuestions {
         pick(["d", "D", "é", "z", "_x"]).replacing("_", with: "") + String(random.below(40))
     }
 
-    mutating func value(_ depth: Int = 2) -> JSON {
+    mutating func value(_ depth: Int = 2) -> JSONValue {
         switch random.below(depth > 0 ? 12 : 9) {
         case 0: .null
         case 1: .bool(random.oneIn(2))
@@ -31,13 +31,13 @@ struct RandomQuestions {
     }
 
     mutating func body() -> DocumentBody {
-        var members: [(String, JSON)] = []
+        var members: [(String, JSONValue)] = []
         for name in ["a", "b", "c", "t"] where !random.oneIn(4) { members.append((name, value())) }
         if random.oneIn(2) { members.append(("o", ["x": value(1), "z": 1])) }
         return (try? DocumentBody(.object(JSONObject(members)))) ?? .empty
     }
 
-    mutating func selector(_ depth: Int = 3) -> JSON {
+    mutating func selector(_ depth: Int = 3) -> JSONValue {
         guard depth > 0, random.oneIn(2) else { return condition() }
         let inner = (0..<random.below(4)).map { _ in selector(depth - 1) }
         switch random.below(7) {
@@ -50,9 +50,9 @@ struct RandomQuestions {
         }
     }
 
-    private mutating func condition() -> JSON { .object(JSONObject([(pick(paths), argument())])) }
+    private mutating func condition() -> JSONValue { .object(JSONObject([(pick(paths), argument())])) }
 
-    private mutating func argument() -> JSON {
+    private mutating func argument() -> JSONValue {
         let comparisons = ["$lt", "$lte", "$gt", "$gte", "$eq", "$ne"]
         switch random.below(16) {
         case 0...6: return .object(JSONObject([(pick(comparisons), value(1))]))

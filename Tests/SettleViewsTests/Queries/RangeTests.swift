@@ -13,8 +13,8 @@ struct RangeTests {
             (["a": ["$beginsWith": "ab"]], ["ab"], ["ab\u{FFFF}", "<MAX>"]), (["a": ["$ne": 1]], [], ["<MAX>"]),
             (["a": ["$exists": true]], [], ["<MAX>"]), (["a": 5, "b": 6], [5, 6], [5, 6, "<MAX>"]),
             (["a": ["$gt": 5], "b": ["$lt": 6]], [5], ["<MAX>"]), (["a": ["$gte": nil], "b": 6], [nil, 6], ["<MAX>"]),
-        ] as [(JSON, JSON, JSON)])
-    func `conditions become bounds`(selector: JSON, start: JSON, end: JSON) throws {
+        ] as [(JSONValue, JSONValue, JSONValue)])
+    func `conditions become bounds`(selector: JSONValue, start: JSONValue, end: JSONValue) throws {
         let room = try PlannerRoom()
         try room.index("a")
         try room.index("a", "b")
@@ -30,18 +30,18 @@ struct RangeTests {
             ["a": ["$gt": 5, "$lt": 5]], ["a": ["$gt": 5, "$lt": 1]], ["a": ["$eq": 1, "$gt": 1]],
             ["$and": [["a": 1], ["a": 2]]], ["a": ["$beginsWith": "b", "$lt": "a"]], ["$and": []], ["$or": []],
             ["$nor": []],
-        ] as [JSON])
-    func `contradicting conditions search nothing`(selector: JSON) throws {
+        ] as [JSONValue])
+    func `contradicting conditions search nothing`(selector: JSONValue) throws {
         let room = try PlannerRoom()
         try room.index("a")
         #expect(try room.plan(selector).bounds == nil)
         try room.database.save(Document(id: "a", body: ["a": 1]), onConflict: .fail)
-        #expect(try room.database.find(Query<JSON>(Selector(selector))).rows.isEmpty)
+        #expect(try room.database.find(DocumentQuery<JSONValue>(MangoSelector(selector))).rows.isEmpty)
     }
 
     @Test func `ids have bounds in byte order`() throws {
         let room = try PlannerRoom()
-        func bounds(_ selector: JSON) throws -> [JSON] {
+        func bounds(_ selector: JSONValue) throws -> [JSONValue] {
             let bounds = try #require(try room.plan(selector).bounds)
             return [bounds.start, bounds.end]
         }
@@ -51,8 +51,8 @@ struct RangeTests {
         #expect(try bounds(["_id": ["$lt": "c"]]) == ["", "c"])
     }
 
-    private func found(_ database: Database, _ selector: JSON) throws -> [String] {
-        try database.find(Query<JSON>(Selector(selector))).rows.map(\.id.string).sorted()
+    private func found(_ database: Database, _ selector: JSONValue) throws -> [String] {
+        try database.find(DocumentQuery<JSONValue>(MangoSelector(selector))).rows.map(\.id.string).sorted()
     }
 
     @Test func `ids are compared by their bytes, also in an index of another order`() throws {
@@ -61,7 +61,7 @@ struct RangeTests {
             try room.database.save(
                 Document(id: DocumentID(stringLiteral: id), body: ["n": 1]), onConflict: .fail)
         }
-        let selectors: [(JSON, [String])] = [
+        let selectors: [(JSONValue, [String])] = [
             (["_id": ["$gt": "B"]], ["Z", "a", "b"]), (["_id": ["$gt": "Z", "$lt": "b"]], ["a"]),
             (["_id": ["$gt": "b", "$lt": "B"]], []), (["_id": ["$gt": 5]], ["B", "Z", "a", "b"]),
             (["_id": ["$lt": 5]], []), (["_id": ["$beginsWith": "Z"]], ["Z"]), (["_id": "a"], ["a"]),
@@ -69,7 +69,7 @@ struct RangeTests {
         for (selector, ids) in selectors { #expect(try found(room.database, selector) == ids) }
         try room.index("_id", "n")
         for (selector, ids) in selectors {
-            let whole: JSON = ["$and": [selector, ["n": 1]]]
+            let whole: JSONValue = ["$and": [selector, ["n": 1]]]
             #expect(try room.used(whole) == "_id-n")
             #expect(try found(room.database, whole) == ids, "\(selector)")
         }
@@ -100,8 +100,8 @@ struct RangeTests {
         for (selector, keys) in [
             (["a": ["$gt": 3, "$lt": 5], "b": ["$gte": 0]], 5), (["a": 4, "b": ["$gt": 1, "$lte": 3]], 2),
             (["a": ["$gte": 9], "b": ["$gte": 3]], 2), (["a": 77, "b": 1], 0),
-        ] as [(JSON, Int)] {
-            let result = try room.database.find(Query<JSON>(Selector(selector)))
+        ] as [(JSONValue, Int)] {
+            let result = try room.database.find(DocumentQuery<JSONValue>(MangoSelector(selector)))
             #expect(result.statistics.keysExamined == keys, "\(selector)")
             #expect(result.statistics.results == keys)
             #expect(result.warnings.isEmpty)

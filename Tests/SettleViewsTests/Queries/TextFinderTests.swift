@@ -9,13 +9,13 @@ struct TextFinderTests {
     @Test(arguments: [1, 3, 10, 40, 41, 100], [false, true])
     func `all results are found, a part at a time`(largest: Int, isDescending: Bool) throws {
         let database = try Database.inMemory()
-        let index = TextIndex("words", fields: [TextField("words")])
+        let index = TextIndex("words", fields: [TextIndexField("words")])
         for number in 0..<40 {
             let body: DocumentBody = ["words": "red", "a": .number(JSONNumber(number * 7 % 40 / 2))]
             try database.save(Document(id: DocumentID(stringLiteral: "d\(number + 10)"), body: body), onConflict: .fail)
         }
         try index.rows(in: database).update(from: database)
-        var options = FindOptions(try Selector(["$text": "red"]))
+        var options = FindOptions(try MangoSelector(["$text": "red"]))
         options.sort = [isDescending ? .descending("a") : .ascending("a")]
         options.limit = .max
         var finder = try TextFinder(["red"], options, in: index, of: database, largest: largest)

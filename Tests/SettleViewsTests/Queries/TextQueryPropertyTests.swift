@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import SettleViews
 import Testing
@@ -34,17 +35,17 @@ struct TextQueryPropertyTests {
     }
 
     private func ask(_ database: Database, _ questions: inout RandomQuestions, _ place: String) throws {
-        guard let rest = try? Selector(questions.selector()), !rest.isVacuous else { return }
+        guard let rest = try? MangoSelector(questions.selector()), !rest.isVacuous else { return }
         let wanted = (0...questions.random.below(3)).map { _ in questions.pick(Self.words) }
         let search = "words:(\(wanted.joined(separator: " ")))"
-        let selector = try Selector(["$and": [["$text": .string(search)], rest.json]])
+        let selector = try MangoSelector(["$and": [["$text": .string(search)], rest.json]])
         let note = Comment(rawValue: "\(place): \(selector)")
         let expected = try database.documents().filter { document in
             let words = (document["words"]?.string ?? "").split { !$0.isLetter && !$0.isNumber }
             return !document.id.isDesign && words.contains { wanted.contains(String($0)) } && rest.matches(document)
         }
         let ids = expected.map(\.id.string).sorted()
-        #expect(try database.find(Query<JSON>(selector)).rows.map(\.id.string).sorted() == ids, note)
+        #expect(try database.find(DocumentQuery<JSONValue>(selector)).rows.map(\.id.string).sorted() == ids, note)
 
         let isDescending = questions.random.oneIn(2)
         let sort: SortField = isDescending ? .descending("a") : .ascending("a")
@@ -57,12 +58,12 @@ struct TextQueryPropertyTests {
             }
         }
         let size = 1 + questions.random.below(7)
-        let sorted = Query<JSON>(selector).sorted(by: sort)
+        let sorted = DocumentQuery<JSONValue>(selector).sorted(by: sort)
         #expect(try pages(of: sorted, size, in: database) == order.map(\.id.string), "\(note) sorted by \(size)")
-        #expect(try pages(of: Query(selector), size, in: database).sorted() == ids, "\(note) by \(size)")
+        #expect(try pages(of: DocumentQuery(selector), size, in: database).sorted() == ids, "\(note) by \(size)")
     }
 
-    private func pages(of query: Query<JSON>, _ size: Int, in database: Database) throws -> [String] {
+    private func pages(of query: DocumentQuery<JSONValue>, _ size: Int, in database: Database) throws -> [String] {
         var found: [String] = []
         var query = query.prefix(size)
         for _ in 0...100 {

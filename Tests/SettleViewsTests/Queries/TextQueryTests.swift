@@ -20,8 +20,10 @@ struct TextQueryTests {
         }
     }
 
-    private func ids(_ selector: JSON, _ change: (Query<JSON>) -> Query<JSON> = { $0 }) throws -> [String] {
-        try database.find(change(Query(Selector(selector)))).rows.map(\.id.string)
+    private func ids(
+        _ selector: JSONValue, _ change: (DocumentQuery<JSONValue>) -> DocumentQuery<JSONValue> = { $0 }
+    ) throws -> [String] {
+        try database.find(change(DocumentQuery(MangoSelector(selector)))).rows.map(\.id.string)
     }
 
     @Test func `documents with any of the words are found, best first`() throws {
@@ -60,7 +62,7 @@ struct TextQueryTests {
     @Test(arguments: [false, true])
     func `pages continue after a bookmark, whatever is written meanwhile`(isSorted: Bool) throws {
         try database.createTextIndex()
-        let query = try Query<JSON>(Selector(["$text": "red OR green OR cat"])).prefix(2)
+        let query = try DocumentQuery<JSONValue>(MangoSelector(["$text": "red OR green OR cat"])).prefix(2)
         let sorted = isSorted ? query.sorted(by: "year") : query
         let all = try database.find(sorted.prefix(100)).rows.map(\.id.string)
         var found: [String] = []
@@ -84,7 +86,7 @@ struct TextQueryTests {
     }
 
     @Test func `without an index, or with several, an error says so`() throws {
-        func code(_ change: (Query<JSON>) -> Query<JSON> = { $0 }) throws -> String? {
+        func code(_ change: (DocumentQuery<JSONValue>) -> DocumentQuery<JSONValue> = { $0 }) throws -> String? {
             do {
                 _ = try ids(["$text": "red"], change)
                 return nil
@@ -111,7 +113,7 @@ struct TextQueryTests {
     }
 
     @Test func `a partial index is used by its name`() throws {
-        try database.createTextIndex(designDocument: "books", partialFilter: Selector(["kind": "book"]))
+        try database.createTextIndex(designDocument: "books", partialFilter: MangoSelector(["kind": "book"]))
         #expect(throws: QueryError.self) { try ids(["$text": "red"]) }
         #expect(try ids(["$text": "red"]) { $0.using("books") } == ["d", "a"])
     }
@@ -119,22 +121,23 @@ struct TextQueryTests {
     @Test func `the plan shows the search, and why other indexes are not used`() throws {
         try database.createIndex(on: "year", designDocument: "years")
         let index = try database.createTextIndex(on: "title", designDocument: "texts")
-        let plan = try database.explain(Query<JSON>(Selector(["$text": "red", "year": 1])))
+        let plan = try database.explain(DocumentQuery<JSONValue>(MangoSelector(["$text": "red", "year": 1])))
         #expect(plan.index == index && plan.search == "red" && !plan.isCovering)
         #expect(plan.candidates.map(\.reason) == ["needs_text_search", "needs_text_search"])
         #expect(plan.indexableFields == ["year"] && plan.unindexableFields == ["$default"])
-        let other = try database.explain(Query<JSON>(Selector(["year": 1])))
+        let other = try database.explain(DocumentQuery<JSONValue>(MangoSelector(["year": 1])))
         #expect(other.index?.designDocument == "_design/years" && other.search == nil)
         #expect(other.candidates.first { $0.index == index }?.reason == "field_mismatch")
-        #expect(try !Selector(["$text": "x"]).matches(["a": "x"]))
+        #expect(try !MangoSelector(["$text": "x"]).matches(["a": "x"]))
     }
 
     @Test func `execution statistics are counted`() throws {
         try database.createTextIndex()
-        let result = try database.find(Query<JSON>(Selector(["$text": "red", "kind": "book"])))
+        let result = try database.find(DocumentQuery<JSONValue>(MangoSelector(["$text": "red", "kind": "book"])))
         #expect(result.statistics.keysExamined == 3 && result.statistics.documentsExamined == 3)
         #expect(result.statistics.results == 2 && result.warnings.isEmpty)
-        let sorted = try database.find(Query<JSON>(Selector(["$text": "red"])).sorted(by: "year").prefix(1))
+        let sorted = try database.find(
+            DocumentQuery<JSONValue>(MangoSelector(["$text": "red"])).sorted(by: "year").prefix(1))
         #expect(sorted.statistics.documentsExamined == 3 && sorted.statistics.results == 1)
     }
 }

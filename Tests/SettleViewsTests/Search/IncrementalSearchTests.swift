@@ -16,7 +16,7 @@ struct IncrementalSearchTests {
     @Test(arguments: 1...10) func `an incremental update gives the same results as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let database = try Database.inMemory()
-        let fields: [[TextField]] = [[], ["a", "b.c"]]
+        let fields: [[TextIndexField]] = [[], ["a", "b.c"]]
         for step in 0..<24 {
             try database.transaction {
                 for _ in 0..<Int.random(in: 1...40, using: &generator) { try Self.change(database, &generator) }
@@ -38,7 +38,7 @@ struct IncrementalSearchTests {
         }
     }
 
-    private static func words(_ generator: inout SeededRandom) -> JSON {
+    private static func words(_ generator: inout SeededRandom) -> JSONValue {
         let count = Int.random(in: 0...6, using: &generator)
         return .string(
             (0..<count).map { _ in vocabulary.randomElement(using: &generator) ?? "" }.joined(separator: " "))

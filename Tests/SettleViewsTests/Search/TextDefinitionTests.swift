@@ -5,7 +5,7 @@ import Testing
 
 struct TextDefinitionTests {
     private func define(_ text: String) throws -> TextIndex {
-        try TextDefinition(JSON(parsing: text), name: "i", of: "_design/d").index
+        try TextDefinition(JSONValue(parsing: text), name: "i", of: "_design/d").index
     }
 
     @Test func `a text index has the fields and the analyzer of its design document`() throws {

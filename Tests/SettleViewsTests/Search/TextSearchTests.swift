@@ -6,7 +6,7 @@ import Testing
 @testable import SettleViews
 
 struct TextSearchTests {
-    private let books = TextIndex("books", fields: [TextField("title", weight: 5), "summary", "author.name"])
+    private let books = TextIndex("books", fields: [TextIndexField("title", weight: 5), "summary", "author.name"])
 
     private func library() throws -> Database {
         let database = try Database.inMemory()
@@ -66,7 +66,7 @@ struct TextSearchTests {
         let found = try database.search("catalogue", in: books)
         #expect(found.map(\.id) == ["a", "b"])
         #expect(found[0].score > found[1].score)
-        let plain = TextIndex("plain", fields: ["title", TextField("summary", weight: 50)])
+        let plain = TextIndex("plain", fields: ["title", TextIndexField("summary", weight: 50)])
         #expect(try database.search("catalogue", in: plain).map(\.id) == ["b", "a"])
         #expect(try database.search("old", in: books, limit: 1, skip: 1).count == 1)
         #expect(try database.search("old", in: books, limit: 0).isEmpty)

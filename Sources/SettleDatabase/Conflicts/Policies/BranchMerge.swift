@@ -13,7 +13,7 @@ struct BranchMerge {
         func merge(_ versions: [JSONObject], base: JSONObject?) -> MergeOutcome? {
             switch self {
             case .threeWay(let rules): base.map { ThreeWayMerge.merge(base: $0, versions: versions, rules: rules) }
-            case .latestAttribute(let rule): LatestAttributeMerge.merge(versions, base: base, onClash: rule)
+            case .latestAttribute(let rule): LatestFieldMerge.merge(versions, base: base, onClash: rule)
             }
         }
     }
@@ -29,7 +29,7 @@ struct BranchMerge {
     private let conflict: Conflict
     private let method: Method
     private var versions: [Version]
-    private var members: [MemberDecision] = []
+    private var members: [FieldDecision] = []
 
     init(_ conflict: Conflict, _ method: Method) {
         self.conflict = conflict
@@ -62,11 +62,11 @@ struct BranchMerge {
         let bases = steps.map(name).joined(separator: ", then on ")
         return PolicyDecision(
             .merged(body, attachments: attachments(merged)), reason: "merged member by member on \(bases)",
-            members: members)
+            fields: members)
     }
 
     private func left(_ reason: String) -> PolicyDecision {
-        PolicyDecision(.leaveConflicted, reason: reason, members: members)
+        PolicyDecision(.leaveConflicted, reason: reason, fields: members)
     }
 
     private func name(of step: MergeStep) -> String {
@@ -84,7 +84,7 @@ struct BranchMerge {
     /// Replaces the first of some versions with their merge; false if a clash is left.
     private mutating func take(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let names = concerned.map(\.name)
-        members += outcome.decisions.map { MemberDecision($0, names: names) }
+        members += outcome.decisions.map { FieldDecision($0, names: names) }
         guard let merged = outcome.merged else { return false }
         versions[place] = Version(members: merged, name: "merge of " + names.joined(separator: " and "))
         return true
@@ -94,13 +94,13 @@ struct BranchMerge {
     private static func members(of document: Document) -> JSONObject {
         var members = document.json.object ?? JSONObject()
         if !document.attachments.isEmpty {
-            let attachments = document.attachments.map { ($0.name, JSON.string(text(of: $0))) }
+            let attachments = document.attachments.map { ($0.name, JSONValue.string(text(of: $0))) }
             members[attachmentsName] = .object(JSONObject(attachments))
         }
         return members
     }
 
-    private static func text(of attachment: Attachment) -> String {
+    private static func text(of attachment: DocumentAttachment) -> String {
         "\(attachment.contentType), \(attachment.length) bytes, \(attachment.digest)"
     }
 
@@ -112,7 +112,7 @@ struct BranchMerge {
 
     /// The merged attachments, found among those of the leaves. An app's rule may have answered with a string that is
     /// not an attachment's; then that of the highest leaf stays.
-    private func attachments(_ merged: JSONObject) -> [Attachment] {
+    private func attachments(_ merged: JSONObject) -> [DocumentAttachment] {
         let all = conflict.liveLeaves.flatMap(\.attachments)
         return (merged[Self.attachmentsName]?.object ?? JSONObject()).compactMap { member in
             let named = all.filter { $0.isNamed(member.name) }

@@ -1,11 +1,11 @@
 public import SettleCore
 
 extension ConflictPolicy {
-    /// The latest change of each member wins, and an edit wins over a deletion: ``latestAttributeWins(onClash:deletions:)``
+    /// The latest change of each member wins, and an edit wins over a deletion: ``latestFieldWins(onClash:deletions:)``
     /// with its defaults.
-    public static let latestAttributeWins = latestAttributeWins()
+    public static let latestFieldWins = latestFieldWins()
 
-    /// The latest change of each member wins, by the clocks that databases with ``DatabaseOptions/attributeClocks`` keep in
+    /// The latest change of each member wins, by the clocks that databases with ``DatabaseOptions/fieldClocks`` keep in
     /// documents.
     ///
     ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
@@ -15,7 +15,7 @@ extension ConflictPolicy {
     /// Changes of different members never conflict (SEMANTICS 157). A member that was changed by software without
     /// clocks, or before clocks were switched on, is merged three-way instead, as by
     /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only that needs the merge base, and a replica that does
-    /// not have its content leaves such a conflict to one that has. See ``LatestAttributeMerge`` for the rules.
+    /// not have its content leaves such a conflict to one that has. See ``LatestFieldMerge`` for the rules.
     ///
     /// Every replica writes the same revisions, because no clock is read to settle a conflict.
     ///
@@ -24,7 +24,7 @@ extension ConflictPolicy {
     ///   - deletions: What happens to a document that was concurrently deleted and edited; ``DeletionRule/editRevives``
     ///     unless given.
     /// - Returns: The policy.
-    public static func latestAttributeWins(
+    public static func latestFieldWins(
         onClash rule: MergeRule = .winner, deletions: DeletionRule = .editRevives
     ) -> ConflictPolicy {
         let merge = ConflictPolicy(
@@ -49,8 +49,8 @@ extension ConflictPolicy {
     public static let latestDocumentWins = latestDocumentWins()
 
     /// The document that was changed last wins as a whole, by the clocks that databases with
-    /// ``DatabaseOptions/attributeClocks`` keep in documents; changes of other members in the other leaves are discarded
-    /// (SEMANTICS 10). ``latestAttributeWins(onClash:deletions:)`` keeps them.
+    /// ``DatabaseOptions/fieldClocks`` keep in documents; changes of other members in the other leaves are discarded
+    /// (SEMANTICS 10). ``latestFieldWins(onClash:deletions:)`` keeps them.
     ///
     ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
     ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
@@ -79,7 +79,7 @@ extension ConflictPolicy {
             leaf.revision.map { PolicyDecision(.keep($0), reason: "\($0) stays: \(reason)") }
                 ?? PolicyDecision(.leaveConflicted)
         }
-        var latest: (leaf: Document, moment: AttributeClock)?
+        var latest: (leaf: Document, moment: FieldClock)?
         for leaf in conflict.liveLeaves {
             guard let moment = ClockedDocument(leaf.json.object ?? JSONObject()).wholeMoment else {
                 let name = leaf.revision?.description ?? ""
@@ -94,7 +94,7 @@ extension ConflictPolicy {
     /// The decision if a deletion is involved; `nil` if only live leaves are left to merge.
     private static func latest(_ conflict: Conflict) -> PolicyDecision? {
         guard !conflict.deletions.isEmpty else { return nil }
-        func newest(_ leaf: Document) -> AttributeClock? {
+        func newest(_ leaf: Document) -> FieldClock? {
             ClockedDocument(leaf.json.object ?? JSONObject(), isDeleted: leaf.isDeleted).newest
         }
         let deletions = conflict.deletions.compactMap { leaf in

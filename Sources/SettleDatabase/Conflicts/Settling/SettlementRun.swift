@@ -56,7 +56,7 @@ struct SettlementRun {
     static func plan(
         _ decision: PolicyDecision, _ conflict: Conflict, _ policy: ConflictPolicy, _ database: Database
     ) throws -> SettlementPlan {
-        let names = try database.membersKeptOnDelete()
+        let names = try database.fieldsKeptOnDelete()
         return try database.hashers.with {
             try SettlementPlan(
                 decision.resolution, of: conflict, resolver: policy.resolver, origin: database.identity,

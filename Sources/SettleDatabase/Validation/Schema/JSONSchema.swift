@@ -36,7 +36,7 @@ public struct JSONSchema: Sendable {
     ///   unsupported keywords, `unresolvedReference`, `endlessReference` for a reference that leads back to itself at
     ///   the same value, `tooDeep` past ``JSONLimits/depth`` levels.
     /// - Complexity: O(*n*) in the size of the schema.
-    public init(_ schema: JSON, checksFormats: Bool = false) throws(SchemaError) {
+    public init(_ schema: JSONValue, checksFormats: Bool = false) throws(SchemaError) {
         var compiler = SchemaCompiler(root: schema, checksFormats: checksFormats)
         nodes = try compiler.compile()
         tracksEvaluated = compiler.tracksEvaluated
@@ -46,7 +46,7 @@ public struct JSONSchema: Sendable {
     ///
     /// The work is bounded: past ``SchemaLimits/depth`` levels or ``SchemaLimits/steps`` steps the only problem has the
     /// keyword `limit`.
-    public func problems(in value: JSON) -> [SchemaProblem] {
+    public func problems(in value: JSONValue) -> [SchemaProblem] {
         var evaluation = SchemaEvaluation(nodes: nodes, tracksEvaluated: tracksEvaluated)
         return evaluation.run(value)
     }
@@ -54,7 +54,7 @@ public struct JSONSchema: Sendable {
     /// Checks a value.
     ///
     /// - Throws: The first of the ``problems(in:)``.
-    public func validate(_ value: JSON) throws(SchemaProblem) {
+    public func validate(_ value: JSONValue) throws(SchemaProblem) {
         if let problem = problems(in: value).first { throw problem }
     }
 }
@@ -70,12 +70,14 @@ extension JSONSchema {
     ///
     /// - Parameter isConcerned: Which other documents to check; by default all.
     /// - Returns: The function, for ``Database/addValidation(_:_:)``.
-    public func validation(for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }) -> Validation {
+    public func validation(
+        for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }
+    ) -> DocumentValidation {
         { context in
             let document = context.newRevision
             guard !document.isDeleted, !document.id.isDesign, isConcerned(document) else { return }
             guard let problem = problems(in: document.json).first else { return }
-            throw ValidationError(message: problem.description)
+            throw DocumentRejection(message: problem.description)
         }
     }
 }

@@ -4,7 +4,7 @@ import SettleCore
 enum SchemaArrayRules {
     /// `uniqueItems`.
     struct UniqueRule: SchemaRule {
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .array(let elements) = value else { return }
             var seen: [[UInt8]: Int] = [:]
             for (index, element) in elements.enumerated() {
@@ -20,7 +20,7 @@ enum SchemaArrayRules {
         let prefix: [Int]
         let rest: Int?
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .array(let elements) = value else { return }
             for (index, element) in elements.enumerated() {
                 guard let schema = index < prefix.count ? prefix[index] : rest else { return }
@@ -36,7 +36,7 @@ enum SchemaArrayRules {
         let least: Int?
         let most: Int?
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .array(let elements) = value else { return }
             var count = 0
             for (index, element) in elements.enumerated()
@@ -56,7 +56,7 @@ enum SchemaArrayRules {
     struct UnevaluatedItemsRule: SchemaRule {
         let schema: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .array(let elements) = value else { return }
             for (index, element) in elements.enumerated() where !evaluation.evaluated.elements.contains(index) {
                 evaluation.apply(schema, to: element, under: .index(index))

@@ -7,7 +7,7 @@ import SettleCore
 struct SchemaCompiler {
     private struct Pending {
         let index: Int
-        let schema: JSON
+        let schema: JSONValue
         let path: String
         let depth: Int
     }
@@ -18,7 +18,7 @@ struct SchemaCompiler {
         let path: String
     }
 
-    let root: JSON
+    let root: JSONValue
     private let checksFormats: Bool
     private(set) var tracksEvaluated = false
     private var nodes: [SchemaNode] = []
@@ -29,7 +29,7 @@ struct SchemaCompiler {
     /// The nesting depth of the schema being compiled.
     private var depth = 0
 
-    init(root: JSON, checksFormats: Bool) {
+    init(root: JSONValue, checksFormats: Bool) {
         self.root = root
         self.checksFormats = checksFormats
     }
@@ -47,7 +47,7 @@ struct SchemaCompiler {
     }
 
     /// The number of a subschema's node.
-    mutating func node(_ schema: JSON, at path: String) throws(SchemaError) -> Int {
+    mutating func node(_ schema: JSONValue, at path: String) throws(SchemaError) -> Int {
         if let known = indexes[path] { return known }
         guard depth < JSONLimits.depth else {
             throw SchemaError(.tooDeep, "more than \(JSONLimits.depth) levels of schemas", at: path)
@@ -83,7 +83,7 @@ struct SchemaCompiler {
         }
     }
 
-    private mutating func addAnchor(_ value: JSON, of next: Pending, at path: String) throws(SchemaError) {
+    private mutating func addAnchor(_ value: JSONValue, of next: Pending, at path: String) throws(SchemaError) {
         guard case .string(let name) = value, !name.isEmpty else {
             throw SchemaError(.malformed, "an anchor must be a name", at: path)
         }

@@ -31,14 +31,14 @@ struct SchemaEvaluation {
     }
 
     /// The problems of a value.
-    mutating func run(_ value: JSON) -> [SchemaProblem] {
+    mutating func run(_ value: JSONValue) -> [SchemaProblem] {
         apply(0, to: value)
         if let limit { return [SchemaProblem(path: "", keyword: "limit", message: limit)] }
         return problems
     }
 
     /// Applies a subschema to the current value.
-    mutating func apply(_ index: Int, to value: JSON) {
+    mutating func apply(_ index: Int, to value: JSONValue) {
         guard enter() else { return }
         defer { depth -= 1 }
         let outer = evaluated
@@ -57,7 +57,7 @@ struct SchemaEvaluation {
     }
 
     /// Applies a subschema to a part of the current value, which is then evaluated.
-    mutating func apply(_ index: Int, to part: JSON, under step: Step) {
+    mutating func apply(_ index: Int, to part: JSONValue, under step: Step) {
         let outer = evaluated
         evaluated = Evaluated()
         path.append(step)
@@ -67,7 +67,7 @@ struct SchemaEvaluation {
     }
 
     /// Whether a subschema allows the current value; problems are discarded.
-    mutating func matches(_ index: Int, _ value: JSON) -> Bool {
+    mutating func matches(_ index: Int, _ value: JSONValue) -> Bool {
         let count = problems.count
         apply(index, to: value)
         defer { problems.removeLast(problems.count - count) }
@@ -75,7 +75,7 @@ struct SchemaEvaluation {
     }
 
     /// Whether a subschema allows a part of the current value, which is not marked as evaluated.
-    mutating func matches(_ index: Int, _ part: JSON, under step: Step) -> Bool {
+    mutating func matches(_ index: Int, _ part: JSONValue, under step: Step) -> Bool {
         let count = problems.count
         apply(index, to: part, under: step)
         defer { problems.removeLast(problems.count - count) }

@@ -76,12 +76,12 @@ extension SchemaKeywords {
         return number
     }
 
-    private func array(_ name: String) throws(SchemaError) -> [JSON] {
+    private func array(_ name: String) throws(SchemaError) -> [JSONValue] {
         guard case .array(let values)? = members[name] else { throw malformed(name, "must be an array") }
         return values
     }
 
-    private func names(_ value: JSON, of keyword: String) throws(SchemaError) -> [String] {
+    private func names(_ value: JSONValue, of keyword: String) throws(SchemaError) -> [String] {
         let names = value.array?.compactMap(\.string)
         guard let names, names.count == value.array?.count else {
             throw malformed(keyword, "must be an array of strings")

@@ -6,7 +6,7 @@ enum SchemaLogicRules {
     struct AllRule: SchemaRule {
         let schemas: [Int]
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             for schema in schemas { evaluation.apply(schema, to: value) }
         }
     }
@@ -15,7 +15,7 @@ enum SchemaLogicRules {
     struct AnyRule: SchemaRule {
         let schemas: [Int]
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             var isMet = false
             for schema in schemas where evaluation.matches(schema, value) {
                 isMet = true
@@ -30,7 +30,7 @@ enum SchemaLogicRules {
     struct OneRule: SchemaRule {
         let schemas: [Int]
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             var count = 0
             for schema in schemas where evaluation.matches(schema, value) { count += 1 }
             if count != 1 { evaluation.report("oneOf", "\(count) of \(schemas.count) schemas allow it, not one") }
@@ -41,7 +41,7 @@ enum SchemaLogicRules {
     struct NotRule: SchemaRule {
         let schema: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             let matches = evaluation.withoutEvaluated { $0.matches(schema, value) }
             if matches { evaluation.report("not", "is allowed by a schema that must not allow it") }
         }
@@ -53,7 +53,7 @@ enum SchemaLogicRules {
         let then: Int?
         let otherwise: Int?
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             if let schema = evaluation.matches(condition, value) ? then : otherwise {
                 evaluation.apply(schema, to: value)
             }

@@ -14,7 +14,7 @@ enum SchemaNumberRules {
             decimal = JSONDecimal(bound)
         }
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .number(let number) = value else { return }
             let value = JSONDecimal(number)
             switch keyword {
@@ -42,7 +42,7 @@ enum SchemaNumberRules {
             exponent = decimal.exponent
         }
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .number(let number) = value, !isMultiple(JSONDecimal(number)) else { return }
             evaluation.report("multipleOf", "is no multiple of \(divisor)")
         }

@@ -8,7 +8,7 @@ enum SchemaObjectRules {
         let trigger: String?
         let names: [String]
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .object(let members) = value else { return }
             if let trigger, members[trigger] == nil { return }
             for name in names where members[name] == nil {
@@ -26,7 +26,7 @@ enum SchemaObjectRules {
         let trigger: String
         let schema: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .object(let members) = value, members[trigger] != nil else { return }
             evaluation.apply(schema, to: value)
         }
@@ -44,7 +44,7 @@ enum SchemaObjectRules {
         let patterns: [Pattern]
         let additional: Int?
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .object(let members) = value else { return }
             for (position, member) in members.enumerated() {
                 var matching = patterns.filter { $0.pattern.isFound(in: member.name) }.map(\.schema)
@@ -60,7 +60,7 @@ enum SchemaObjectRules {
     struct PropertyNamesRule: SchemaRule {
         let schema: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .object(let members) = value else { return }
             for member in members where !evaluation.matches(schema, .string(member.name), under: .name(member.name)) {
                 evaluation.report("propertyNames", "the name \"\(member.name)\" is not allowed")
@@ -72,7 +72,7 @@ enum SchemaObjectRules {
     struct UnevaluatedPropertiesRule: SchemaRule {
         let schema: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .object(let members) = value else { return }
             for (position, member) in members.enumerated() where !evaluation.evaluated.members.contains(position) {
                 evaluation.apply(schema, to: member.value, under: .name(member.name))

@@ -40,7 +40,7 @@ enum SchemaPointer {
     }
 
     /// The part of a value at a pointer.
-    static func find(_ tokens: [String], in root: JSON) -> JSON? {
+    static func find(_ tokens: [String], in root: JSONValue) -> JSONValue? {
         var value = root
         for token in tokens {
             let isPlain = token == "0" || !(token.hasPrefix("0") || token.hasPrefix("+"))

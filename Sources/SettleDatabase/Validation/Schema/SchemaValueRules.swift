@@ -7,12 +7,12 @@ enum SchemaValueRules {
         static let names = ["null", "boolean", "object", "array", "number", "string", "integer"]
         let names: [String]
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             if names.contains(where: { isOne(value, $0) }) { return }
             evaluation.report("type", "expected \(names.joined(separator: " or ")), found \(value.kind)")
         }
 
-        private func isOne(_ value: JSON, _ name: String) -> Bool {
+        private func isOne(_ value: JSONValue, _ name: String) -> Bool {
             switch value {
             case .null: name == "null"
             case .bool: name == "boolean"
@@ -29,12 +29,12 @@ enum SchemaValueRules {
         let keyword: String
         let allowed: Set<[UInt8]>
 
-        init(_ keyword: String, _ values: [JSON]) {
+        init(_ keyword: String, _ values: [JSONValue]) {
             self.keyword = keyword
             allowed = Set(values.map(SchemaCanonical.bytes))
         }
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             if allowed.contains(SchemaCanonical.bytes(value)) { return }
             let message = keyword == "const" ? "is not the one value allowed" : "is none of the values allowed"
             evaluation.report(keyword, message)
@@ -46,7 +46,7 @@ enum SchemaValueRules {
         let text: String
         let pattern: SchemaPattern
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .string(let string) = value, !pattern.isFound(in: string) else { return }
             evaluation.report("pattern", "does not match \(text)")
         }
@@ -57,7 +57,7 @@ enum SchemaValueRules {
         let keyword: String
         let bound: Int
 
-        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             let (count, unit): (Int, String)
             switch (value, keyword) {
             case (.string(let string), "maxLength"), (.string(let string), "minLength"):
@@ -80,13 +80,13 @@ enum SchemaCanonical {
     /// Bytes that are equal for equal values and different for others.
     ///
     /// - Complexity: O(*n* log *n*) in the size of the value.
-    static func bytes(_ value: JSON) -> [UInt8] {
+    static func bytes(_ value: JSONValue) -> [UInt8] {
         var bytes: [UInt8] = []
         append(value, to: &bytes)
         return bytes
     }
 
-    private static func append(_ value: JSON, to bytes: inout [UInt8]) {
+    private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
         switch value {
         case .number(let number):
             let decimal = JSONDecimal(number)
@@ -102,7 +102,7 @@ enum SchemaCanonical {
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             for member in members.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
-                bytes += JSON.string(member.name).utf8
+                bytes += JSONValue.string(member.name).utf8
                 bytes.append(UInt8(ascii: ":"))
                 append(member.value, to: &bytes)
                 bytes.append(UInt8(ascii: ","))

@@ -19,7 +19,9 @@ struct BulkDocsAnswer {
     ///
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ bytes: [UInt8]) throws {
-        guard let rows = try JSON(utf8: bytes).array else { throw WireFault("the answer of _bulk_docs is no list") }
+        guard let rows = try JSONValue(utf8: bytes).array else {
+            throw WireFault("the answer of _bulk_docs is no list")
+        }
         refusals = try rows.compactMap { row in
             guard let error = row["error"]?.string else { return nil }
             guard let id = row["id"]?.string else { throw WireFault("a row of _bulk_docs has no id") }

@@ -38,10 +38,10 @@ struct ChangesParameters {
         case .all: break
         case .documents(let ids):
             query["filter"] = "_doc_ids"
-            body = JSON.object(["doc_ids": .array(ids.map { .string($0.string) })]).utf8
+            body = JSONValue.object(["doc_ids": .array(ids.map { .string($0.string) })]).utf8
         case .selector(let selector):
             query["filter"] = "_selector"
-            body = JSON.object(["selector": selector.json]).utf8
+            body = JSONValue.object(["selector": selector.json]).utf8
         case .named(let name, let parameters):
             query["filter"] = name
             // As in CouchDB, a filter parameter can't override a parameter that the replication sets.

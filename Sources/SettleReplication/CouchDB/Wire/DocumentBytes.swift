@@ -16,9 +16,9 @@ enum DocumentBytes {
     /// Appends a revision.
     static func append(_ revision: PeerRevision, contents: Contents, to bytes: inout [UInt8]) {
         bytes += Array("{\"_id\":".utf8)
-        JSON.append(revision.id.string, to: &bytes)
+        JSONValue.append(revision.id.string, to: &bytes)
         bytes += Array(",\"_rev\":".utf8)
-        JSON.append(revision.revision.description, to: &bytes)
+        JSONValue.append(revision.revision.description, to: &bytes)
         bytes += Array(",\"_revisions\":".utf8)
         revision.history.append(to: &bytes)
         if revision.isDeleted { bytes += Array(",\"_deleted\":true".utf8) }
@@ -49,9 +49,9 @@ enum DocumentBytes {
     }
 
     private static func append(_ attachment: PeerAttachment, contents: Contents, to bytes: inout [UInt8]) {
-        JSON.append(attachment.name, to: &bytes)
+        JSONValue.append(attachment.name, to: &bytes)
         bytes += Array(":{\"content_type\":".utf8)
-        JSON.append(attachment.contentType, to: &bytes)
+        JSONValue.append(attachment.contentType, to: &bytes)
         bytes += Array(",\"revpos\":\(attachment.revpos),\"digest\":\"\(attachment.digest)\"".utf8)
         switch (attachment.content, contents) {
         case (.stub, _): bytes += Array(",\"length\":\(attachment.length),\"stub\":true".utf8)

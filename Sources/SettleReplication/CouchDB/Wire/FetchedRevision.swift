@@ -26,7 +26,7 @@ struct FetchedRevision {
             case "_deleted": isDeleted = member.value.elementsEqual("true".utf8)
             case "_revisions": history = try Self.history(member.value)
             case "_attachments":
-                attachments = try (JSON(utf8: member.value).object ?? JSONObject()).map {
+                attachments = try (JSONValue(utf8: member.value).object ?? JSONObject()).map {
                     try WireStub($0.name, $0.value)
                 }
             default: break
@@ -48,7 +48,7 @@ struct FetchedRevision {
     }
 
     private static func history(_ value: [UInt8]) throws -> RevisionHistory? {
-        do { return try RevisionHistory.read(JSON(utf8: value).object ?? JSONObject()) } catch is RevisionHistory
+        do { return try RevisionHistory.read(JSONValue(utf8: value).object ?? JSONObject()) } catch is RevisionHistory
             .WireFault
         {
             throw WireFault("a document came with a _revisions that is none")

@@ -69,7 +69,7 @@ package struct JSONElements {
     ///
     /// - Throws: ``Fault/cutOff``.
     package func finish() throws -> JSONObject {
-        guard place == .frame, let members = try? JSON(utf8: frame).object else { throw Fault.cutOff }
+        guard place == .frame, let members = try? JSONValue(utf8: frame).object else { throw Fault.cutOff }
         guard hasBegun else { throw Fault.malformed }
         return members
     }

@@ -49,6 +49,6 @@ struct ParsedChange {
             let name = String(decoding: bytes[prefix.count..<bytes.count - 2], as: UTF8.self)
             if !name.utf8.contains(UInt8(ascii: "\\")) { return RevisionID(name) }
         }
-        return (try? JSON(utf8: bytes))?["rev"]?.string.flatMap { RevisionID($0) }
+        return (try? JSONValue(utf8: bytes))?["rev"]?.string.flatMap { RevisionID($0) }
     }
 }

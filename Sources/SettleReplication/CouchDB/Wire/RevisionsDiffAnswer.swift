@@ -11,7 +11,7 @@ enum RevisionsDiffAnswer {
     /// - Returns: Rows in request order, for documents with missing revisions; each revision once.
     /// - Throws: ``WireFault``, or `JSONError`.
     static func read(_ bytes: [UInt8], asked: some Sequence<ChangedDocument>) throws -> [RevisionsDiff] {
-        guard let members = try JSON(utf8: bytes).object else {
+        guard let members = try JSONValue(utf8: bytes).object else {
             throw WireFault("the answer of _revs_diff is no object")
         }
         return asked.compactMap { change in
@@ -25,7 +25,7 @@ enum RevisionsDiffAnswer {
     }
 
     /// A list of revisions. Invalid ones are skipped: they were not requested and can't be ancestors.
-    private static func revisions(_ list: JSON?) -> [RevisionID] {
+    private static func revisions(_ list: JSONValue?) -> [RevisionID] {
         (list?.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
     }
 }

@@ -9,11 +9,11 @@ extension UnsafeBufferPointer<UInt8> {
         guard bytes.contains(UInt8(ascii: "\\")) else {
             return String(decoding: UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1]), as: UTF8.self)
         }
-        return (try? JSON(utf8: bytes))?.string
+        return (try? JSONValue(utf8: bytes))?.string
     }
 
     /// The value whose JSON is in a range.
-    func json(in range: Range<Int>) throws(JSONError) -> JSON {
-        try JSON(utf8: UnsafeBufferPointer(rebasing: self[range]))
+    func json(in range: Range<Int>) throws(JSONError) -> JSONValue {
+        try JSONValue(utf8: UnsafeBufferPointer(rebasing: self[range]))
     }
 }

@@ -13,7 +13,7 @@ enum WireRequests {
         bytes.reserveCapacity(requests.count * 96)
         for (index, request) in requests.enumerated() {
             bytes += Array((index > 0 ? ",{\"id\":" : "{\"id\":").utf8)
-            JSON.append(request.id.string, to: &bytes)
+            JSONValue.append(request.id.string, to: &bytes)
             bytes += Array(",\"rev\":".utf8)
             append(request.revision, to: &bytes)
             if tellsKnown, !request.knownAncestors.isEmpty {
@@ -31,7 +31,7 @@ enum WireRequests {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for change in changes {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSON.append(change.id.string, to: &bytes)
+            JSONValue.append(change.id.string, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
             append(change.leaves, to: &bytes)
         }
@@ -50,6 +50,6 @@ enum WireRequests {
     }
 
     private static func append(_ revision: RevisionID, to bytes: inout [UInt8]) {
-        JSON.append(revision.description, to: &bytes)
+        JSONValue.append(revision.description, to: &bytes)
     }
 }

@@ -10,14 +10,14 @@ struct WireStub {
     /// The length of the content; with `data`, that of the data.
     let length: Int64
     let encodedLength: Int64
-    let encoding: Attachment.Encoding
+    let encoding: DocumentAttachment.Encoding
     /// The decoded content, if it was requested.
     let data: [UInt8]?
 
     /// Reads one member of `_attachments`.
     ///
     /// - Throws: ``WireFault``.
-    init(_ name: String, _ value: JSON) throws {
+    init(_ name: String, _ value: JSONValue) throws {
         guard let text = value["digest"]?.string, let digest = AttachmentDigest(text) else {
             throw WireFault("the attachment \"\(name)\" has no md5 digest")
         }

@@ -1,27 +1,27 @@
 internal import CCurl
 
-/// Maps curl's failures to ``HTTPClientError``.
+/// Maps curl's failures to ``TransportError``.
 enum CurlFailure {
     /// The error of a failed transfer.
-    static func error(_ code: CURLcode, _ exchange: CurlExchange) -> HTTPClientError {
+    static func error(_ code: CURLcode, _ exchange: CurlExchange) -> TransportError {
         let place = exchange.transfer.request.url.authority
         let words = exchange.explanation
         let reason = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
         if let failure = exchange.transfer.upload.failure {
-            return HTTPClientError(.bodyFailed, "the body for \(place) could not be made", cause: failure)
+            return TransportError(.bodyFailed, "the body for \(place) could not be made", cause: failure)
         }
         let proxyStatus = settle_curl_get_long(exchange.easy, CURLINFO_HTTP_CONNECTCODE)
         if proxyStatus >= 300 {
             let advice = proxyStatus == 407 ? ": check the user and the password of the proxy" : ""
-            return HTTPClientError(.proxyFailed, "the proxy answered \(proxyStatus) when asked for \(place)\(advice)")
+            return TransportError(.proxyFailed, "the proxy answered \(proxyStatus) when asked for \(place)\(advice)")
         }
         let (kind, message) = meaning(code, reason, place: place, url: exchange.transfer.request.url)
-        return HTTPClientError(kind, message)
+        return TransportError(kind, message)
     }
 
     private static func meaning(
         _ code: CURLcode, _ reason: String, place: String, url: HTTPURL
-    ) -> (HTTPClientErrorCode, String) {
+    ) -> (TransportErrorCode, String) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
             return (.cannotResolve, "no address is known for \(url.host): check the name, and the network")

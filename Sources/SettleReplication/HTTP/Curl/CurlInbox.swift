@@ -12,7 +12,7 @@ final class CurlInbox: Sendable {
         var pieces: [[UInt8]] = []
         var first = 0
         var count = 0
-        var end: Result<Void, HTTPClientError>?
+        var end: Result<Void, TransportError>?
         var isStalled = false
 
         /// Takes the oldest piece; also returns whether curl may now resume.
@@ -41,10 +41,10 @@ final class CurlInbox: Sendable {
     ///
     /// - Parameter start: Called once the caller waits, unless the transfer ended before.
     /// - Returns: The head.
-    /// - Throws: ``HTTPClientError`` if the transfer ends first.
+    /// - Throws: ``TransportError`` if the transfer ends first.
     func head(start: () -> Void) async throws -> CurlHead {
         try await withCheckedThrowingContinuation { continuation in
-            let ended = state.withLock { state -> Result<Void, HTTPClientError>? in
+            let ended = state.withLock { state -> Result<Void, TransportError>? in
                 if state.end == nil { state.headWaiter = continuation }
                 return state.end
             }
@@ -107,7 +107,7 @@ final class CurlInbox: Sendable {
                 case nil: break
                 }
                 guard state.waiter == nil else {
-                    return .failure(HTTPClientError(.badRequest, "a body is read by one task at a time"))
+                    return .failure(TransportError(.badRequest, "a body is read by one task at a time"))
                 }
                 state.waiter = continuation
                 return nil
@@ -117,7 +117,7 @@ final class CurlInbox: Sendable {
     }
 
     /// Records how the transfer ended; bytes that arrived can still be read. Returns false if it had ended before.
-    func end(_ result: Result<Void, HTTPClientError>) -> Bool {
+    func end(_ result: Result<Void, TransportError>) -> Bool {
         let (isFirst, headWaiter, waiter) = state.withLock { state in
             guard state.end == nil else { return (false, state.headWaiter, state.waiter) }
             defer { (state.end, state.headWaiter, state.waiter) = (result, nil, nil) }
@@ -126,7 +126,7 @@ final class CurlInbox: Sendable {
         guard isFirst else { return false }
         switch result {
         case .success:
-            let error = HTTPClientError(.badAnswer, "the answer has no head")
+            let error = TransportError(.badAnswer, "the answer has no head")
             headWaiter?.resume(throwing: error)
             waiter?.resume(returning: (nil, false))
         case .failure(let error):

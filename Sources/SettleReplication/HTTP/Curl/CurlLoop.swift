@@ -14,7 +14,7 @@ final class CurlLoop {
 
     private let multi: UnsafeMutableRawPointer
     private let mailbox: CurlMailbox
-    private let options: HTTPClientOptions
+    private let options: TransportOptions
     private var hosts: [String: Host] = [:]
     private var running: [ObjectIdentifier: CurlExchange] = [:]
     /// Handles to be reused, because creating one is expensive.
@@ -24,7 +24,7 @@ final class CurlLoop {
     private var nextLook: ContinuousClock.Instant?
     private var isClosed = false
 
-    init(multi: UnsafeMutableRawPointer, mailbox: CurlMailbox, options: HTTPClientOptions) {
+    init(multi: UnsafeMutableRawPointer, mailbox: CurlMailbox, options: TransportOptions) {
         self.multi = multi
         self.mailbox = mailbox
         self.options = options
@@ -48,7 +48,7 @@ final class CurlLoop {
             endLateTransfers()
             if !isClosed, mailbox.fallAsleep() { curl_multi_poll(multi, nil, 0, sleepingTime, nil) }
         }
-        let error = HTTPClientError(.cancelled, "the client was closed")
+        let error = TransportError(.cancelled, "the client was closed")
         for exchange in Array(running.values) { finish(exchange, .failure(error)) }
         for case .start(let transfer) in mailbox.retire() { transfer.end(.failure(error)) }
         for host in hosts.values { for transfer in host.waiting { transfer.end(.failure(error)) } }
@@ -92,10 +92,10 @@ final class CurlLoop {
 
     private func start(_ transfer: CurlTransfer, _ origin: String) {
         guard let easy = idle.popLast() ?? curl_easy_init() else {
-            transfer.end(.failure(HTTPClientError(.failed, "curl has no memory for another request")))
+            transfer.end(.failure(TransportError(.failed, "curl has no memory for another request")))
             return
         }
-        do throws(HTTPClientError) {
+        do throws(TransportError) {
             let exchange = try CurlExchange(transfer, easy: easy, origin: origin, options: options, now: now)
             running[ObjectIdentifier(transfer)] = exchange
             hosts[origin]?.running += 1
@@ -119,7 +119,7 @@ final class CurlLoop {
         }
     }
 
-    private func finish(_ exchange: CurlExchange, _ result: Result<Void, HTTPClientError>) {
+    private func finish(_ exchange: CurlExchange, _ result: Result<Void, TransportError>) {
         curl_multi_remove_handle(multi, exchange.easy)
         if idle.count < 32 {
             curl_easy_reset(exchange.easy)
@@ -154,7 +154,7 @@ final class CurlLoop {
             if let idleTimeout = request.idleTimeout {
                 guard now < exchange.lastActivity + idleTimeout else {
                     let message = "nothing moved between here and \(place) for \(idleTimeout)"
-                    finish(exchange, .failure(HTTPClientError(.timedOut, message)))
+                    finish(exchange, .failure(TransportError(.timedOut, message)))
                     continue
                 }
                 lookAgain(at: exchange.lastActivity + idleTimeout)
@@ -170,7 +170,7 @@ final class CurlLoop {
         guard deadline <= now else { return lookAgain(at: deadline) }
         let url = transfer.request.url
         let timeout = transfer.request.timeout ?? .zero
-        let error = HTTPClientError(.timedOut, "the request to \(url.authority) took longer than \(timeout)")
+        let error = TransportError(.timedOut, "the request to \(url.authority) took longer than \(timeout)")
         if let exchange { return finish(exchange, .failure(error)) }
         hosts[url.origin]?.waiting.removeAll { $0 === transfer }
         transfer.end(.failure(error))

@@ -11,10 +11,10 @@ struct CurlSetup {
     mutating func check(_ code: CURLcode) { if failure == CURLE_OK { failure = code } }
 
     /// Throws an error for the first rejected option.
-    func finish() throws(HTTPClientError) {
+    func finish() throws(TransportError) {
         guard failure != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(failure))
-        throw HTTPClientError(.failed, "this libcurl can't do what the options ask for: \(reason)")
+        throw TransportError(.failed, "this libcurl can't do what the options ask for: \(reason)")
     }
 
     private mutating func set(_ option: CURLoption, _ value: Int) {
@@ -27,7 +27,7 @@ struct CurlSetup {
 
     /// Sets all options of a request and the client; returns the header list, which curl needs until the end.
     mutating func apply(
-        _ request: HTTPClientRequest, _ options: HTTPClientOptions
+        _ request: TransportRequest, _ options: TransportOptions
     ) -> UnsafeMutablePointer<curl_slist>? {
         set(CURLOPT_URL, request.url.text)
         // Paths are sent unchanged: a CouchDB path may contain what means the parent folder elsewhere.
@@ -50,7 +50,7 @@ struct CurlSetup {
         return apply(request.headers)
     }
 
-    private mutating func apply(method: String, _ body: HTTPClientRequestBody) {
+    private mutating func apply(method: String, _ body: TransportRequestBody) {
         if method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
         let needsLength = ["POST", "PUT", "PATCH"].contains(method)
         if !body.isNone || needsLength {
@@ -62,7 +62,7 @@ struct CurlSetup {
         set(CURLOPT_CUSTOMREQUEST, method)
     }
 
-    private mutating func apply(_ headers: HTTPClientHeaders) -> UnsafeMutablePointer<curl_slist>? {
+    private mutating func apply(_ headers: TransportHeaders) -> UnsafeMutablePointer<curl_slist>? {
         // Waiting for `100 Continue` costs a second with servers that never send it.
         var list = curl_slist_append(nil, "Expect:")
         for field in headers.fields {

@@ -6,7 +6,7 @@ enum CurlThread {
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// Starts the thread; if that fails, the mailbox stays closed.
-    static func start(_ mailbox: CurlMailbox, _ options: HTTPClientOptions) {
+    static func start(_ mailbox: CurlMailbox, _ options: TransportOptions) {
         guard isReady, let multi = curl_multi_init() else { return }
         mailbox.open(multi)
         // Unchecked: from now on only the thread uses the handle, so no lock is needed.

@@ -1,13 +1,13 @@
 /// One request in flight, shared by its readers and the thread that runs curl.
 final class CurlTransfer: Sendable {
-    let request: HTTPClientRequest
+    let request: TransportRequest
     let inbox: CurlInbox
     let upload: CurlUpload
     /// When the request times out, however far it has come.
     let deadline: ContinuousClock.Instant?
     private let mailbox: CurlMailbox
 
-    init(_ request: HTTPClientRequest, mailbox: CurlMailbox) {
+    init(_ request: TransportRequest, mailbox: CurlMailbox) {
         self.request = request
         self.mailbox = mailbox
         deadline = request.timeout.map { ContinuousClock.now + $0 }
@@ -21,7 +21,7 @@ final class CurlTransfer: Sendable {
         try await withTaskCancellationHandler {
             try await inbox.head {
                 if !mailbox.post(.start(self)) {
-                    self.end(.failure(HTTPClientError(.failed, "curl could not be started, or the client is closed")))
+                    self.end(.failure(TransportError(.failed, "curl could not be started, or the client is closed")))
                 }
             }
         } onCancel: {
@@ -42,13 +42,13 @@ final class CurlTransfer: Sendable {
 
     /// Ends the transfer if it still runs; waiting readers are notified.
     func cancel() {
-        let error = HTTPClientError(.cancelled, "the request to \(request.url.authority) was cancelled")
+        let error = TransportError(.cancelled, "the request to \(request.url.authority) was cancelled")
         if end(.failure(error)) { mailbox.post(.cancel(self)) }
     }
 
     /// Records how the transfer ended; returns false if it had ended before.
     @discardableResult
-    func end(_ result: Result<Void, HTTPClientError>) -> Bool {
+    func end(_ result: Result<Void, TransportError>) -> Bool {
         upload.cancel()
         return inbox.end(result)
     }

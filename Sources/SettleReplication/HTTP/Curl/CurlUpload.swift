@@ -19,17 +19,17 @@ final class CurlUpload: Sendable {
         var isStalled = false
         var isCancelled = false
         var failure: (any Error)?
-        var producer: HTTPClientRequestBody.Producer?
+        var producer: TransportRequestBody.Producer?
         var pull: Task<Void, Never>?
         /// Counts rewinds, so that a piece from before a rewind is not sent.
         var beginning = 0
         var onPiece: @Sendable () -> Void = {}
     }
 
-    private let body: HTTPClientRequestBody
+    private let body: TransportRequestBody
     private let state = Guarded(State())
 
-    init(_ body: HTTPClientRequestBody) {
+    init(_ body: TransportRequestBody) {
         self.body = body
         rewind()
     }
@@ -45,7 +45,7 @@ final class CurlUpload: Sendable {
 
     /// Restarts the body from its beginning.
     func rewind() {
-        var producer: HTTPClientRequestBody.Producer?
+        var producer: TransportRequestBody.Producer?
         if case .stream(_, let open) = body { producer = open() }
         let pull = state.withLock { [producer] state in
             let pull = state.pull
@@ -107,7 +107,7 @@ final class CurlUpload: Sendable {
             state.sent += Int64(state.piece.count)
             state.isAtEnd = piece == nil
             if let length = body.length, state.sent > length || state.isAtEnd && state.sent < length {
-                throw HTTPClientError(
+                throw TransportError(
                     .bodyFailed, "a body of \(length) bytes was promised, and \(state.isAtEnd ? "fewer" : "more") came")
             }
             // An empty piece is skipped.

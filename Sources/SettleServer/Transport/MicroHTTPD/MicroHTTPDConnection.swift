@@ -82,7 +82,7 @@ struct SocketAddress {
 
     /// Looks an address up.
     ///
-    /// - Throws: ``TransportError`` for an invalid address and an unknown name.
+    /// - Throws: ``ListenerError`` for an invalid address and an unknown name.
     init(host: String, port: Int) throws {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
@@ -90,7 +90,7 @@ struct SocketAddress {
         var found: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &found)
         guard code == 0, let first = found?.pointee, let address = first.ai_addr else {
-            throw TransportError(description: "can't listen on \(host): \(String(cString: gai_strerror(code)))")
+            throw ListenerError(description: "can't listen on \(host): \(String(cString: gai_strerror(code)))")
         }
         defer { freeaddrinfo(found) }
         isIPv6 = first.ai_family == AF_INET6

@@ -40,7 +40,7 @@ final class MicroHTTPDExchange: Sendable {
     let target: RequestTarget
     private let peer: String
     private let start = ContinuousClock.now
-    private let options: TransportOptions
+    private let options: ListenerOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
     private let state: Guarded<State>
@@ -50,7 +50,7 @@ final class MicroHTTPDExchange: Sendable {
     private static let mostDropped: Int64 = 16 << 20
 
     init(
-        _ connection: OpaquePointer, peer: String, target: RequestTarget, options: TransportOptions,
+        _ connection: OpaquePointer, peer: String, target: RequestTarget, options: ListenerOptions,
         pools: WorkerPools, handler: HTTPHandler
     ) {
         self.peer = peer

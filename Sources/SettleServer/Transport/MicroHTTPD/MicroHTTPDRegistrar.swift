@@ -9,14 +9,14 @@ final class MicroHTTPDRegistrar: Sendable {
         var requests = 0
     }
 
-    private let options: TransportOptions
+    private let options: ListenerOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
     private let state: Monitor<State>
     let watch: ConnectionWatch
 
     init(
-        options: TransportOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
+        options: ListenerOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
         watch: ConnectionWatch
     ) {
         self.watch = watch

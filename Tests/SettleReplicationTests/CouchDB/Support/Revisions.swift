@@ -20,7 +20,7 @@ func rev(_ text: String) throws -> RevisionID { try RevisionID(validating: text)
 /// An attachment for tests, whose stored bytes are in memory or come from a source.
 func attachment(
     _ name: String, _ bytes: [UInt8], type: String = "image/png", revpos: UInt64 = 1,
-    encoding: SettleDatabase.Attachment.Encoding = .identity, content: PeerAttachment.Content? = nil,
+    encoding: DocumentAttachment.Encoding = .identity, content: PeerAttachment.Content? = nil,
     length: Int64? = nil
 ) throws -> PeerAttachment {
     let md5 = MD5()

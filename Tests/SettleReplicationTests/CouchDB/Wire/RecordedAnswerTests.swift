@@ -14,8 +14,8 @@ struct RecordedAnswerTests {
 
     private struct Exchange {
         let name: String
-        let body: JSON
-        let answer: JSON
+        let body: JSONValue
+        let answer: JSONValue
     }
 
     /// The successful exchanges with an endpoint in some topics.
@@ -26,7 +26,7 @@ struct RecordedAnswerTests {
             topics.contains { name.hasPrefix($0 + "--") }
         }
         return try files.flatMap { file -> [Exchange] in
-            let value = try JSON(utf8: Array(Data(contentsOf: folder.appending(path: file))))
+            let value = try JSONValue(utf8: Array(Data(contentsOf: folder.appending(path: file))))
             return (value["steps"]?.array ?? []).compactMap { step in
                 guard step["path"]?.string?.hasSuffix(endpoint) == true, step["expect"]?["status"] == 200,
                     let answer = step["expect"]?["json"]
@@ -38,7 +38,7 @@ struct RecordedAnswerTests {
     }
 
     /// The recording without its matchers.
-    private func plain(_ value: JSON) -> JSON {
+    private func plain(_ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let elements): return .array(elements.map(plain))
         case .object(let members):

@@ -98,7 +98,7 @@ struct WireRowTests {
                 + #""i":{"content_type":"image/png","revpos":2,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbG8="}}}"#
         )
         #expect(DocumentBytes.estimate(value) >= bytes.count)
-        let read = try bytes.withUnsafeBufferPointer { try JSON(utf8: $0) }
+        let read = try bytes.withUnsafeBufferPointer { try JSONValue(utf8: $0) }
         #expect(read["x"] == 1)
     }
 

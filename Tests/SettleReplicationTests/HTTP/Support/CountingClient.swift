@@ -1,18 +1,19 @@
 import Settle
 import SettleDatabase
 import SettlePlatform
+import SettleReplication
 
 /// A client that counts its requests, and can corrupt one cookie.
-final class CountingClient: HTTPClient {
+final class CountingClient: HTTPTransport {
     private struct State {
         var counts: [String: Int] = [:]
         var spoils = false
     }
 
-    private let client: any HTTPClient
+    private let client: any HTTPTransport
     private let state = Guarded(State())
 
-    init(_ client: any HTTPClient) { self.client = client }
+    init(_ client: any HTTPTransport) { self.client = client }
 
     /// How many requests were sent to a path.
     func count(_ path: String) -> Int { state.withLock { $0.counts[path] ?? 0 } }
@@ -20,7 +21,7 @@ final class CountingClient: HTTPClient {
     /// Corrupts the next cookie.
     func spoilCookies() { state.withLock { $0.spoils = true } }
 
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
         var request = request
         let spoils = state.withLock { state in
             state.counts[request.url.path, default: 0] += 1

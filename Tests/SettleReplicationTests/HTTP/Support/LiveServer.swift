@@ -17,7 +17,7 @@ final class LiveServer: Sendable {
         options.security.passwordIterations = 10
         change(&options)
         scheme = options.certificate == nil ? "http" : "https"
-        server = Server(store: try Store(path: folder.path), options: options)
+        server = Server(store: try DocumentStore(path: folder.path), options: options)
         try server.start()
     }
 

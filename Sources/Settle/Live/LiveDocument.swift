@@ -1,0 +1,50 @@
+public import Observation
+internal import SettleDatabase
+
+/// A document that an app shows: an observable object that follows the database.
+///
+///     @State private var milk = LiveDocument("milk", as: Item.self, in: database)
+///
+///     if let item = milk.value { Text(item.name) }
+///
+/// It reads the document away from the main actor, first when it is created, then after each change of it, also a replicated one. It
+/// stops when it is released.
+@MainActor @Observable
+public final class LiveDocument<Model: Decodable & Sendable> {
+    /// The document; `nil` for a missing or deleted one, and until it was read for the first time.
+    public private(set) var document: Document?
+    /// Its fields as a model; `nil` without a document, and if it can't be decoded: see ``error``.
+    public private(set) var value: Model?
+    /// Whether the first reading is still to come.
+    public private(set) var isLoading = true
+    /// Why the document can't be read or decoded; `nil` if it can.
+    public private(set) var error: (any Error)?
+
+    @ObservationIgnored private var task: Task<Void, Never>?
+
+    /// Creates a live document and starts to follow it.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - model: The model's type; ``JSONValue`` takes any document.
+    ///   - database: The database.
+    public init(_ id: DocumentID, as model: Model.Type, in database: Database) {
+        let states = database.observe(id)
+        task = Task { [weak self] in
+            do {
+                for try await state in states { self?.show(state) }
+                self?.isLoading = false
+            } catch { self?.end(error) }
+        }
+    }
+
+    isolated deinit { task?.cancel() }
+
+    private func show(_ state: Document?) {
+        isLoading = false
+        document = state
+        do { (value, error) = (try state?.decode(Model.self), nil) } catch { (value, self.error) = (nil, error) }
+    }
+
+    private func end(_ error: any Error) { (self.error, isLoading) = (error, false) }
+}

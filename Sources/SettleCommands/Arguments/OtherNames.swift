@@ -1,0 +1,44 @@
+/// The names by which people know commands, actions, options and policies from other tools.
+enum OtherNames {
+    /// The names here, the best first, by the other name in small letters, without dashes and underscores.
+    static let all: [String: [String]] = [commands, options, policies].reduce(into: [:]) { all, names in
+        all.merge(names) { $0 + $1 }
+    }
+
+    /// Commands, and actions such as those of `settle index`.
+    private static let commands = [
+        "add": ["put", "create", "push"], "alldocs": ["docs"], "backup": ["export"], "cat": ["get"],
+        "check": ["verify"], "clone": ["pull"], "commit": ["put"], "copy": ["pull", "export"],
+        "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
+        "dir": ["docs", "list"],
+        "dump": ["export"], "edit": ["put"], "fetch": ["pull"], "fsck": ["verify"], "gc": ["compact"],
+        "grep": ["search", "find"], "history": ["tree", "log"], "indexes": ["index"], "indices": ["index"],
+        "init": ["create"], "insert": ["put"], "list": ["docs"], "load": ["import"], "ls": ["docs", "list"],
+        "make": ["create"], "man": ["help"], "merge": ["resolve"], "mkdir": ["create"], "mkindex": ["index"],
+        "new": ["create"], "remove": ["delete"], "repair": ["verify"], "replicate": ["sync", "push", "pull"],
+        "restore": ["import"], "revert": ["undo"], "revs": ["tree"], "rm": ["delete"], "rollback": ["undo"],
+        "save": ["put"], "select": ["find"], "server": ["serve"], "set": ["put"], "start": ["serve", "create"],
+        "stat": ["info"], "stats": ["info"], "tail": ["changes"], "touch": ["put"], "update": ["put"],
+        "upload": ["attach"], "vacuum": ["compact"], "view": ["query", "get"], "views": ["design"],
+        "watch": ["changes"], "where": ["find"], "write": ["put"],
+    ]
+
+    /// Options.
+    private static let options = [
+        "body": ["--bodies"], "columns": ["--fields"], "desc": ["--descending"], "follow": ["--continuous"],
+        "includedocs": ["--bodies", "--include-docs"], "max": ["--limit"], "n": ["--limit"], "number": ["--limit"],
+        "offset": ["--skip"], "order": ["--sort"], "orderby": ["--sort"], "password": ["--password-file"],
+        "reverse": ["--descending"], "revision": ["--rev"], "silent": ["--quiet"], "timeout": ["--wait"],
+        "token": ["--bearer-file"], "top": ["--limit"], "u": ["--user"], "username": ["--user"],
+        "watch": ["--follow", "--continuous"],
+    ]
+
+    /// Policies.
+    private static let policies = [
+        "couchdb": ["mostRevisions"], "default": ["mostRevisions", "threeWayMerge"],
+        "lastwritewins": ["latestAttributeWins", "latestDocumentWins"],
+        "longest": ["mostRevisions"], "lww": ["latestAttributeWins", "latestDocumentWins"], "manual": ["keepAll"],
+        "mine": ["localWins"], "newest": ["latestAttributeWins", "latestDocumentWins"], "none": ["keepAll"],
+        "ours": ["localWins"], "theirs": ["remoteWins"], "winner": ["mostRevisions"],
+    ]
+}

@@ -1,0 +1,144 @@
+internal import SettleCore
+
+/// A binary that belongs to a revision of a document.
+///
+/// A value of this type is what CouchDB calls a stub: it names the content, which stays in the database. Content is
+/// stored once for any number of documents. Types that compress well (`text/*`, JSON, JavaScript, XML) are
+/// stored as gzip, as in CouchDB, because the digest and so the revision id are computed from those bytes.
+public struct DocumentAttachment: Sendable, Hashable {
+    /// How the stored bytes are encoded.
+    public enum Encoding: String, Sendable, Hashable {
+        /// The bytes are the content.
+        case identity
+        /// The bytes are the content compressed by gzip.
+        case gzip
+    }
+
+    /// The name, unique in its document.
+    public let name: String
+    /// The media type, spelled as given.
+    public let contentType: String
+    /// The generation of the revision in which it was added or last changed; 0 until it is saved.
+    public internal(set) var revpos: UInt64
+    /// The digest of the stored bytes.
+    public let digest: AttachmentDigest
+    /// The length of the content, in bytes.
+    public let length: Int64
+    /// The length of the stored bytes; the same as ``length`` unless they are compressed.
+    public let encodedLength: Int64
+    /// How the stored bytes are encoded.
+    public let encoding: Encoding
+    /// The name of the stored bytes in the database.
+    public let blob: BlobDigest
+    /// The content until a database stores it, and the pin that keeps it from being collected.
+    let pending: PendingBlob?
+
+    /// Creates an attachment whose content a database has stored.
+    package init(
+        name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
+        encodedLength: Int64, encoding: Encoding, blob: BlobDigest, pending: PendingBlob? = nil
+    ) {
+        self.name = name
+        self.contentType = contentType
+        self.revpos = revpos
+        self.digest = digest
+        self.length = length
+        self.encodedLength = encodedLength
+        self.encoding = encoding
+        self.blob = blob
+        self.pending = pending
+    }
+
+    /// Whether this is the attachment's name, byte for byte.
+    func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+
+    /// The part of the attachment that enters a revision id.
+    var signature: AttachmentSignature {
+        AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)
+    }
+
+    /// Whether name, type, revpos, digest and lengths are equal.
+    public static func == (left: DocumentAttachment, right: DocumentAttachment) -> Bool {
+        left.name == right.name && left.contentType == right.contentType && left.revpos == right.revpos
+            && left.digest == right.digest && left.length == right.length && left.blob == right.blob
+    }
+
+    /// Hashes name and digest.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(digest)
+    }
+}
+
+/// The digest of an attachment in the API: `md5-` and the base64 of the MD5 of the stored bytes, which are
+/// gzip bytes if the type is compressible.
+public struct AttachmentDigest: Hashable, Sendable, CustomStringConvertible {
+    /// The 16 bytes of the MD5.
+    public let md5: [UInt8]
+
+    /// Creates a digest from an MD5, or returns `nil` if it does not have 16 bytes.
+    public init?(md5: [UInt8]) {
+        guard md5.count == 16 else { return nil }
+        self.md5 = md5
+    }
+
+    /// Parses `md5-…`, or returns `nil`.
+    public init?(_ text: String) {
+        guard text.hasPrefix("md5-"), let bytes = Base64.decode(text.dropFirst(4).utf8) else { return nil }
+        self.init(md5: bytes)
+    }
+
+    /// The digest in CouchDB's form.
+    public var description: String { "md5-" + Base64.encode(md5) }
+}
+
+extension DocumentAttachment {
+    /// The same stored bytes under another name and type, for an import or a peer.
+    ///
+    /// This attachment pins the content too.
+    ///
+    /// - Parameters:
+    ///   - name: The name in its document.
+    ///   - contentType: The media type.
+    ///   - revpos: The generation of the revision it came with, or 0.
+    ///   - length: The declared length without encoding; for compressed content also that of the stored bytes, which CouchDB
+    ///     sends if it does not know the length. By default its own.
+    /// - Returns: The attachment.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is empty or starts with an underscore, and for a wrong
+    ///   length.
+    package func described(
+        as name: String, contentType: String, revpos: UInt64, length: Int64? = nil
+    ) throws -> DocumentAttachment {
+        guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
+            throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
+        }
+        if let length, length != self.length, encoding == .identity || length != encodedLength {
+            throw DatabaseError(
+                .invalid, "the attachment \"\(name)\" is said to have \(length) bytes, and has \(self.length)")
+        }
+        return DocumentAttachment(
+            name: name, contentType: contentType, revpos: revpos, digest: digest, length: length ?? self.length,
+            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
+    }
+
+    /// The same attachment, with a pin on its content.
+    func holding(_ pending: PendingBlob) -> DocumentAttachment {
+        DocumentAttachment(
+            name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
+            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
+    }
+}
+
+/// A pin on a content: while it exists, the content is not collected.
+package final class PendingBlob: Sendable {
+    /// The record to write together with the first document that references it.
+    package let record: BlobRecord
+    private let release: @Sendable () -> Void
+
+    package init(record: BlobRecord, release: @escaping @Sendable () -> Void) {
+        self.record = record
+        self.release = release
+    }
+
+    deinit { release() }
+}

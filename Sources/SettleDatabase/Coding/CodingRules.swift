@@ -1,0 +1,139 @@
+package import SettleCore
+internal import SettlePlatform
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A ``DocumentCoding`` in use: by reference, because each place in a value has it.
+final class CodingRules: Sendable {
+    private let coding: DocumentCoding
+    /// Which document it is, for a model that asks for it.
+    let identity: DocumentIdentity?
+
+    init(_ coding: DocumentCoding, identity: DocumentIdentity? = nil) {
+        (self.coding, self.identity) = (coding, identity)
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { coding.userInfo }
+
+    /// The JSON of a value that has a form of its own in documents; `nil` for one that encodes itself.
+    func encode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws -> JSONValue? {
+        if Value.self == Date.self, let date = value as? Date { return try encode(date, path) }
+        if Value.self == Data.self, let data = value as? Data { return try encode(data) }
+        if Value.self == URL.self, let url = value as? URL { return .string(url.absoluteString) }
+        if Value.self == Decimal.self, let decimal = value as? Decimal {
+            guard let number = JSONNumber(text: decimal.description) else {
+                throw Self.invalid(decimal, path, "JSON has no \(decimal)")
+            }
+            return .number(number)
+        }
+        return nil
+    }
+
+    /// The value of a type that has a form of its own in documents; `nil` for another type.
+    func decode<Value: Decodable>(_ type: Value.Type, _ place: JSONDecoding) throws -> Value? {
+        if type == Date.self { return try date(place) as? Value }
+        if type == Data.self { return try data(place) as? Value }
+        if type == URL.self { return try Self.url(place) as? Value }
+        if type == Decimal.self { return try Self.decimal(place) as? Value }
+        return nil
+    }
+
+    private static func invalid(_ value: Any, _ path: [any CodingKey], _ message: String) -> EncodingError {
+        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: message))
+    }
+}
+
+extension CodingRules {
+    private func encode(_ date: Date, _ path: [any CodingKey]) throws -> JSONValue {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        switch coding.dates {
+        case .custom(let encode, _): return try encode(date)
+        case .secondsSince1970:
+            if let number = JSONNumber(date.timeIntervalSince1970) { return .number(number) }
+        case .millisecondsSince1970:
+            if let whole = Int64(exactly: milliseconds) { return .number(JSONNumber(whole)) }
+        case .iso8601:
+            if let whole = Int(exactly: milliseconds), let time = WallTime(millisecondsOfFourDigitYear: whole) {
+                return .string(time.precise)
+            }
+        }
+        // Foundation can't print such a date, so the error has its number.
+        throw Self.invalid(date.timeIntervalSince1970, path, "a date of that many seconds since 1970 has no such form")
+    }
+
+    private func date(_ place: JSONDecoding) throws -> Date {
+        if case .custom(_, let decode) = coding.dates { return try decode(place.value) }
+        if case .string(let text) = place.value {
+            guard let seconds = ISODate.seconds(of: text) else {
+                throw place.invalid("\"\(text.prefix(40))\" is no date of ISO 8601, as 2026-11-23T14:05:09.250Z")
+            }
+            return Date(timeIntervalSince1970: seconds)
+        }
+        guard case .number(let number) = place.value else {
+            throw place.mismatch(Date.self, "a date as text of ISO 8601")
+        }
+        switch coding.dates {
+        case .secondsSince1970: return Date(timeIntervalSince1970: number.double)
+        case .millisecondsSince1970: return Date(timeIntervalSince1970: number.double / 1000)
+        case .iso8601, .custom: return Date(timeIntervalSinceReferenceDate: number.double)
+        }
+    }
+
+    private func encode(_ data: Data) throws -> JSONValue {
+        if case .custom(let encode, _) = coding.data { return try encode(data) }
+        return .string(Base64.encode(Array(data)))
+    }
+
+    private func data(_ place: JSONDecoding) throws -> Data {
+        if case .custom(_, let decode) = coding.data { return try decode(place.value) }
+        if case .array = place.value { return Data(try [UInt8](from: place)) }
+        guard case .string(let text) = place.value else { throw place.mismatch(Data.self, "bytes as Base64 text") }
+        guard let bytes = Base64.decode(text.utf8) else { throw place.invalid("the text is no Base64") }
+        return Data(bytes)
+    }
+
+    private static func url(_ place: JSONDecoding) throws -> URL {
+        guard case .string(let text) = place.value else { return try URL(from: place) }
+        guard let url = URL(string: text) else { throw place.invalid("\"\(text.prefix(80))\" is no URL") }
+        return url
+    }
+
+    private static func decimal(_ place: JSONDecoding) throws -> Decimal {
+        let text: String
+        switch place.value {
+        case .number(let number): text = number.text
+        case .string(let string): text = string
+        default: return try Decimal(from: place)
+        }
+        guard let decimal = Decimal(string: text) else {
+            throw place.invalid("\"\(text.prefix(40))\" is no decimal number")
+        }
+        return decimal
+    }
+}
+
+extension DocumentCoding {
+    /// The coding as encoders and decoders use it.
+    var rules: CodingRules { CodingRules(self) }
+}
+
+/// The id and the revision of a document that is decoded, which are no members of its body.
+package struct DocumentIdentity: Sendable {
+    let id: DocumentID
+    let revision: RevisionID?
+
+    package init(id: DocumentID, revision: RevisionID?) { (self.id, self.revision) = (id, revision) }
+
+    /// The value under CouchDB's name of it; `nil` for any other name.
+    subscript(name: String) -> JSONValue? {
+        switch name {
+        case "_id": .string(id.string)
+        case "_rev": revision.map { .string($0.description) }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import SettleCore
+
+/// One place in the value that is being encoded, and its content so far.
+///
+/// Containers share it by reference, because a nested container is filled after its parent has stored it.
+final class JSONEncodingNode {
+    /// A complete value, or a place that is still being filled.
+    enum Slot {
+        case value(JSONValue)
+        case node(JSONEncodingNode)
+    }
+
+    private enum Content {
+        case nothing
+        case single(JSONValue)
+        case members([(name: String, slot: Slot)])
+        case elements([Slot])
+    }
+
+    let path: [any CodingKey]
+    let rules: CodingRules
+    private var content = Content.nothing
+    private var failure: EncodingError?
+
+    init(path: [any CodingKey], rules: CodingRules) { (self.path, self.rules) = (path, rules) }
+
+    /// Whether nothing was encoded here.
+    var isEmpty: Bool { if case .nothing = content, failure == nil { true } else { false } }
+
+    /// The number of elements of an array.
+    var count: Int { if case .elements(let slots) = content { slots.count } else { 0 } }
+
+    /// Replaces the content by a value.
+    func set(_ value: JSONValue) { content = .single(value) }
+
+    func becomeObject() {
+        switch content {
+        case .nothing: content = .members([])
+        case .members: break
+        default: fail("an object is asked for where another value is encoded")
+        }
+    }
+
+    func becomeArray() {
+        switch content {
+        case .nothing: content = .elements([])
+        case .elements: break
+        default: fail("an array is asked for where another value is encoded")
+        }
+    }
+
+    /// Adds a member, or replaces the one with its name.
+    func add(_ slot: Slot, named name: String) {
+        guard case .members(var members) = content else { return }
+        content = .nothing
+        members.append((name, slot))
+        content = .members(members)
+    }
+
+    /// Adds an element.
+    func add(_ slot: Slot) {
+        guard case .elements(var elements) = content else { return }
+        content = .nothing
+        elements.append(slot)
+        content = .elements(elements)
+    }
+
+    /// The place of a member: an existing open one, or a new one.
+    func child(_ key: some CodingKey) -> JSONEncodingNode {
+        if case .members(let members) = content,
+            case .node(let open)? = members.last(where: { $0.name.utf8.elementsEqual(key.stringValue.utf8) })?.slot
+        {
+            return open
+        }
+        let node = JSONEncodingNode(path: path + [key], rules: rules)
+        add(.node(node), named: key.stringValue)
+        return node
+    }
+
+    /// A new element's place.
+    func nextChild() -> JSONEncodingNode {
+        let node = JSONEncodingNode(path: path + [JSONCodingKey(count)], rules: rules)
+        add(.node(node))
+        return node
+    }
+
+    /// The encoded value; a place without content is an empty object.
+    func json() throws -> JSONValue {
+        if let failure { throw failure }
+        switch content {
+        case .nothing: return .object([:])
+        case .single(let value): return value
+        case .elements(let slots): return .array(try slots.map { try $0.json() })
+        case .members(let members):
+            var object = JSONObject()
+            for (name, slot) in members { object[name] = try slot.json() }
+            return .object(object)
+        }
+    }
+
+    /// The error for a value at this place.
+    func invalid(_ value: Any, _ message: String) -> EncodingError {
+        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: message))
+    }
+
+    private func fail(_ message: String) { failure = failure ?? invalid(String(describing: content), message) }
+}
+
+extension JSONEncodingNode.Slot {
+    /// The value; for an open place, its content so far.
+    fileprivate func json() throws -> JSONValue {
+        switch self {
+        case .value(let value): value
+        case .node(let node): try node.json()
+        }
+    }
+}
+
+extension JSONEncodingNode {
+    /// Encodes a value at this place.
+    func encode(_ value: some Encodable) throws {
+        guard path.count <= JSONLimits.depth else {
+            throw invalid(value, "more than \(JSONLimits.depth) levels of arrays and objects")
+        }
+        if let json = try rules.encode(value, at: path) { return set(json) }
+        try value.encode(to: JSONEncoding(node: self))
+        if value is any KeysWithoutOrder, case .object(let members) = try json() {
+            let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            set(.object(JSONObject(sorted.map { ($0.name, $0.value) })))
+        }
+    }
+
+    /// The JSON of a value for a place in this container.
+    func encoded(_ value: some Encodable, at key: some CodingKey) throws -> JSONValue {
+        let node = JSONEncodingNode(path: path + [key], rules: rules)
+        try node.encode(value)
+        return try node.json()
+    }
+
+    /// The JSON of a float in the fewest digits.
+    func encoded(_ value: Double, at key: (any CodingKey)? = nil) throws -> JSONValue {
+        guard let number = JSONNumber(value) else {
+            throw JSONEncodingNode(path: path + (key.map { [$0] } ?? []), rules: rules).invalid(
+                value, "JSON has no \(value)")
+        }
+        return .number(number)
+    }
+
+    /// The JSON of a float in the fewest digits a `Float` needs, which are fewer than a `Double` does.
+    func encoded(_ value: Float, at key: (any CodingKey)? = nil) throws -> JSONValue {
+        try encoded(Double(value.description) ?? Double(value), at: key)
+    }
+}
+
+/// A collection that encodes itself as an object whose members are unordered.
+private protocol KeysWithoutOrder {}
+
+extension Dictionary: KeysWithoutOrder {}

@@ -1,0 +1,106 @@
+/// How requests authenticate.
+///
+///     .basic(user: "anna", password: secret)       // sent with each request
+///     .session(user: "anna", password: secret)     // a login, then a cookie that is renewed automatically
+///     .bearer { try await identity.token() }       // asked again when the token runs out
+///
+/// Printed or dumped credentials show the kind and the user, and no secret.
+public struct ReplicationCredentials: Sendable {
+    /// Makes a token; called when there is no token yet, when the last one expired, and once when a server rejected it.
+    public typealias TokenSource = @Sendable () async throws -> String
+
+    enum Kind: Sendable {
+        case none
+        case basic(user: String, password: String)
+        case session(user: String, password: String)
+        case bearer(TokenSource)
+        case fixedBearer(String)
+        case oauth1(OAuth1)
+        case proxy(user: String, roles: [String], secret: String?)
+        case cookie(HeldCookie)
+        case stored(CredentialStore)
+    }
+
+    let kind: Kind
+
+    /// No authentication.
+    public static let none = ReplicationCredentials(kind: .none)
+
+    /// A user with a password, sent with each request. The server checks the password each time.
+    public static func basic(user: String, password: String) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .basic(user: user, password: password))
+    }
+
+    /// A user with a password, sent once to `_session` for a cookie.
+    ///
+    /// The cookie stays in memory. It is renewed before it expires, and once when a server rejects it. Concurrent
+    /// requests share one login.
+    public static func session(user: String, password: String) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .session(user: user, password: password))
+    }
+
+    /// A fixed token.
+    public static func bearer(_ token: String) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .fixedBearer(token))
+    }
+
+    /// Tokens that expire. A JWT is renewed shortly before its `exp`.
+    public static func bearer(_ source: @escaping TokenSource) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .bearer(source))
+    }
+
+    /// Requests signed by OAuth 1 (RFC 5849).
+    public static func oauth1(_ keys: OAuth1) -> ReplicationCredentials { ReplicationCredentials(kind: .oauth1(keys)) }
+
+    /// A user whom this client vouches for with the headers `X-Auth-CouchDB-…`, like a proxy in front of CouchDB.
+    ///
+    /// - Parameters:
+    ///   - user: The user's name.
+    ///   - roles: The user's roles.
+    ///   - secret: The secret shared with the server, used for an HMAC-SHA-1; `nil` if the server asks for none.
+    /// - Returns: The credentials.
+    public static func proxy(user: String, roles: [String], secret: String?) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .proxy(user: user, roles: roles, secret: secret))
+    }
+
+    /// A session cookie that the app obtained and may change while a replication runs.
+    public static func cookie(_ cookie: HeldCookie) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .cookie(cookie))
+    }
+
+    /// Users and passwords by server and realm.
+    public static func stored(_ store: CredentialStore) -> ReplicationCredentials {
+        ReplicationCredentials(kind: .stored(store))
+    }
+
+    /// Whether an eavesdropper can reuse these credentials for other requests.
+    var areReadable: Bool {
+        switch kind {
+        case .none, .oauth1: false
+        case .basic, .session, .bearer, .fixedBearer, .proxy, .cookie: true
+        case .stored(let store): !store.isEmpty
+        }
+    }
+}
+
+extension ReplicationCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind and the user, as in `basic authentication as 'anna'`.
+    public var description: String {
+        switch kind {
+        case .none: "no authentication"
+        case .basic(let user, _): "basic authentication as '\(user)'"
+        case .session(let user, _): "a session of '\(user)'"
+        case .bearer, .fixedBearer: "a bearer token"
+        case .oauth1(let keys): keys.description
+        case .proxy(let user, _, _): "proxy authentication as '\(user)'"
+        case .cookie: "a cookie of the app"
+        case .stored: "stored credentials"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The kind and the user.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
+}

@@ -1,0 +1,189 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Replicates the documents of one database to another, one-shot or continuously.
+///
+///     let hub = LocalPeer(hubDatabase)
+///     let result = try await OneWayReplicator(.push(notes, to: hub)).run()
+///     print(result.counts.revisionsWritten)
+///
+///     let replicator = OneWayReplicator(configuration)            // isContinuous = true
+///     replicator.start()
+///     for await status in replicator.statuses { show(status.mode, status.completed, status.total) }
+///     await replicator.stop()
+///
+/// A running replicator lives until it ends or is stopped, even without a reference (SEMANTICS 103).
+///
+/// ## Topics
+/// ### Running
+/// - ``start()``
+/// - ``stop()``
+/// - ``run()``
+/// - ``suspend()``
+/// - ``resyncFromStart()``
+/// - ``networkChanged()``
+/// ### Looking
+/// - ``status``
+/// - ``statuses``
+/// - ``events``
+/// - ``ledger``
+public final class OneWayReplicator: Sendable {
+    private struct State {
+        var configuration: ReplicationConfiguration
+        var orders: ReplicationOrders?
+        var task: Task<Result<ReplicationResult, PeerError>, Never>?
+        var run = 0
+        /// Whether the next run deletes the checkpoints.
+        var isFromStart = false
+        var notedPolicy: (policy: ConflictPolicy, database: Database)?
+    }
+
+    private let state: Guarded<State>
+    private let shown = ReplicatorState()
+    /// Whether its last run completed.
+    let isCompleted = Guarded(false)
+    /// Called when it starts and when it has ended.
+    let onRunning = Guarded<(@Sendable (OneWayReplicator, Bool) -> Void)?>(nil)
+
+    /// Creates a replicator, which does nothing until it is started.
+    ///
+    /// - Parameter configuration: The configuration. If another policy already settles conflicts of the database, a
+    ///   warning is reported (SEMANTICS 42).
+    public init(_ configuration: ReplicationConfiguration) {
+        state = Guarded(State(configuration: configuration))
+        notePolicy()
+    }
+
+    deinit { forgetPolicy() }
+
+    /// The configuration. Setting it during a run takes effect with the next start (SEMANTICS 45, 95).
+    public var configuration: ReplicationConfiguration {
+        get { state.withLock(\.configuration) }
+        set {
+            state.withLock { $0.configuration = newValue }
+            if status.mode == .stopped {
+                forgetPolicy()
+                notePolicy()
+            }
+        }
+    }
+
+    /// The current status.
+    public var status: ReplicationStatus { shown.currentStatus }
+
+    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest.
+    /// The stream ends when the replicator is released.
+    public var statuses: AsyncStream<ReplicationStatus> { shown.statuses.listen(first: status) }
+
+    /// Events from now on. For a slow reader the newest 1000 are buffered, and older ones are lost; ``ledger`` has all
+    /// failures. The stream ends when the replicator is released.
+    public var events: AsyncStream<ReplicationEvent> { shown.events.listen() }
+
+    /// The documents that could not be replicated or settled so far.
+    public var ledger: ReplicationLedger { shown.currentLedger }
+
+    /// Starts it, unless it runs. Conflicts that could not be settled before are retried (SEMANTICS 31).
+    public func start() { _ = begin() }
+
+    /// Starts it, unless it runs, and waits for its end: that of a one-shot replication, or after ``stop()``. If the
+    /// task is cancelled, the replication is stopped.
+    ///
+    /// - Returns: What it did. Refused documents don't fail the replication; they are counted and listed.
+    /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials were
+    ///   rejected, or a database does not exist.
+    @discardableResult
+    public func run() async throws -> ReplicationResult {
+        let task = begin()
+        return try await withTaskCancellationHandler {
+            try await task.value.get()
+        } onCancel: {
+            state.withLock(\.orders)?.give(.stop)
+        }
+    }
+
+    /// Stops it: stores what was fetched, settles pending conflicts and writes a checkpoint before the mode becomes
+    /// `stopped` (SEMANTICS 39). It may take as long as conflicts take.
+    public func stop() async {
+        let (orders, task) = state.withLock { ($0.orders, $0.task) }
+        orders?.give(.stop)
+        _ = await task?.value
+    }
+
+    /// Stops it immediately, for an app that moves to the background: pending conflicts stay in the database and are
+    /// settled after the next ``start()`` (SEMANTICS 41).
+    public func suspend() async {
+        let (orders, task) = state.withLock { ($0.orders, $0.task) }
+        orders?.give(.suspend)
+        _ = await task?.value
+    }
+
+    /// Reports that the network changed: pending retries happen now (SEMANTICS 93).
+    public func networkChanged() { state.withLock(\.orders)?.give(.network) }
+
+    /// Deletes the checkpoints on both sides and compares all documents again, for when a side is not what the
+    /// checkpoints say. Documents stay, and those that the other side has are not sent again (K15).
+    ///
+    /// A running replication is stopped as by ``stop()`` and started again; otherwise it happens at the next start.
+    /// After the checkpoints are deleted, an interrupted run starts over, too. It takes one request per batch of the
+    /// source's documents.
+    public func resyncFromStart() async {
+        let wasRunning = state.withLock { state in
+            state.isFromStart = true
+            return state.task != nil
+        }
+        guard wasRunning else { return }
+        await stop()
+        start()
+    }
+
+    private func begin() -> Task<Result<ReplicationResult, PeerError>, Never> {
+        notePolicy()
+        let (task, isNew) = state.withLock { state in
+            if let task = state.task { return (task, false) }
+            let orders = ReplicationOrders()
+            state.orders = orders
+            state.run += 1
+            let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
+            state.isFromStart = false
+            let task = Task {
+                var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
+                return await replication.run { self.ended(run, $0) }
+            }
+            state.task = task
+            return (task, true)
+        }
+        if isNew { onRunning.withLock(\.self)?(self, true) }
+        return task
+    }
+
+    /// Ends a run. Once the status is `stopped`, the replicator may be started again.
+    private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
+        state.withLock { state in
+            let wasStopped = state.orders?.isStopping ?? true
+            if state.run == run { (state.task, state.orders) = (nil, nil) }
+            shown.show(show)
+            isCompleted.withLock { $0 = !wasStopped && status.error == nil }
+        }
+        forgetPolicy()
+        onRunning.withLock(\.self)?(self, false)
+    }
+
+    private func notePolicy() {
+        let noted = state.withLock { state -> (policy: ConflictPolicy, database: Database)? in
+            guard state.notedPolicy == nil, state.configuration.settlesConflicts,
+                let database = state.configuration.target.database
+            else { return nil }
+            state.notedPolicy = (state.configuration.conflictPolicy, database)
+            return state.notedPolicy
+        }
+        if let noted { noted.database.noteSettling(by: noted.policy) }
+    }
+
+    private func forgetPolicy() {
+        let noted = state.withLock { state in
+            defer { state.notedPolicy = nil }
+            return state.notedPolicy
+        }
+        if let noted { noted.database.forgetSettling(by: noted.policy) }
+    }
+}

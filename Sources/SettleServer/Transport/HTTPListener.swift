@@ -1,0 +1,15 @@
+/// What brings requests in and answers out: the boundary behind which the HTTP library is.
+///
+/// Handlers run on threads of their own and may block; what needs no waiting they may answer on a thread that polls. Whoever makes another transport keeps to these rules: a request
+/// is handed on when its body is complete or has grown past a piece; a ``ResponseStream`` that waits holds no thread;
+/// a client that is gone ends its stream.
+protocol HTTPListener: AnyObject, Sendable {
+    /// The port it listens on.
+    var port: Int { get }
+
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) { get }
+
+    /// Stops listening, ends the streams that wait, lets other requests finish for a while, and then ends all.
+    func stop(within seconds: Double)
+}

@@ -1,0 +1,4 @@
+/// Why a transport could not begin.
+struct ListenerError: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,166 @@
+internal import CMicroHTTPD
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
+///
+/// What is known to bite (docs/decisions/0015-http-by-libmicrohttpd.md): polling is by `poll`, never by `epoll`; a suspended
+/// connection does not notice that its client is gone (``ConnectionWatch`` does); the daemon must not be stopped while a
+/// connection is suspended.
+final class MicroHTTPDListener: HTTPListener {
+    let port: Int
+    private let pools: WorkerPools
+    private let watch: ConnectionWatch
+    private let watchers = WorkerPool(limit: 1)
+    private let state: Monitor<MicroHTTPDRegistrar.State>
+    private let context: Unmanaged<MicroHTTPDRegistrar>
+    /// The daemon looks at it as long as it runs.
+    private let certificate: PEMText?
+
+    /// Begins to listen.
+    ///
+    /// - Throws: ``ListenerError`` for an invalid address, and for one in use.
+    init(_ options: ListenerOptions, handler: HTTPHandler) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let address = try SocketAddress(host: options.host, port: options.port)
+        pools = WorkerPools(
+            workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads),
+            feeds: WorkerPool(limit: options.feedThreads))
+        state = Monitor(MicroHTTPDRegistrar.State())
+        errno = 0
+        watch = ConnectionWatch(limit: options.idleTimeout)
+        let registrar = MicroHTTPDRegistrar(
+            options: options, pools: pools, handler: handler, state: state, watch: watch)
+        context = Unmanaged.passRetained(registrar)
+        var settings = settle_mhd_options()
+        settings.is_ipv6 = address.isIPv6 ? 1 : 0
+        settings.threads = UInt32(min(4, max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        settings.connection_limit = UInt32(clamping: options.connectionLimit)
+        settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
+        settings.connection_memory_limit = options.headerLimit
+        settings.handler_context = context.toOpaque()
+        settings.handler = takeRequest
+        settings.begin = beginRequest
+        settings.completed = completeRequest
+        settings.notified = noticeConnection
+        certificate = options.certificate.map { PEMText(key: $0.key, chain: $0.chain) }
+        settings.key = certificate?.key
+        settings.certificate = certificate?.chain
+        let daemon = address.withPointer { pointer in
+            settings.address = pointer
+            return settle_mhd_start(&settings)
+        }
+        guard let daemon else {
+            context.release()
+            pools.close()
+            throw ListenerError(
+                description: "can't listen on \(options.host) port \(options.port): "
+                    + Self.reason(errno, hasCertificate: certificate != nil))
+        }
+        port = Int(settle_mhd_port(daemon))
+        let lent = Lent(daemon)
+        state.update { $0.daemon = lent }
+        watch.start(on: watchers)
+    }
+
+    /// Why the library could not start, and what to do about it.
+    private static func reason(_ number: Int32, hasCertificate: Bool) -> String {
+        switch number {
+        case EADDRINUSE: "another program listens there already; stop it, or choose another port"
+        case 0 where hasCertificate: "the certificate does not fit its key"
+        default: String(cString: strerror(number))
+        }
+    }
+
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) {
+        state.withLock { state in
+            (state.daemon.map { Int(settle_mhd_connections($0.value)) } ?? 0, state.requests)
+        }
+    }
+
+    func stop(within seconds: Double) {
+        let running = state.update { state in
+            defer { state.daemon = nil }
+            return state.daemon
+        }
+        guard let daemon = running?.value else { return }
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+        for exchange in current { exchange.stop(isForced: false) }
+        let isQuiet = state.wait(seconds: seconds) { $0.requests == 0 ? true : nil } ?? false
+        if !isQuiet {
+            for exchange in current { exchange.stop(isForced: true) }
+            _ = state.wait(seconds: 5) { $0.requests == 0 ? true : nil }
+        }
+        watch.stop()
+        watchers.close()
+        MHD_stop_daemon(daemon)
+        pools.close()
+        context.release()
+    }
+
+    private var current: [MicroHTTPDExchange] { watch.connections.compactMap(\.exchange) }
+
+    deinit { stop(within: 0) }
+}
+
+/// The library has read a request's first line; what is returned is the request's own pointer from now on.
+private func beginRequest(
+    _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context, let text, let connection, let own = settle_mhd_own(connection) else { return nil }
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
+    let known = Unmanaged<MicroHTTPDConnection>.fromOpaque(own).takeUnretainedValue()
+    return Unmanaged.passRetained(registrar.begin(connection, of: known, String(cString: text))).toOpaque()
+}
+
+/// The library has a header, a piece of a body, or the end of one.
+private func takeRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
+    _ count: UnsafeMutablePointer<Int>?, _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let pointer = own?.pointee, let method, let count else { return .NO }
+    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeUnretainedValue()
+    if let goesOn = exchange.begin(method: method, version: version) { return goesOn ? .YES : .NO }
+    guard count.pointee > 0, let body else { return exchange.answerIfReady() ? .YES : .NO }
+    let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
+        exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
+    }
+    guard let isTaken else { return .NO }
+    if isTaken { count.pointee = 0 }
+    return .YES
+}
+
+/// The library is done with a request.
+private func completeRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    guard let context, let connection, let pointer = own?.pointee, let known = settle_mhd_own(connection) else {
+        return
+    }
+    own?.pointee = nil
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
+    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue()
+    let owner = Unmanaged<MicroHTTPDConnection>.fromOpaque(known).takeUnretainedValue()
+    registrar.complete(exchange, of: owner, isCut: code.rawValue != 0)
+}
+
+/// The library has taken a connection, which gets an object of its own, or is about to close one.
+private func noticeConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection, let own else { return }
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
+    if code == .CONNECTION_NOTIFY_STARTED {
+        let known = MicroHTTPDConnection(connection)
+        own.pointee = Unmanaged.passRetained(known).toOpaque()
+        registrar.watch.open(known)
+    } else if let pointer = own.pointee {
+        own.pointee = nil
+        registrar.watch.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
+    }
+}

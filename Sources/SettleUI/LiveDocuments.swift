@@ -1,0 +1,55 @@
+// This target is empty where SwiftUI is not.
+#if canImport(SwiftUI)
+
+public import Settle
+public import SwiftUI
+
+/// The documents that a query finds, for a view: it shows them and follows the database.
+///
+///     struct People: View {
+///         @LiveDocuments(DocumentQuery<Person>().where { $0.age > 30 }) private var people
+///
+///         var body: some View { List(people) { Text($0.value.name) } }
+///     }
+///
+///     People().database(database)
+///
+/// Without a ``SwiftUICore/View/database(_:)`` around the view there are no documents.
+@MainActor @propertyWrapper
+public struct LiveDocuments<Model: Decodable & Sendable>: @MainActor DynamicProperty {
+    /// The live query, which lives as long as the view.
+    private final class Holder {
+        var live: (query: LiveQuery<Model>, database: Database)?
+    }
+
+    @Environment(\.database) private var database
+    @State private var holder = Holder()
+    private let query: DocumentQuery<Model>
+
+    /// Names the query.
+    public init(_ query: DocumentQuery<Model>) { self.query = query }
+
+    /// The documents found; empty until the first result.
+    public var wrappedValue: [QueryRow<Model>] { holder.live?.query.rows ?? [] }
+
+    /// The live query, with its error and what does not fit the model; `nil` without a database.
+    public var projectedValue: LiveQuery<Model>? { holder.live?.query }
+
+    /// Called by SwiftUI before the view is drawn.
+    public func update() {
+        guard let database, holder.live?.database !== database else { return }
+        holder.live = (LiveQuery(query, in: database), database)
+    }
+}
+
+extension EnvironmentValues {
+    /// The database that ``LiveDocuments`` ask.
+    @Entry public var database: Database?
+}
+
+extension View {
+    /// Gives the views inside a database.
+    public func database(_ database: Database) -> some View { environment(\.database, database) }
+}
+
+#endif

@@ -1,0 +1,116 @@
+import SettleCore
+public import SettleDatabase
+
+/// A query for documents: conditions, order, number of results, and members to return.
+///
+///     let grown = DocumentQuery<Person>().where { $0.age >= 18 && $0.city == "Prague" }.sorted(by: "age").prefix(10)
+///     for row in try database.find(grown).rows { print(row.id, row.value.name) }
+///
+/// A query is a value; each method returns a new one. If an index fits, it is used, chosen by CouchDB's rules (see
+/// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); otherwise all documents
+/// are scanned. Only an order requires an index. The results are the same with and without one.
+///
+/// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may hold documents of many kinds: those
+/// of a model that names its type (``DocumentModel/documentType``) are found by that, and a document that does not fit the model
+/// ends no query, it is listed in ``QueryResult/misfits``.
+///
+/// ## Topics
+/// ### Conditions
+/// - ``QueryField``
+/// - ``Queryable``
+public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
+    private var conditions: [QueryCondition] = []
+    private var sort: [SortField] = []
+    private var skipped = 0
+    private var limit = Int.max
+    private var fields: [String] = []
+    private var bookmark: String?
+    private var useIndex: [String] = []
+    private var allowsFallback = true
+    private var isUpdated = true
+    private var hasConflicts = false
+
+    /// Makes a query for all documents.
+    public init() {}
+
+    /// Makes a query for the documents that a selector matches.
+    public init(_ selector: MangoSelector) { conditions = [QueryCondition(selector)] }
+
+    /// Adds a condition to the earlier ones.
+    public func `where`(_ condition: (QueryFields<Model>) -> some QueryPredicate) -> DocumentQuery {
+        changed { $0.conditions.append(condition(QueryFields()).condition) }
+    }
+
+    /// Sorts by these members, in their order, and replaces an earlier order.
+    ///
+    /// Requires an index that begins with these members, or with others that the conditions fix to one value, and
+    /// whose other members the conditions require. All fields have one direction.
+    public func sorted(by fields: SortField...) -> DocumentQuery { changed { $0.sort = fields } }
+
+    /// Returns at most `count` results.
+    public func prefix(_ count: Int) -> DocumentQuery { changed { $0.limit = max(count, 0) } }
+
+    /// Skips the first `count` results.
+    public func dropFirst(_ count: Int) -> DocumentQuery { changed { $0.skipped = max(count, 0) } }
+
+    /// Returns only these members of each document, by their paths. An index that has them all answers without
+    /// reading documents.
+    public func selecting(_ fields: String...) -> DocumentQuery { changed { $0.fields = fields } }
+
+    /// Continues after a bookmark of an earlier result of the same query.
+    public func after(_ bookmark: String?) -> DocumentQuery { changed { $0.bookmark = bookmark } }
+
+    /// Uses a certain index, which may be a partial one.
+    ///
+    /// - Parameters:
+    ///   - designDocument: The design document's name.
+    ///   - name: The index's name; by default any index of the design document.
+    ///   - isRequired: Whether it is an error when the index is not usable; otherwise another one is used.
+    /// - Returns: The query.
+    public func using(_ designDocument: String, name: String? = nil, isRequired: Bool = false) -> DocumentQuery {
+        changed {
+            $0.useIndex = [designDocument] + (name.map { [$0] } ?? [])
+            $0.allowsFallback = !isRequired
+        }
+    }
+
+    /// Uses an index as it is, without changes since its last update.
+    public func withoutUpdating() -> DocumentQuery { changed { $0.isUpdated = false } }
+
+    /// Adds `_conflicts` to documents that have some, for conditions and for ``selecting(_:)``.
+    public func withConflicts() -> DocumentQuery { changed { $0.hasConflicts = true } }
+
+    private func changed(_ change: (inout DocumentQuery) -> Void) -> DocumentQuery {
+        var query = self
+        change(&query)
+        return query
+    }
+
+    /// The selector of all conditions, and of the model's type if it names one (``DocumentModel/documentType``).
+    ///
+    /// - Throws: ``SelectorError`` for JSON that is not a selector; ``QueryError`` with code `unknownField`;
+    ///   `EncodingError` for a value that JSON can't represent.
+    public func selector() throws -> MangoSelector {
+        let type = DocumentType.of(Model.self).map { JSONValue.object([$0.field: .string($0.value)]) }
+        let all = try (type.map { [$0] } ?? []) + conditions.map { try $0.selector.get() }
+        return try MangoSelector(all.count > 1 ? ["$and": .array(all)] : all.first ?? .object(JSONObject()))
+    }
+
+    /// Whether whole documents are returned.
+    var isWhole: Bool { fields.isEmpty }
+
+    func options() throws -> FindOptions {
+        guard Set(sort.map(\.isDescending)).count < 2 else { throw IndexDefinition.mixed }
+        var options = FindOptions(try selector())
+        options.sort = sort
+        options.limit = limit
+        options.skip = skipped
+        options.fields = fields
+        options.bookmark = try bookmark.map { try FindBookmark($0) }
+        options.useIndex = useIndex
+        options.allowsFallback = allowsFallback
+        options.isUpdated = isUpdated
+        options.hasConflicts = hasConflicts
+        return options
+    }
+}

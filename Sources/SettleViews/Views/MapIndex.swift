@@ -1,0 +1,116 @@
+public import SettleCore
+public import SettleDatabase
+internal import SettlePlatform
+
+/// Rows that a closure emits for the documents of a database, sorted by key and always up to date.
+///
+///     let byYear = MapIndex<Int, String>("by year", version: 1) { book, emit in
+///         if let year = book["year"]?.int { emit(year, book["title"]?.string ?? "") }
+///     }
+///     for row in try database.rows(of: byYear, in: .between(1900, 1999)) { print(row.key, row.value) }
+///
+/// The rows are stored in a separate file beside the database. A query updates them first, which takes time
+/// proportional to the changes since the last one: a document is mapped once, and again after each change. Design
+/// documents and deleted documents are not mapped.
+///
+/// - Important: Only a new ``version`` rebuilds the rows. So raise it whenever the closure would emit something else
+///   for the same document.
+///
+/// A database queries it with `rows(of:in:)`, `count(of:in:)` and `observe(_:in:)`.
+///
+/// ## Topics
+/// ### Reducing
+/// - ``MapReduceIndex``
+public struct MapIndex<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
+    /// Emits the rows of a document: calls the second argument for each, with a key and a value.
+    public typealias Map = @Sendable (_ document: MapInput, _ emit: (Key, Value) -> Void) throws -> Void
+
+    /// The name, unique among the views of the database; up to 100 bytes.
+    public let name: String
+    /// The version of the closure.
+    public let version: Int
+    let map: Map
+
+    /// Makes a view.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, unique among the views of the database.
+    ///   - version: The version of the closure; raise it when the closure changes.
+    ///   - map: Emits the rows of a document. It must depend on the document alone, and is called by several threads
+    ///     at the same time. If it throws, the document has no rows.
+    public init(_ name: String, version: Int, map: @escaping Map) {
+        self.name = name
+        self.version = version
+        self.map = map
+    }
+
+    /// The name of its index; `suffix` distinguishes reduced ones.
+    func indexName(_ suffix: String = "") -> String { "app-\(Self.digits(name))-\(version)\(suffix)" }
+
+    /// Whether an index belongs to another version of this view.
+    func isOutdated(_ index: String) -> Bool {
+        index.hasPrefix("app-\(Self.digits(name))-") && index != indexName() && !index.hasPrefix(indexName("-"))
+    }
+
+    private static func digits(_ text: String) -> String {
+        Hexadecimal.encode(text.utf8.prefix(100))
+    }
+
+    /// The index, with its reduce function, if any. Its first use removes those of other versions.
+    func index(of database: Database, reducer: (any ViewReducer)? = nil, suffix: String = "") throws -> ViewIndex {
+        let folder = IndexFolder.of(database)
+        let name = indexName(suffix)
+        if folder.isNew(name) { folder.remove(where: isOutdated) }
+        return try folder.index(name) { place in
+            ViewIndex(at: place, definitions: [ViewDefinition(reducers: reducer.map { [$0] } ?? [])])
+        }
+    }
+
+    /// The mapper of its rows.
+    var mapper: ClosureMapper<Key, Value> { ClosureMapper(map: map) }
+}
+
+/// Maps documents by closures; several threads map pages of documents at the same time.
+struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
+    let map: MapIndex<Key, Value>.Map
+
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping {
+        PageMapping(documents) { [map] in Self.emissions(of: $0, map) }
+    }
+
+    private static func emissions(of record: DocumentRecord, _ map: MapIndex<Key, Value>.Map) -> [Emission] {
+        guard let input = MapInput(record) else { return [] }
+        var emissions: [Emission] = []
+        do {
+            try map(input) { key, value in
+                // A value that JSON can't represent, such as infinity, has no row.
+                guard let key = ViewCoding.encode(key), let value = ViewCoding.encode(value) else { return }
+                emissions.append(Emission(view: 0, key: key, value: value))
+            }
+        } catch { return [] }
+        return emissions
+    }
+}
+
+/// The input of a map function: the winner of a document, and its conflicts.
+public struct MapInput: Sendable {
+    /// The document, with its attachments; never a deleted one.
+    public let document: Document
+    /// The live leaves that are not the winner, in CouchDB's order (SEMANTICS 142).
+    public let conflicts: [RevisionID]
+    /// The position of the document's last change in this database.
+    public let sequence: UpdateSequence
+
+    /// The document's id.
+    public var id: DocumentID { document.id }
+
+    /// One top-level member; `nil` for none.
+    public subscript(name: String) -> JSONValue? { document[name] }
+
+    init?(_ record: DocumentRecord) {
+        guard let winner = record.tree.winner, let content = record.content else { return nil }
+        document = Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, content)
+        conflicts = record.tree.leaves.count > 1 ? record.tree.conflicts : []
+        sequence = record.sequence
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Settle
+import Testing
+
+/// Models are saved, read and updated without a document in between.
+struct ModelSavingTests {
+    struct Note: Codable, Identifiable, Equatable {
+        var id: String?
+        var title: String
+        var done: Bool?
+    }
+
+    /// A model that carries its id and revision as CouchDB names them.
+    struct Task: Codable, Identifiable, Equatable {
+        var id: DocumentIDText
+        var revision: String?
+        var title: String
+        enum CodingKeys: String, CodingKey {
+            case id = "_id"
+            case revision = "_rev"
+            case title
+        }
+    }
+
+    /// An app's own type of ids.
+    struct DocumentIDText: Codable, Hashable, DocumentIDConvertible, ExpressibleByStringLiteral {
+        var text: String
+        init(stringLiteral text: String) { self.text = text }
+        init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+        var documentID: DocumentID? { get throws { try DocumentID(validating: text) } }
+    }
+
+    private let database: Database
+    init() throws { database = try Database.inMemory() }
+
+    @Test func `a model without an id gets a new one, and one with an id is that document`() throws {
+        let first = try database.save(Note(title: "Milk"))
+        let second = try database.save(Note(title: "Bread"))
+        #expect(first.id.string.count == 32 && first.id != second.id)
+        let named = try database.save(Note(id: "eggs", title: "Eggs"))
+        #expect(named.id == "eggs" && named.revision?.generation == 1)
+        #expect(try database.document("eggs", as: Note.self) == Note(id: "eggs", title: "Eggs"))
+        #expect(try database.document("none", as: Note.self) == nil)
+        #expect(throws: InvalidIdentifier.self) { try database.save(Note(id: "_x", title: "")) }
+    }
+
+    @Test func `ids are numbers and universally unique ones too`() throws {
+        struct Numbered: Codable, Identifiable { var id: Int }
+        struct Unique: Codable, Identifiable { var id = UUID() }
+        let unique = Unique()
+        #expect(try database.save(Numbered(id: 7)).id == "7")
+        #expect(try database.save(unique).id.string == unique.id.uuidString)
+    }
+
+    @Test func `unique ids differ, and later ones are greater`() {
+        let ids = (0..<2000).map { _ in DocumentID.unique() }
+        #expect(Set(ids).count == 2000)
+        #expect(ids.allSatisfy { $0.string.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } })
+        #expect(ids.map { $0.string.prefix(12) } == ids.map { $0.string.prefix(12) }.sorted())
+    }
+
+    @Test func `saving a model again keeps attachments and what others have written, and removes what it had`() throws {
+        try database.save(Note(id: "milk", title: "Milk", done: true))
+        try database.update("milk") { milk in
+            milk["aisle"] = 7
+            milk.attach(try database.makeAttachment("photo", content: [1, 2]))
+        }
+        let saved = try database.save(Note(id: "milk", title: "Oat milk"))
+        #expect(saved.json == ["id": "milk", "title": "Oat milk", "aisle": 7])
+        #expect(saved.attachments.map(\.name) == ["photo"] && saved.revision?.generation == 3)
+    }
+
+    @Test func `a document that is no such model keeps all its other fields`() throws {
+        try database.save(Document(id: "milk", body: ["title": 5, "done": "no", "size": 1]))
+        #expect(
+            try database.save(Note(id: "milk", title: "Milk")).json == [
+                "id": "milk", "title": "Milk", "done": "no", "size": 1,
+            ])
+    }
+
+    @Test func `a model with a revision is an edit of that revision, and loses no other edit`() throws {
+        let created = try database.save(Task(id: "t", title: "Write"))
+        #expect(created.json == ["title": "Write"])
+        var mine = try #require(try database.document("t", as: Task.self))
+        #expect(mine.revision == created.revision?.description && mine.id == "t")
+        let theirs = try database.update("t", as: Task.self) { $0.title = "Rewrite" }
+        mine.title = "Erase"
+        let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
+        #expect(error?.code == .conflict)
+        #expect(try database.document("t") == theirs)
+        #expect(try database.save(mine, onConflict: .branch).revision?.generation == 2)
+        #expect(try database.conflict(of: "t")?.leaves.count == 2)
+        try database.save(mine, onConflict: .lastWriteWins)
+        #expect(try database.document("t")?["title"] == "Erase")
+    }
+
+    @Test func `an update changes the model that is stored now, and creates no document`() throws {
+        try database.save(Note(id: "milk", title: "Milk"))
+        var calls = 0
+        let updated = try database.update("milk", as: Note.self) { note in
+            calls += 1
+            // Another writer comes in between, once.
+            if calls == 1 { try database.update("milk") { $0["done"] = true } }
+            note.title += "!"
+        }
+        #expect(calls == 2 && updated.json == ["id": "milk", "title": "Milk!", "done": true])
+        let error = #expect(throws: DatabaseError.self) { try database.update("none", as: Note.self) { $0.title = "" } }
+        #expect(error?.code == .notFound)
+        #expect(try database.document("none") == nil)
+    }
+
+    @Test func `a model's id that is not the document's is refused`() throws {
+        #expect(throws: DatabaseError.self) { try Document(id: "b", encoding: Task(id: "a", title: "")) }
+        #expect(throws: DatabaseError.self) { try Document(encoding: [1, 2]) }
+    }
+
+    @Test func `queries give models their id and revision`() throws {
+        try database.save(Task(id: "t", title: "Write"))
+        let found = try #require(try database.find(DocumentQuery<Task>().where { $0.title == "Write" }).values.first)
+        #expect(found.id == "t" && found.revision?.hasPrefix("1-") == true)
+        #expect(try database.find(DocumentQuery<[String: String]>()).values == [["title": "Write"]])
+    }
+
+    @Test func `fields take variables of Swift, and give them back`() throws {
+        var document = Document()
+        let (count, name, due, tags, nothing): (Int, String, Date, [String], Int?) = (
+            2, "Milk", Date(timeIntervalSince1970: 1.5), ["a", "b"], nil
+        )
+        document["count"] = count
+        document["name"] = name
+        document["due"] = due
+        document["tags"] = tags
+        document["ratio"] = Double.nan
+        document["gone"] = 1
+        document["gone"] = nothing
+        document["literal"] = 3
+        #expect(
+            document.json == [
+                "count": 2, "name": "Milk", "due": "1970-01-01T00:00:01.500Z", "tags": ["a", "b"], "ratio": nil,
+                "literal": 3,
+            ])
+        let (readTags, readDue, wrong): ([String]?, Date?, Int?) = (document["tags"], document["due"], document["name"])
+        #expect(readTags == tags && readDue == due && wrong == nil)
+        #expect(document["count"] == 2 && document["count"]?.int == count)
+        #expect(JSONValue(count) == 2)
+    }
+
+    @Test func `text names documents where it can't be wrong`() throws {
+        let name = ["mi", "lk"].joined()
+        try database.save(Document(id: try #require(DocumentID(name)), body: ["n": 1]))
+        #expect(try database.document(name)?["n"] == 1)
+        #expect(try database.document("_" + name) == nil)
+        let (reserved, empty) = ("_" + name, String(name.prefix(0)))
+        #expect(DocumentID(reserved) == nil && DocumentID(empty) == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import Settle
+import SettleDatabase
+import SettlePlatform
+import SettleReplication
+import Testing
+
+/// Requests and answers over real sockets.
+@Suite(.timeLimit(.minutes(5))) struct CurlTransportTests {
+    private let client = CurlTransport()
+
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> TransportRequest {
+        TransportRequest(method, try HTTPURL(server.url + path))
+    }
+
+    @Test func `status, headers and body are received as sent`() async throws {
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                let first = request.head.prefix { $0 != "\r\n" }
+                try peer.write("HTTP/1.1 404 No\r\nset-cookie: a=1\r\nSet-Cookie: b=2\r\n")
+                try peer.write("X-Empty:\r\nContent-Length: \(first.utf8.count)\r\n\r\n\(first)")
+            }
+        }
+        let response = try await client.send(try request(server, "/a%2Fb?c=%20d"))
+        #expect(response.status == 404)
+        #expect(response.headers.all("Set-Cookie") == ["a=1", "b=2"])
+        #expect(response.headers["x-empty"] == "")
+        let body = try await response.collect(limit: 100)
+        #expect(String(decoding: body, as: UTF8.self) == "GET /a%2Fb?c=%20d HTTP/1.1")
+    }
+
+    @Test func `every method is sent unchanged, with its length`() async throws {
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                let text = request.head + String(decoding: request.body, as: UTF8.self)
+                try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+            }
+        }
+        for (method, body, line) in [
+            ("PUT", "{}", "content-length: 2\r\n"), ("POST", nil, "content-length: 0\r\n"), ("DELETE", nil, "delete"),
+            ("COPY", nil, "copy"), ("DELETE", "x", "content-length: 1\r\n"),
+        ] {
+            var request = try request(server, "/db/doc", method: method)
+            request.headers = ["Destination": "other"]
+            if let body { request.body = .bytes(Array(body.utf8)) }
+            let text = String(decoding: try await client.send(request).collect(limit: 10_000), as: UTF8.self)
+            #expect(text.hasPrefix("\(method) /db/doc HTTP/1.1\r\n"))
+            #expect(text.lowercased().contains(line))
+            #expect(text.contains("Destination: other\r\n") && text.contains("User-Agent: Settle/"))
+            #expect(!text.contains("Expect") && text.hasSuffix("\r\n\r\n" + (body ?? "")))
+        }
+        #expect(server.accepted == 1, "the connection was not used again")
+    }
+
+    @Test(arguments: [nil, 300_000] as [Int64?])
+    func `a body is streamed, with or without a known length`(length: Int64?) async throws {
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                try peer.write("HTTP/1.1 200 OK\r\nX-Sum: \(request.body.reduce(0) { $0 + Int($1) })\r\n")
+                try peer.write("X-Chunked: \(request.head.lowercased().contains("chunked"))\r\n")
+                try peer.write("X-Count: \(request.body.count)\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        var request = try request(server, method: "PUT")
+        request.body = .stream(length: length) {
+            let left = Guarded(30)
+            return {
+                await Task.yield()
+                return left.withLock { left in
+                    left -= 1
+                    return left >= 0 ? [UInt8](repeating: 2, count: 10_000) : nil
+                }
+            }
+        }
+        let response = try await client.send(request)
+        #expect(response.headers["X-Count"] == "300000" && response.headers["X-Sum"] == "600000")
+        #expect(response.headers["X-Chunked"] == (length == nil ? "true" : "false"))
+        let body = try await response.collect(limit: 0)
+        #expect(body.isEmpty)
+    }
+
+    @Test(arguments: ["Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"])
+    func `a body that is cut off is an error, not an end`(answer: String) async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n" + answer)
+        }
+        let response = try await client.send(try request(server))
+        let error = await #expect(throws: TransportError.self) { try await response.collect(limit: 100) }
+        #expect(error?.code == .connectionLost && error?.isTransient == true)
+        #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
+    }
+}
