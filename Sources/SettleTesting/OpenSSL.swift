@@ -23,7 +23,7 @@ package struct OpenSSL {
         given.fileHandleForWriting.write(Data(input))
         try given.fileHandleForWriting.close()
         let output = Array(made.fileHandleForReading.readDataToEndOfFile())
-        process.waitUntilExit()
+        process.waitForEnd()
         return output
     }
 

@@ -44,6 +44,7 @@ package struct DateScanner {
     /// - Parameters:
     ///   - needsSeconds: Whether `08:30` is too short.
     ///   - points: What may stand before a fraction.
+    /// - Returns: The time, in minutes, seconds and a fraction.
     package mutating func time(needsSeconds: Bool, points: String = ".") -> Time? {
         guard let hour = number(2), hour < 24, take(":"), let minute = number(2), minute < 60 else { return nil }
         var time = Time(minutes: hour * 60 + minute)

@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 @testable import SettleCommands
@@ -86,7 +87,7 @@ struct CompletionScriptTests {
         (process.standardOutput, process.standardError) = (pipe, pipe)
         try process.run()
         let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForEnd()
         return String(decoding: bytes, as: UTF8.self)
     }
 }

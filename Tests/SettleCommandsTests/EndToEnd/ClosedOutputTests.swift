@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 /// What happens when a program such as `head` closes the pipe that the tool writes to.
@@ -22,7 +23,7 @@ struct ClosedOutputTests {
         shell.arguments = ["-c", "{ '\(tool)' \(command) 2>err; echo $? >status; } | head -n 1 >out"]
         shell.currentDirectoryURL = room.folder
         try shell.run()
-        shell.waitUntilExit()
+        shell.waitForEnd()
         #expect(try String(decoding: room.contents(of: "status"), as: UTF8.self) == "141\n")
         #expect(try String(decoding: room.contents(of: "err"), as: UTF8.self) == "")
         #expect(try room.contents(of: "out").last == UInt8(ascii: "\n"))
@@ -45,8 +46,8 @@ struct ClosedOutputTests {
         process.standardError = errors
         try process.run()
         let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 141)
+        let status = process.waitForEnd()
+        #expect(status == 141)
         #expect(String(decoding: complaint, as: UTF8.self) == "")
     }
 }

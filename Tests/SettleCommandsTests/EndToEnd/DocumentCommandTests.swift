@@ -94,10 +94,10 @@ struct DocumentCommandTests {
         #expect(bodies["_id"] == "a" && bodies["v"] == 1)
     }
 
-    @Test func `an attachment of 400 MB is written and read in 60 MB of memory`() throws {
+    @Test func `an attachment of 150 MB is written and read in 60 MB of memory`() throws {
         let room = try Room()
         try room.run("create", "g")
-        let size: UInt64 = 400 << 20
+        let size: UInt64 = 150 << 20
         try room.write("", to: "big")
         let file = try FileHandle(forWritingTo: room.folder.appending(path: "big"))
         try file.truncate(atOffset: size)

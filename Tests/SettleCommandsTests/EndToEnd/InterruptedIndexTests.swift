@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Ctrl-C while a folder's index is built.
@@ -34,7 +35,7 @@ import Testing
         let clock = ContinuousClock()
         let pressed = clock.now
         process.interrupt()
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(clock.now - pressed < .seconds(10))
         let outcome = try room.outcome(process, "build")
         #expect(outcome.status == 130 && outcome.output.isEmpty, "\(outcome)")

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// The README's curl commands, verbatim, against a live server.
@@ -18,7 +19,7 @@ import Testing
         let server = try room.start(["serve", "--data", room.path("data"), "--port", "0", "--json"], "serve")
         defer {
             server.terminate()
-            server.waitUntilExit()
+            server.waitForEnd()
         }
         var told = JSONValue.null
         for _ in 0..<1000 where told == .null && server.isRunning {
@@ -47,7 +48,7 @@ import Testing
         process.standardOutput = output
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+        let status = process.waitForEnd()
+        return (status, String(decoding: data, as: UTF8.self))
     }
 }

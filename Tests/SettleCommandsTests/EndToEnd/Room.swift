@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// A temporary folder in which the real tool runs.
@@ -61,7 +62,6 @@ final class Room {
         let number = UUID().uuidString
         try write(input, to: "in-\(number)")
         let process = try start(words, number, environment, memory: memory, program: program)
-        process.waitUntilExit()
         return try outcome(process, number)
     }
 
@@ -96,7 +96,7 @@ final class Room {
 
     func outcome(_ process: Process, _ number: String) throws -> Outcome {
         Outcome(
-            status: process.terminationStatus,
+            status: process.waitForEnd(),
             output: String(decoding: try contents(of: "out-\(number)"), as: UTF8.self),
             errors: String(decoding: try contents(of: "err-\(number)"), as: UTF8.self))
     }

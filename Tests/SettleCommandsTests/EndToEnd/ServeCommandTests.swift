@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// The tool as a server, in its own process.
@@ -21,8 +22,8 @@ import Testing
         #expect(root["couchdb"] == "Welcome")
         #expect(try get(url + "nope")["reason"] == "Database does not exist.")
         kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+        let status = process.waitForEnd()
+        #expect(status == 0)
     }
 
     @Test func `the first start creates an administrator's password, and prints it once`() throws {
@@ -81,7 +82,7 @@ import Testing
         _ = try get(url + "nope")
         #expect(try lines(of: "access", 1).first?["status"] == 404 && lines(of: "moved", 1).count == 1)
         kill(process.processIdentifier, SIGTERM)
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(try lines(of: "err-logs", 3).map { $0["event"]?.string } == ["start", "reopen", "stop"])
         #expect(try !String(decoding: room.contents(of: "err-logs"), as: UTF8.self).contains("sesame"))
     }
@@ -129,7 +130,7 @@ import Testing
             ["serve", "--data", room.path("data"), "--port", "0", "--json"] + words, name, environment)
         defer {
             if process.isRunning { process.terminate() }
-            process.waitUntilExit()
+            process.waitForEnd()
         }
         var told = JSONValue.null
         for _ in 0..<1000 where told == .null && process.isRunning {
@@ -153,7 +154,7 @@ import Testing
         curl.standardOutput = output
         try curl.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        curl.waitUntilExit()
+        curl.waitForEnd()
         return try JSONValue(utf8: Array(data))
     }
 }

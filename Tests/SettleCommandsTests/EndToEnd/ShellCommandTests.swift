@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 @testable import SettleCommands
@@ -59,8 +60,8 @@ struct ShellCommandTests {
         try await room.wait { try !room.output("one").isEmpty }
         #expect(try room.run("info", "db", "--wait", "0").status == 6)
         try pipe.fileHandleForWriting.close()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let status = process.waitForEnd()
+        #expect(status == 0)
         #expect(try room.run("info", "db", "--wait", "0").status == 0)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Three devices and a server, each a process of its own.
@@ -15,8 +16,8 @@ struct ThreeDevicesTests {
             (device, try room.start(words(device), "\(device)-\(UUID().uuidString)"))
         }
         for (device, process) in processes {
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0, "\(words(device))")
+            let status = process.waitForEnd()
+            #expect(status == 0, "\(words(device))")
         }
     }
 
@@ -37,7 +38,7 @@ struct ThreeDevicesTests {
             ["serve", "--data", "hub", "--port", "0", "--json"], "serve", ["SETTLE_ADMIN": "admin:secret-word"])
         defer {
             server.terminate()
-            server.waitUntilExit()
+            server.waitForEnd()
         }
         var address: String?
         for _ in 0..<600 where address == nil {

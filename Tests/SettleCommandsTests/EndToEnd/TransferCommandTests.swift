@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettlePlatform
+import SettleTesting
 import Testing
 
 struct TransferCommandTests {
@@ -67,7 +68,7 @@ struct TransferCommandTests {
         process.interrupt()
         try await wait { !process.isRunning }
         if process.isRunning { process.terminate() }
-        process.waitUntilExit()
+        process.waitForEnd()
         let outcome = try room.outcome(process, "follow")
         #expect(outcome.status == 130 && outcome.lines.count == 2)
     }

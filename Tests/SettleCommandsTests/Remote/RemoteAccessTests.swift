@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleServer
+import SettleTesting
 import Testing
 
 /// Authentication at a server, trusted certificates, and the messages of failures.
@@ -49,7 +50,7 @@ struct RemoteAccessTests {
             + ["-out", room.path("cert")]
         make.standardError = FileHandle.nullDevice
         try make.run()
-        make.waitUntilExit()
+        make.waitForEnd()
         let chain = String(decoding: try room.contents(of: "cert"), as: UTF8.self)
         let key = String(decoding: try room.contents(of: "key"), as: UTF8.self)
         let remote = try RemoteRoom { $0.certificate = Certificate(chain: chain, key: key) }

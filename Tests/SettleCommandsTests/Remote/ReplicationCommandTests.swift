@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 /// Replication by the real tool, with a server on this machine.
@@ -92,7 +93,7 @@ struct ReplicationCommandTests {
         try room.run("put", room.url("shop"), "milk", "{}")
         try await room.wait { try room.output("one").contains(#""written":1"#) }
         process.interrupt()
-        process.waitUntilExit()
+        process.waitForEnd()
         let outcome = try room.room.outcome(process, "one")
         #expect(outcome.status == 0 && outcome.lines.last?.hasPrefix(#"{"ok":true,"#) == true)
         #expect(try room.run("docs", "a").lines.count == 1)

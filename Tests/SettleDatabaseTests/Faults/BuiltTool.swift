@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 
 /// An executable of this package, which lies where the tests were built.
 struct BuiltTool {
@@ -21,7 +22,7 @@ struct BuiltTool {
         process.standardInput = FileHandle.nullDevice
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+        let status = process.waitForEnd()
+        return (status, String(decoding: data, as: UTF8.self))
     }
 }

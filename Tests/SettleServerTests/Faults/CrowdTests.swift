@@ -45,7 +45,7 @@ import Testing
         python.standardInput = FileHandle.nullDevice
         try python.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        python.waitUntilExit()
+        python.waitForEnd()
         #expect(String(decoding: data, as: UTF8.self) == "1000 1000\n")
         #expect(String(decoding: try live.send("GET", "/db").body, as: UTF8.self).contains(#""doc_count":1000"#))
     }

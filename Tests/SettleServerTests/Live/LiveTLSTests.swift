@@ -25,8 +25,8 @@ import Testing
         curl.standardError = FileHandle.nullDevice
         try curl.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        curl.waitUntilExit()
-        return (curl.terminationStatus, String(decoding: data, as: UTF8.self))
+        let status = curl.waitForEnd()
+        return (status, String(decoding: data, as: UTF8.self))
     }
 
     @Test func `requests pass through TLS, and only through it`() throws {

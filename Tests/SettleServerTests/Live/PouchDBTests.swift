@@ -1,4 +1,5 @@
 import Foundation
+import SettleTesting
 import Testing
 
 /// A real PouchDB in Node replicates with the server, if a folder with PouchDB is available.
@@ -23,8 +24,8 @@ struct PouchDBTests {
         node.standardInput = FileHandle.nullDevice
         try node.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        node.waitUntilExit()
-        #expect(node.terminationStatus == 0, "\(text.prefix(4000))")
+        let status = node.waitForEnd()
+        #expect(status == 0, "\(text.prefix(4000))")
         #expect(text.contains(#"{"rounds":4,"#))
     }
 }

@@ -54,6 +54,6 @@ final class ServedFolder {
     /// Kills it immediately.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SettlePlatform
+import SettleTesting
 
 /// A TLS server that asks for client certificates: `openssl s_server`, until the object is released.
 final class TLSProcess {
@@ -35,6 +36,6 @@ final class TLSProcess {
     deinit {
         // It inherits the signals that the tasks' threads block, but this one can't be blocked.
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 }
