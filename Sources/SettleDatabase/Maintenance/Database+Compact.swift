@@ -41,6 +41,29 @@ extension Database {
         return result
     }
 
+    /// Compacts the database off the caller's thread, until the task is cancelled.
+    ///
+    /// It does what ``compact(keepingOldContentsFor:progress:)-(_,(MaintenanceProgress)->Void)`` does. If the task is cancelled, it
+    /// ends after the step at work, and what was let go of until then is gone.
+    ///
+    /// - Parameters:
+    ///   - age: How long superseded contents are kept; not at all unless given.
+    ///   - progress: Called with the progress on another thread, after each step.
+    /// - Returns: What was let go of.
+    /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; what `progress` throws.
+    @discardableResult
+    public func compact(
+        keepingOldContentsFor age: Duration? = nil,
+        progress: @escaping @Sendable (MaintenanceProgress) throws -> Void = { _ in }
+    ) async throws -> CompactionResult {
+        try await perform { database, cancellation in
+            try database.compact(keepingOldContentsFor: age) {
+                try progress($0)
+                try cancellation.check()
+            }
+        }
+    }
+
     private func compactContents(
         through newest: UInt64, _ progress: (MaintenanceProgress) throws -> Void
     ) throws -> Int {

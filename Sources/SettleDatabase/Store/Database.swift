@@ -15,9 +15,11 @@ private enum Identities {
 ///     let saved = try database.save(Document(id: "n1", body: ["text": "Hello"]), onConflict: .fail)
 ///     try database.document("n1")?["text"]?.string        // "Hello"
 ///
-/// Every call is synchronous and takes microseconds; ``perform(_:)`` keeps it off the caller's thread. Any number of
-/// threads may call at once: writes take turns and share commits, reads see the state of the last commit and
-/// never wait for a write.
+/// Calls are synchronous: reading a document takes microseconds, and saving one tens of microseconds, or a few hundred with
+/// ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Where work can take long, queries, many
+/// documents and compaction, there are `async` forms, which run off the caller's thread and end when the task is cancelled;
+/// ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number of threads may call at once: writes take turns
+/// and share commits, reads see the state of the last commit and never wait for a write.
 ///
 /// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
 /// another process gets ``DatabaseErrorCode/inUse``.
@@ -118,6 +120,20 @@ public final class Database: Sendable {
             DispatchQueue.global().async {
                 continuation.resume(with: Swift.Result { try body(self) })
             }
+        }
+    }
+
+    /// Runs a closure off the caller's thread, which looks from time to time whether the task was cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the closure throws.
+    package func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Database, Cancellation) throws -> Result
+    ) async throws -> Result {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await perform { try body($0, cancellation) }
+        } onCancel: {
+            cancellation.cancel()
         }
     }
 
