@@ -22,13 +22,18 @@ private enum Identities {
 /// and share commits, reads see the state of the last commit and never wait for a write.
 ///
 /// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
-/// another process gets ``DatabaseErrorCode/inUse``.
+/// another process gets ``DatabaseErrorCode/inUse``, unless both share it (``DatabaseOptions/sharing``). ``suspend()`` leaves
+/// the files to other processes for a while.
 ///
 /// ## Topics
 /// ### Opening
 /// - ``open(_:options:)``
 /// - ``create(_:options:)``
 /// - ``inMemory(options:)``
+/// ### Several processes
+/// - ``DatabaseOptions/sharing``
+/// - ``suspend()``
+/// - ``resume()``
 /// ### Documents
 /// - ``document(_:)-(DocumentID)``
 /// - ``save(_:onConflict:)-(Document,_)``
@@ -67,15 +72,15 @@ public final class Database: Sendable {
     let damages = DamageNotes()
     let sizeCount = Guarded<SizeCount?>(nil)
     let newest: Guarded<Commit>
-    private let lock: DatabaseLock?
+    private let turn: ProcessTurn?
     let hashers = HasherPool()
 
-    init(engine: any StorageEngine, files: DatabaseFiles?, lock: DatabaseLock?, options: DatabaseOptions) throws {
+    init(engine: any StorageEngine, files: DatabaseFiles?, turn: ProcessTurn?, options: DatabaseOptions) throws {
         self.engine = engine
-        self.lock = lock
+        self.turn = turn
         self.options = options
         path = files?.folder
-        blobs = try BlobStore(files: files)
+        blobs = BlobStore(files: files, isShared: options.sharing != nil)
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
@@ -153,14 +158,14 @@ public final class Database: Sendable {
             return companions
         }
         withExtendedLifetime(ended) {}
-        lock?.release()
+        turn?.release()
         if isKept { DatabaseRegistry.shared.forget(self) }
     }
 
     deinit {
         expirations.cancel()
         engine.close()
-        lock?.release()
+        turn?.release()
         if let path { DatabaseRegistry.shared.forgetReleased(path) }
     }
 

@@ -56,7 +56,8 @@ extension FindPlanner {
         return QueryPlan(
             index: found?.index, search: searches.isEmpty ? nil : searches.joined(separator: " AND "),
             start: found?.bounds?.start ?? .null, end: found?.bounds?.end ?? .null,
-            isDescending: found?.isDescending ?? false, sortsInMemory: found?.sortsInMemory ?? false, isCovering: found?.isCovering ?? false,
+            isDescending: found?.isDescending ?? false, sortsInMemory: found?.sortsInMemory ?? false,
+            isCovering: found?.isCovering ?? false,
             candidates: trace.candidates, indexableFields: selector.fields.filter { indexable.contains($0) },
             unindexableFields: unindexable, warnings: found?.warnings ?? [])
     }

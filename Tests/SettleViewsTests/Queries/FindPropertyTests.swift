@@ -71,7 +71,9 @@ struct FindPropertyTests {
         for index in try pair.indexed.indexes() { try ask(pair.indexed, selector, by: index, expected, note) }
         try askSorted(pair.indexed, selector, &questions, expected, note)
         try askInPages(pair.indexed, selector, &questions, expected, note)
-        for database in [pair.plain, pair.indexed] { try askSortedInMemory(database, selector, &questions, expected, note) }
+        for database in [pair.plain, pair.indexed] {
+            try askSortedInMemory(database, selector, &questions, expected, note)
+        }
     }
 
     /// The ids of the matching documents, by testing each.
@@ -163,7 +165,8 @@ struct FindPropertyTests {
         for id in expected { if let key = try key(of: id, paths, in: database) { wanted.append((key, id)) } }
         wanted.sort { left, right in
             let order = Collation.compare(left.key, right.key)
-            return order == .same ? Array(left.id.utf8).lexicographicallyPrecedes(Array(right.id.utf8)) : order == .before
+            return order == .same
+                ? Array(left.id.utf8).lexicographicallyPrecedes(Array(right.id.utf8)) : order == .before
         }
         if isDescending { wanted.reverse() }
         var options = FindOptions(selector)

@@ -16,7 +16,10 @@ struct SortWithoutIndexTests {
     init() throws {
         database = try Database.inMemory()
         for (number, name) in ["Telč", "Praha", "Brno", "Aš", "Zlín"].enumerated() {
-            try database.save(Document(id: DocumentID(stringLiteral: name), encoding: Town(name: name, size: name == "Aš" ? nil : number % 2)))
+            try database.save(
+                Document(
+                    id: DocumentID(stringLiteral: name),
+                    encoding: Town(name: name, size: name == "Aš" ? nil : number % 2)))
         }
     }
 
@@ -42,7 +45,8 @@ struct SortWithoutIndexTests {
         let query = DocumentQuery<Town>().sorted(by: "name", withoutIndexUpTo: 4)
         let error = #expect(throws: QueryError.self) { try names(query) }
         #expect(error?.code == .noUsableIndex)
-        #expect(error.map { "\($0)" }?.contains("More than 4 documents match, too many to sort without an index.") == true)
+        #expect(
+            error.map { "\($0)" }?.contains("More than 4 documents match, too many to sort without an index.") == true)
         #expect(throws: QueryError.self) { try names(query.prefix(3).dropFirst(2)) }
         #expect(try names(query.prefix(2).dropFirst(2)) == ["Praha", "Telč"])
         #expect(try names(query.where { $0.name != "Aš" }) == ["Brno", "Praha", "Telč", "Zlín"])
@@ -65,7 +69,8 @@ struct SortWithoutIndexTests {
     @Test func `a selection is made after sorting by a member that is not selected`() throws {
         try database.createIndex(on: "name")
         let found = try database.find(
-            DocumentQuery<JSONValue>(MangoSelector(["name": ["$gt": "B"]])).sorted(by: .descending("size")).selecting("name"))
+            DocumentQuery<JSONValue>(MangoSelector(["name": ["$gt": "B"]])).sorted(by: .descending("size")).selecting(
+                "name"))
         #expect(found.values == [["name": "Praha"], ["name": "Zlín"], ["name": "Telč"], ["name": "Brno"]])
     }
 
