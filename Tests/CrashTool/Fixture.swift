@@ -27,7 +27,7 @@ struct Fixture {
     private var options: DatabaseOptions {
         var options = DatabaseOptions()
         options.journal = true
-        options.now = { 1_767_323_045_000 }
+        options.now = { Date(milliseconds: 1_767_323_045_000) }
         return options
     }
 

@@ -15,7 +15,7 @@ struct JournalTable {
     /// An operation in a row.
     func lines(_ entry: JournalEntry) -> [String] {
         grid.lines([
-            Grid.Cell("\(entry.number)"), Grid.Cell(Self.time(entry.time), .faint),
+            Grid.Cell("\(entry.number)"), Grid.Cell(Self.time(entry.time.milliseconds), .faint),
             Grid.Cell(entry.operation.rawValue, Self.style(of: entry.operation)),
             Grid.Cell(entry.documentID.string, .bold), Grid.Cell(Self.text(entry.old)),
             Grid.Cell(Self.text(entry.new)),

@@ -82,7 +82,7 @@ enum JournalJSON {
             "number": .number(JSONNumber(entry.number)), "operation": .string(entry.operation.rawValue),
             "id": .string(entry.documentID.string), "old": entry.old?.body.json ?? .null,
             "new": entry.new?.body.json ?? .null, "rev": .string(entry.revision.description),
-            "timestamp": .number(JSONNumber(entry.time)),
+            "timestamp": .number(JSONNumber(entry.time.milliseconds)),
         ]
     }
 
@@ -91,7 +91,7 @@ enum JournalJSON {
         let changes = change.fields.map { attribute -> JSONValue in
             var line: JSONValue = ["attribute": .string(attribute.name)]
             if let value = attribute.value { line["value"] = value } else { line["removed"] = true }
-            line["timestamp"] = .number(JSONNumber(attribute.time))
+            line["timestamp"] = .number(JSONNumber(attribute.time.milliseconds))
             return line
         }
         return [

@@ -58,7 +58,7 @@ struct OfflineSyncRun {
             json: [
                 "ok": .bool(status.state == .online), "state": .string(status.state.rawValue),
                 "left": .number(JSONNumber(left)),
-                "last_sync": status.lastSyncDate.map { .number(JSONNumber($0)) } ?? .null,
+                "last_sync": status.lastSyncDate.map { .number(JSONNumber($0.milliseconds)) } ?? .null,
             ])
         return status.state == .online ? .success : .conflict
     }

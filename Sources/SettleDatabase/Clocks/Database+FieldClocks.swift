@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension Database {
     /// Whether each save stamps the members that it changes with a clock; off by default.
     ///
@@ -14,11 +20,11 @@ extension Database {
     /// - Throws: ``DatabaseError`` with code `inputOutput`, `diskFull` or `closed`.
     public func setFieldClocks(_ areOn: Bool) throws { try engine.hold { try clocks.set(areOn, $0) } }
 
-    /// Informs the clock of a server's time, in milliseconds since 1970: a wall clock that differs from it by more than a
+    /// Informs the clock of a server's time: a wall clock that differs from it by more than a
     /// minute is ignored from then on, until the database is closed.
     ///
     /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
-    public func noteServerTime(_ milliseconds: Int64) { clocks.hear(server: milliseconds) }
+    public func noteServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
 
     /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
     package func nameClock(_ device: String) throws { try engine.hold { try clocks.name(device, $0) } }

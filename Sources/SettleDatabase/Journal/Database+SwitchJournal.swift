@@ -16,5 +16,5 @@ extension Database {
     }
 
     /// Writes the journal; `nil` if it is off.
-    var journalRecorder: JournalRecorder? { pendingCache.map { JournalRecorder(cache: $0, now: options.now) } }
+    var journalRecorder: JournalRecorder? { pendingCache.map { JournalRecorder(cache: $0, now: options.milliseconds) } }
 }

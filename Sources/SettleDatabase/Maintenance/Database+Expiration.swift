@@ -21,14 +21,14 @@ extension Database {
             guard try writer.storedRecord(of: id, withContent: false) != nil else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")
             }
-            try writer.setExpiration(date.map(Self.milliseconds), of: id)
+            try writer.setExpiration(date.map(\.milliseconds), of: id)
         }
         try scheduleExpiration()
     }
 
     /// When a document is to be purged, or `nil`.
     public func expiration(of id: DocumentID) throws -> Date? {
-        try engine.read { try $0.expiration(of: id) }.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        try engine.read { try $0.expiration(of: id) }.map { Date(milliseconds: $0) }
     }
 
     /// Purges the documents whose time has come; this happens by itself while the database is open.
@@ -38,7 +38,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` of the storage.
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
-        let due = Self.milliseconds(date)
+        let due = date.milliseconds
         var purged = 0
         var previous: DocumentID?
         while case let ids = try engine.read({ try $0.expirations(through: due, limit: 500) }).map(\.id), !ids.isEmpty {
@@ -65,7 +65,7 @@ extension Database {
     func scheduleExpiration() throws {
         guard let next = try engine.read({ try $0.expirations(through: .max, limit: 1) }).first?.time else { return }
         let bounded = min(max(next, 0), 9_000_000_000_000_000)
-        expirations.set(for: bounded, now: Self.milliseconds(Date())) { [weak self] in self?.expire() }
+        expirations.set(for: bounded, now: Date().milliseconds) { [weak self] in self?.expire() }
     }
 
     /// Purges what has expired and sets the timer anew; after a failure it is tried again in a minute.
@@ -76,13 +76,8 @@ extension Database {
         } catch let error as DatabaseError where error.code == .closed {
         } catch {
             options.warn("documents that expired could not be purged: \(error)")
-            let now = Self.milliseconds(Date())
+            let now = Date().milliseconds
             expirations.set(for: now + 60_000, now: now) { [weak self] in self?.expire() }
         }
-    }
-
-    private static func milliseconds(_ date: Date) -> Int64 {
-        let milliseconds = date.timeIntervalSince1970 * 1000
-        return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
     }
 }

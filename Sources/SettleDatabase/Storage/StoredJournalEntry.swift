@@ -1,5 +1,11 @@
 public import SettleCore
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A journal entry as a storage engine stores it: contents that the document keeps are not stored a second time.
 ///
 ///     entry                  revision   old    new
@@ -48,7 +54,8 @@ public struct StoredJournalEntry: Sendable, Hashable {
     init(_ entry: JournalEntry) {
         self.init(
             number: entry.number, documentID: entry.documentID, revision: entry.revision,
-            old: entry.old.map(Content.given) ?? .none, new: entry.new.map(Content.given) ?? .none, time: entry.time)
+            old: entry.old.map(Content.given) ?? .none, new: entry.new.map(Content.given) ?? .none,
+            time: entry.time.milliseconds)
     }
 
     /// Whether it needs contents that the document keeps.
@@ -84,7 +91,8 @@ extension StorageReader {
             return JournalEntry(
                 number: entry.number, documentID: entry.documentID, revision: entry.revision,
                 old: try content(entry.old, of: record?.tree.parent(of: entry.revision), in: record, for: entry),
-                new: try content(entry.new, of: entry.revision, in: record, for: entry), time: entry.time)
+                new: try content(entry.new, of: entry.revision, in: record, for: entry),
+                time: Date(milliseconds: entry.time))
         }
     }
 

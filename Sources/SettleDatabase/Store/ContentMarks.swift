@@ -48,7 +48,7 @@ extension Database {
         let (seconds, attoseconds) = age.components
         let (whole, isPast) = seconds.multipliedReportingOverflow(by: 1000)
         let milliseconds = isPast ? Int64.max / 2 : max(0, whole + attoseconds / 1_000_000_000_000_000)
-        let now = options.now()
+        let now = options.milliseconds()
         return try engine.commit { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)

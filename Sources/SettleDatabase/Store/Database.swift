@@ -81,7 +81,7 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = BlobStore(files: files, isShared: options.sharing != nil)
-        clocks = try DeviceClock(isOn: options.fieldClocks, now: options.now, engine: engine)
+        clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
         let (notifier, designChanges, newest) = (notifier, designChanges, newest)

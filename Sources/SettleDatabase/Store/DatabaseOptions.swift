@@ -1,5 +1,11 @@
 internal import SettlePlatform
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The options of a database.
 ///
 /// They apply when a process opens a database; opening it again in the same process shares the open object with its
@@ -26,12 +32,10 @@ public struct DatabaseOptions: Sendable {
     public var journal: Bool?
     /// How several processes use the database by turns; `nil`, the default, gives it to one process, which is faster.
     public var sharing: ProcessSharing?
-    /// The current time in milliseconds since 1970; by default the system's.
-    public var now: @Sendable () -> Int64 = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    /// The current time; by default the system's.
+    public var now: @Sendable () -> Date = { Date() }
+    /// The current time in milliseconds since 1970.
+    var milliseconds: @Sendable () -> Int64 { { [now] in now().milliseconds } }
     /// Called with non-fatal warnings. Writes to standard error by default.
     public var warn: @Sendable (String) -> Void = { message in
         let line = Array("settle: \(message)\n".utf8)

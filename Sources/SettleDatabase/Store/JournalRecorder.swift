@@ -1,5 +1,11 @@
 internal import SettleCore
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Writes the journal, inside a storage engine's write.
 struct JournalRecorder {
     let cache: PendingCache
@@ -91,7 +97,7 @@ struct JournalRecorder {
                 JournalEntry(
                     number: cache.takeNumber(for: record.id), documentID: record.id, revision: last, old: base,
                     new: now,
-                    time: self.now()))
+                    time: Date(milliseconds: self.now())))
             try editor.writer.put(.journal(entry))
             entries = [entry]
             return true
@@ -120,7 +126,7 @@ struct JournalRecorder {
         let entry = JournalEntry(
             number: last.number, documentID: record.id, revision: winner.revision,
             old: theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)?.withoutClocks,
-            new: Self.seen(record), time: last.time)
+            new: Self.seen(record), time: Date(milliseconds: last.time))
         let left = entry.old.isSame(as: entry.new) ? [] : [StoredJournalEntry(entry)]
         for entry in left { try editor.writer.put(.journal(entry)) }
         cache.set(record.id, to: left, after: editor.writer)

@@ -1,5 +1,11 @@
 public import SettleCore
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// One local operation, kept in the journal until a peer has acknowledged it.
 ///
 /// The contents are the document's as an app sees it: the winner's before and after the operation.
@@ -24,13 +30,13 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     public var old: RevisionContent?
     /// Its content after the operation; `nil` if it was deleted.
     public var new: RevisionContent?
-    /// When it happened, by this machine's clock, in milliseconds since 1970.
-    public var time: Int64
+    /// When it happened, by this machine's clock.
+    public var time: Date
 
     /// Creates an entry.
     public init(
         number: Int64 = 0, documentID: DocumentID, revision: RevisionID, old: RevisionContent?, new: RevisionContent?,
-        time: Int64
+        time: Date
     ) {
         self.number = number
         self.documentID = documentID

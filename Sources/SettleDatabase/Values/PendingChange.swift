@@ -1,5 +1,11 @@
 public import SettleCore
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The pending change of one document: all its operations since the last synchronization combined (SEMANTICS 150).
 ///
 ///     create, update            one create with the final values
@@ -14,11 +20,11 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
         public let name: String
         /// Its last value; `nil` if it was removed.
         public let value: JSONValue?
-        /// The time of that change, by this machine's clock, in milliseconds since 1970.
-        public let time: Int64
+        /// The time of that change, by this machine's clock.
+        public let time: Date
 
         /// Creates a change.
-        public init(name: String, value: JSONValue?, time: Int64) {
+        public init(name: String, value: JSONValue?, time: Date) {
             self.name = name
             self.value = value
             self.time = time
@@ -34,13 +40,13 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
     public let fields: [Field]
     /// The revision that includes the whole change.
     public let revision: RevisionID
-    /// The time of the last operation, in milliseconds since 1970.
-    public let time: Int64
+    /// The time of the last operation.
+    public let time: Date
 
     /// Creates a change.
     public init(
         documentID: DocumentID, operation: JournalEntry.Operation, fields: [Field], revision: RevisionID,
-        time: Int64
+        time: Date
     ) {
         self.documentID = documentID
         self.operation = operation

@@ -1,5 +1,11 @@
 internal import SettleCore
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Combines the operations on one document into one change, one operation after the other.
 ///
 ///                  create              update              delete
@@ -13,7 +19,7 @@ internal import SettleCore
 struct PendingDocument {
     private struct Attribute {
         var value: [UInt8]?
-        var time: Int64
+        var time: Date
         let place: Int
     }
 
@@ -24,7 +30,7 @@ struct PendingDocument {
     /// After a deletion, the attributes that the document had or lost since it was synchronized.
     private var gone: [[UInt8]] = []
     private var revision: RevisionID
-    private var time: Int64
+    private var time: Date
 
     /// Starts with an entry.
     init(_ entry: JournalEntry) {
@@ -57,14 +63,14 @@ struct PendingDocument {
         if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
     }
 
-    private mutating func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
+    private mutating func set(_ name: [UInt8], to value: [UInt8]?, at time: Date) {
         let place = attributes[name]?.place ?? nextPlace
         attributes[name] = Attribute(value: value, time: time, place: place)
         if place == nextPlace { nextPlace += 1 }
     }
 
     /// Records each attribute whose value differs.
-    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
+    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Date) {
         let before = BodyMembers(old?.body)
         let after = BodyMembers(new.body)
         for (index, name) in after.names.enumerated() {

@@ -1,5 +1,11 @@
 internal import SettleCore
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension CouchDBPeer {
     /// Asks the server for its identity and the database for its update sequence.
     ///
@@ -19,7 +25,7 @@ extension CouchDBPeer {
         var info = PeerInfo(
             product: product, version: server["version"]?.string,
             instance: Self.instance(server, database, sequence, product), lastSequence: PeerSequence(sequence))
-        info.serverTime = date.map { Int64($0 * 1000) }
+        info.serverTime = date.map { Date(timeIntervalSince1970: $0) }
         return info
     }
 

@@ -32,11 +32,10 @@ extension CouchDBPeer {
     }
 
     private static func json(_ attribute: PendingChange.Field) -> JSONValue {
-        let seconds = attribute.time / 1000
-        let isWhole = attribute.time % 1000 == 0
-        let fraction = isWhole ? nil : JSONNumber(Double(attribute.time) / 1000).map(JSONValue.number)
+        let time = attribute.time.milliseconds
+        let fraction = time % 1000 == 0 ? nil : JSONNumber(Double(time) / 1000).map(JSONValue.number)
         var json: JSONValue = [
-            "attribute": .string(attribute.name), "timestamp": fraction ?? .number(JSONNumber(seconds)),
+            "attribute": .string(attribute.name), "timestamp": fraction ?? .number(JSONNumber(time / 1000)),
         ]
         json["value"] = attribute.value
         return json

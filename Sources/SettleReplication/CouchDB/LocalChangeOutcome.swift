@@ -1,16 +1,21 @@
 public import SettleCore
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// What a server did with the changes of one object.
 public struct LocalChangeOutcome: Sendable, Hashable {
     /// What the server did with the change of one attribute.
     public enum Attribute: Sendable, Hashable {
         /// The server stored the value.
         case applied
-        /// A later change wins: its value, `nil` for a removed member, and its time in milliseconds since 1970, if
-        /// known.
-        case superseded(by: JSONValue?, time: Int64?)
+        /// A later change wins: its value, `nil` for a removed member, and its time, if known.
+        case superseded(by: JSONValue?, time: Date?)
         /// The object was deleted later.
-        case deleted(time: Int64?)
+        case deleted(time: Date?)
     }
 
     /// The type under which it was sent.
@@ -46,7 +51,7 @@ extension LocalChangeOutcome.Attribute {
             self = .applied
             return
         }
-        let time = row["by"]?["timestamp"]?.double.map { Int64(($0 * 1000).rounded()) }
+        let time = row["by"]?["timestamp"]?.double.map { Date(timeIntervalSince1970: $0) }
         self = row["by"]?["deleted"] == true ? .deleted(time: time) : .superseded(by: row["by"]?["value"], time: time)
     }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The rules of an offline session: a value that is told what happened and says what to do next.
 ///
 /// There is never more than one thing to do, and the session does it before it tells the next event. Operations are sent in
@@ -20,11 +26,11 @@ struct OfflineMachine: Sendable {
         /// The journal's first operation was looked for; whether there is one.
         case head(Bool)
         /// The server took the operation that was sent.
-        case accepted(at: Int64)
+        case accepted(at: Date)
         /// The server refused it.
         case refused(OfflineConflict)
         /// All that is new at the server is here.
-        case fetched(at: Int64)
+        case fetched(at: Date)
         /// It can't go on, for another reason than the network.
         case failed(PeerError)
         /// Somebody has decided what becomes of the refused operation, or it was reverted.
@@ -49,7 +55,7 @@ struct OfflineMachine: Sendable {
     /// Whether what others changed is fetched when all is sent.
     let fetchesAfterPush: Bool
 
-    init(fetchesAfterPush: Bool, lastSyncDate: Int64?, isOnline: Bool) {
+    init(fetchesAfterPush: Bool, lastSyncDate: Date?, isOnline: Bool) {
         self.fetchesAfterPush = fetchesAfterPush
         status.lastSyncDate = lastSyncDate
         status.state = isOnline ? .online : .offline
@@ -105,7 +111,7 @@ struct OfflineMachine: Sendable {
         return .lookForOperation
     }
 
-    private mutating func note(_ time: Int64) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
+    private mutating func note(_ time: Date) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
 }
 
 /// The status of an ``OfflineSession``.
@@ -116,9 +122,9 @@ public struct OfflineStatus: Sendable {
     public internal(set) var conflict: OfflineConflict?
     /// Why the session is offline without a request, or could not synchronize.
     public internal(set) var error: PeerError?
-    /// The server's time as of which the data is up to date, in milliseconds since 1970; `nil` before the first
+    /// The server's time as of which the data is up to date; `nil` before the first
     /// synchronization.
-    public internal(set) var lastSyncDate: Int64?
+    public internal(set) var lastSyncDate: Date?
 }
 
 /// What an ``OfflineSession`` is doing.

@@ -1,6 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The session's persistent state, kept in a local document of the database.
 struct OfflineRecords: Sendable {
     /// A state of the server that the user has seen and decided on.
@@ -13,7 +19,7 @@ struct OfflineRecords: Sendable {
 
     /// The server's update sequence up to which changes were fetched.
     var since = PeerSequence.start
-    var lastSyncDate: Int64?
+    var lastSyncDate: Date?
     /// How many temporary ids were given; none is reused.
     var temporaryIDs = 0
     /// The documents that have temporary ids.
@@ -25,7 +31,7 @@ struct OfflineRecords: Sendable {
 
     init(_ json: JSONValue) {
         if let position = json["since"] { since = PeerSequence(position) }
-        lastSyncDate = json["last_sync"]?.int.map(Int64.init)
+        lastSyncDate = json["last_sync"]?.int.map { Date(milliseconds: Int64($0)) }
         temporaryIDs = StoredCount.of(json["temporary_ids"])
         temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
         for member in json["seen"]?.object ?? JSONObject() {
@@ -43,7 +49,7 @@ struct OfflineRecords: Sendable {
             "since": since.json, "temporary_ids": .number(JSONNumber(temporaryIDs)),
             "temporaries": .array(temporaries.sorted().map(JSONValue.string)),
         ]
-        if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate)) }
+        if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate.milliseconds)) }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
             let revisions = (seen.history?.revisions ?? []).map { JSONValue.string($0.description) }
             return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSONValue)

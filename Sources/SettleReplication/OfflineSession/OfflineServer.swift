@@ -2,6 +2,12 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The server of an offline session: any CouchDB, accessed one document at a time.
 ///
 /// An edit is a `PUT` with the `_rev` it is based on, so the server itself compares: it accepts the edit only while
@@ -18,7 +24,7 @@ struct OfflineServer: Sendable {
         /// Whether it was deleted there, rather than never created.
         var isDeleted = false
         /// The server's time, in milliseconds since 1970.
-        var date: Int64?
+        var date: Date?
     }
 
     /// An edit to send.
@@ -36,7 +42,7 @@ struct OfflineServer: Sendable {
     ///
     /// - Returns: The revision that the server created, and the server's time.
     /// - Throws: ``PeerError`` with code `conflict` if the document has changed there.
-    func put(_ edit: Edit) async throws -> (revision: RevisionID, date: Int64?) {
+    func put(_ edit: Edit) async throws -> (revision: RevisionID, date: Date?) {
         let calls = try peer.calls()
         let response = try await calls.stream("PUT", .document(edit.id), json: bytes(edit))
         let (json, date) = try await read(response, .document(edit.id))
@@ -87,7 +93,7 @@ struct OfflineServer: Sendable {
     }
 
     /// The server's time; also checks that the database can be reached.
-    func time() async throws -> Int64? {
+    func time() async throws -> Date? {
         let calls = try peer.calls()
         return try await read(calls.stream("GET", ""), "").date
     }
@@ -102,14 +108,14 @@ struct OfflineServer: Sendable {
         return id
     }
 
-    private func read(_ response: TransportResponse, _ path: HTTPPath) async throws -> (json: JSONValue, date: Int64?) {
+    private func read(_ response: TransportResponse, _ path: HTTPPath) async throws -> (json: JSONValue, date: Date?) {
         let place = try peer.calls().place(path)
         do {
             return (try JSONValue(utf8: try await response.collect(limit: 1 << 20)), Self.date(response))
         } catch { throw PeerError(error, at: place) }
     }
 
-    private static func date(_ response: TransportResponse) -> Int64? {
-        response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) }.map { Int64($0 * 1000) }
+    private static func date(_ response: TransportResponse) -> Date? {
+        response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) }.map { Date(timeIntervalSince1970: $0) }
     }
 }

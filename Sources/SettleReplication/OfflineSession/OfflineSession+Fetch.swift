@@ -1,6 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension OfflineSession {
     private static var page: Int { 200 }
     private static var budget: Int { 8 << 20 }
@@ -10,7 +16,7 @@ extension OfflineSession {
     ///
     /// - Returns: The server's time when the fetch began.
     /// - Throws: ``PeerError``, or ``DatabaseError`` of the storage.
-    func fetchChanges() async throws -> Int64 {
+    func fetchChanges() async throws -> Date {
         let time = options.time(try await server.time())
         var (position, isWhole) = (records.since, true)
         while true {

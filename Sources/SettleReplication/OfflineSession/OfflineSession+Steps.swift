@@ -1,6 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension OfflineSession {
     /// Performs an action of the state machine; returns the resulting event.
     ///
@@ -116,7 +122,7 @@ extension OfflineSession {
     }
 
     /// The edit to send for an operation.
-    private func edit(_ entry: JournalEntry, on base: Base, _ time: Int64?) async throws -> OfflineServer.Edit {
+    private func edit(_ entry: JournalEntry, on base: Base, _ time: Date?) async throws -> OfflineServer.Edit {
         try await database.perform { [options] database in
             let id = entry.documentID
             guard let new = entry.new else {
@@ -196,7 +202,7 @@ extension OfflineSession {
 
     /// Records the revision that the server created for an operation, and rebases later operations.
     private func taken(
-        _ entry: JournalEntry, _ edit: OfflineServer.Edit, _ revision: RevisionID, _ date: Int64?
+        _ entry: JournalEntry, _ edit: OfflineServer.Edit, _ revision: RevisionID, _ date: Date?
     ) async throws -> OfflineMachine.Event {
         let id = entry.documentID
         let isSame = revision == entry.revision
@@ -220,7 +226,7 @@ extension OfflineSession {
         return .accepted(at: options.time(date))
     }
 
-    private func alreadyDeleted(_ entry: JournalEntry, _ date: Int64?) async throws -> OfflineMachine.Event {
+    private func alreadyDeleted(_ entry: JournalEntry, _ date: Date?) async throws -> OfflineMachine.Event {
         try await database.perform { [journal] _ in
             _ = try journal.revise(entry.number, of: entry.documentID, to: nil, isKept: false)
         }

@@ -1,6 +1,12 @@
 public import SettleCore
 internal import SettleDatabase
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The options of an ``OfflineSession``.
 public struct OfflineSessionOptions: Sendable {
     /// When the server accepts an operation on a document that was changed there meanwhile.
@@ -28,14 +34,14 @@ public struct OfflineSessionOptions: Sendable {
     public var fetchesAfterPush = true
     /// Whether the session starts online, so that the first change is sent immediately; true unless set.
     public var startsOnline = true
-    /// A member that is set to the server's time when a document is sent, in milliseconds since 1970; none unless set.
+    /// A member that is set to the server's time when a document is sent; none unless set.
     /// Offline it stays unchanged (SEMANTICS 174).
     public var stampMember: String?
-    /// How a time is written in ``stampMember``; as the number of milliseconds unless set.
-    public var stamp: @Sendable (Int64) -> JSONValue = { .number(JSONNumber($0)) }
-    /// Computes the time of a synchronization, in milliseconds since 1970, from the server's time if it sends one.
+    /// How a time is written in ``stampMember``; as the number of milliseconds since 1970 unless set.
+    public var stamp: @Sendable (Date) -> JSONValue = { .number(JSONNumber($0.milliseconds)) }
+    /// Computes the time of a synchronization from the server's time if it sends one.
     /// Unless set, that is the server's time or else the system's.
-    public var time: @Sendable (Int64?) -> Int64 = { $0 ?? DatabaseOptions().now() }
+    public var time: @Sendable (Date?) -> Date = { $0 ?? Date() }
     /// How long to wait before retrying an unreachable server.
     public var retry = ReplicationRetryPolicy()
     /// How many bytes the attachments sent with one document may have; they are held in memory. 16 MiB unless set. A

@@ -1,6 +1,12 @@
 public import SettleCore
 public import SettleDatabase
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A database that takes part in a replication: one on this machine, or one behind CouchDB's HTTP API.
 ///
 /// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
@@ -135,8 +141,8 @@ public struct PeerInfo: Sendable, Hashable {
     public var instance: String?
     /// The position of the newest change.
     public var lastSequence: PeerSequence
-    /// The server's time, in milliseconds since 1970, if reported.
-    public var serverTime: Int64?
+    /// The server's time, if reported.
+    public var serverTime: Date?
 
     /// Creates the information.
     public init(

@@ -1,5 +1,11 @@
 internal import Settle
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Runs random schedules on real databases, and checks after each that nothing was lost and all replicas agree.
 ///
 ///     let simulation = Simulation(SimulationOptions())
@@ -118,7 +124,7 @@ public final class Simulation {
             clock.set(1_700_000_000_000 + Int64(random.below(2 * SimulationRun.day)) - Int64(SimulationRun.day))
             var options = DatabaseOptions()
             options.warn = { _ in }
-            options.now = { clock.now }
+            options.now = { Date(milliseconds: clock.now) }
             options.fieldClocks = true
             let temporary = try TemporaryDatabase(self.options.kind, options: options)
             try temporary.database.nameClock("d\(index)")

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleCore
 import SettleDatabase
@@ -15,7 +16,7 @@ final class Device {
     init(_ kind: DatabaseKind = .memory, hasClocks: Bool? = true) throws {
         var options = DatabaseOptions.quiet
         options.fieldClocks = hasClocks
-        options.now = { [wall] in wall.withLock(\.self) }
+        options.now = { [wall] in Date(milliseconds: wall.withLock(\.self)) }
         temporary = try TemporaryDatabase(kind, options: options)
     }
 

@@ -27,7 +27,7 @@ struct JournalFixtureTests {
         let journal = try #require(database.journal)
         let bread = try journal.history(of: "bread")
         #expect(bread.map(\.operation) == [.create, .delete])
-        #expect(bread.map(\.time) == [1_767_323_045_000, 1_767_323_045_000])
+        #expect(bread.map(\.time.milliseconds) == [1_767_323_045_000, 1_767_323_045_000])
         let stemmed = try journal.history(of: "stemmed")
         #expect(stemmed.map { $0.new?.body["n"] } == (1...12).map { .number(JSONNumber($0)) })
         #expect(stemmed.map { $0.old?.body["n"] } == [nil] + (1...11).map { .number(JSONNumber($0)) })

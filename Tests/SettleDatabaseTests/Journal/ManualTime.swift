@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettlePlatform
 
@@ -15,7 +16,7 @@ final class ManualTime: Sendable {
     var options: DatabaseOptions {
         var options = DatabaseOptions()
         options.journal = true
-        options.now = { self.now }
+        options.now = { Date(milliseconds: self.now) }
         options.warn = { _ in }
         return options
     }
@@ -32,7 +33,7 @@ extension Database {
 extension PendingChange {
     /// The change in one line.
     var line: String {
-        let changes = fields.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time)" }
+        let changes = fields.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time.milliseconds)" }
         return ([operation.rawValue, documentID.string] + changes).joined(separator: " ")
     }
 }

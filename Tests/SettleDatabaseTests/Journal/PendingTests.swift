@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -48,7 +49,7 @@ struct PendingTests {
         try database.delete(gone, onConflict: .fail)
         let changes = try #require(try database.journal?.pendingByType())
         #expect(Set(changes.keys) == ["envelopes", "transfers", ""])
-        let at = time.now
+        let at = Date(milliseconds: time.now)
         #expect(
             changes["envelopes"] == [
                 "17bb2c1c": [
@@ -110,7 +111,7 @@ struct PendingTests {
         #expect(pending.operation == .update)
         let values = Dictionary(uniqueKeysWithValues: pending.fields.map { ($0.name, $0.value) })
         #expect(values == ["n": 7, "text": nil, "more": nil])
-        #expect(pending.fields.allSatisfy { $0.time == 9 })
+        #expect(pending.fields.allSatisfy { $0.time == Date(milliseconds: 9) })
         try database.delete("a")
         #expect(try database.pendingLines == ["DELETE a"])
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleCore
 import SettlePlatform
@@ -14,7 +15,7 @@ import Testing
     private func database() throws -> Database {
         var options = DatabaseOptions()
         let time = time
-        options.now = { time.withLock { $0 } }
+        options.now = { Date(milliseconds: time.withLock { $0 }) }
         return try Database.inMemory(options: options)
     }
 

@@ -47,7 +47,7 @@ import Testing
         var options = DatabaseOptions()
         options.fieldClocks = true
         let wall = Guarded<Int64>(1_423_137_600_000)
-        options.now = { wall.withLock(\.self) }
+        options.now = { Date(milliseconds: wall.withLock(\.self)) }
         let (here, there) = (
             try TemporaryDatabase(.file, options: options), try TemporaryDatabase(.memory, options: options)
         )

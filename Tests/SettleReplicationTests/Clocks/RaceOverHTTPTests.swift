@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleCore
 import SettleDatabase
@@ -21,7 +22,7 @@ import Testing
             let wall = Guarded(time)
             var options = DatabaseOptions()
             options.fieldClocks = true
-            options.now = { wall.withLock(\.self) }
+            options.now = { Date(milliseconds: wall.withLock(\.self)) }
             self.wall = wall
             self.peer = peer
             temporary = try TemporaryDatabase(.memory, options: options)
@@ -89,11 +90,11 @@ import Testing
     {
         let peer = try home.peer(kind)
         try await peer.create()
-        var time = DatabaseOptions().now()
+        var time = DatabaseOptions().now().milliseconds
         let device = try Device(peer, at: time + 400 * 86_400_000)
         try await device.down()
         try device.set("Holidays", at: time + 400 * 86_400_000)
-        time = DatabaseOptions().now()
+        time = DatabaseOptions().now().milliseconds
         let members = try #require(try device.database.document("17bb2c1c")?.json.object)
         let moment = try #require(ClockedDocument(members)["name"])
         #expect(abs(moment.milliseconds - time) < 5 * 60_000)

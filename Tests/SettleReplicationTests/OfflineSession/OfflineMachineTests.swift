@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import Testing
 
@@ -22,11 +23,11 @@ struct OfflineMachineTests {
         #expect(machine.handle(.goOnline) == .lookForOperation)
         #expect(machine.status.state == .synchronizing)
         #expect(machine.handle(.head(true)) == .send)
-        #expect(machine.handle(.accepted(at: 5)) == .lookForOperation)
+        #expect(machine.handle(.accepted(at: Date(milliseconds: 5))) == .lookForOperation)
         #expect(machine.handle(.head(false)) == .fetch)
-        #expect(machine.handle(.fetched(at: 7)) == nil)
+        #expect(machine.handle(.fetched(at: Date(milliseconds: 7))) == nil)
         #expect(machine.status.state == .online)
-        #expect(machine.status.lastSyncDate == 7)
+        #expect(machine.status.lastSyncDate == Date(milliseconds: 7))
     }
 
     // SEMANTICS 179
@@ -62,7 +63,7 @@ struct OfflineMachineTests {
         #expect(machine.handle(.goOffline) == nil)
         // The result of the cancelled call arrives too late.
         #expect(machine.handle(.head(true)) == nil)
-        #expect(machine.handle(.accepted(at: 3)) == nil)
+        #expect(machine.handle(.accepted(at: Date(milliseconds: 3))) == nil)
         #expect(machine.handle(.reachable) == nil)
         #expect(machine.status.state == .offline)
         #expect(machine.handle(.goOnline) == .lookForOperation)
@@ -75,14 +76,15 @@ struct OfflineMachineTests {
         #expect(machine.handle(.head(false)) == nil)
         #expect(machine.status.state == .online)
         #expect(machine.status.lastSyncDate == nil)
-        #expect(machine.handle(.fetched(at: 9)) == nil)
-        #expect(machine.status.lastSyncDate == 9)
+        #expect(machine.handle(.fetched(at: Date(milliseconds: 9))) == nil)
+        #expect(machine.status.lastSyncDate == Date(milliseconds: 9))
     }
 
     @Test func `every state accepts every event and never has two actions`() {
         let events: [OfflineMachine.Event] = [
             .goOnline, .goOffline, .changed, .serverChanged, .reachable, unreachable, .head(true), .head(false),
-            .accepted(at: 1), .refused(conflict), .fetched(at: 1), .failed(PeerError(.unauthorized, "who?")), .decided,
+            .accepted(at: Date(milliseconds: 1)), .refused(conflict), .fetched(at: Date(milliseconds: 1)),
+            .failed(PeerError(.unauthorized, "who?")), .decided,
             .erased,
         ]
         var seen: Set<String> = []

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleDatabase
 import SettleServer
@@ -307,7 +308,7 @@ import Testing
         var options = OfflineSessionOptions()
         options.startsOnline = false
         let again = try OfflineSession(world.database, server: world.peer, options: options)
-        #expect(again.status.lastSyncDate == Int64(32_400_000))
+        #expect(again.status.lastSyncDate == Date(milliseconds: 32_400_000))
         #expect(again.status.state == .offline)
         #expect(try await again.goOnline().state == .online)
         #expect(try await world.server() == ["1 both - false"])

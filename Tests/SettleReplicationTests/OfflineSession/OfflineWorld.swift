@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleDatabase
 import SettlePlatform
@@ -31,13 +32,13 @@ final class OfflineWorld: Sendable {
         remote = CouchDBConnection(database: url, client: CurlTransport())
         var databaseOptions = DatabaseOptions()
         databaseOptions.journal = true
-        databaseOptions.now = { minutes.withLock { $0 } * 60_000 }
+        databaseOptions.now = { Date(milliseconds: minutes.withLock { $0 } * 60_000) }
         databaseOptions.warn = { message in warned.withLock { $0.append(message) } }
         database = try Database.inMemory(options: databaseOptions)
         var options = OfflineSessionOptions()
         options.stampMember = "updatedat"
         options.stamp = { .string(Self.text($0)) }
-        options.time = { _ in minutes.withLock { $0 } * 60_000 }
+        options.time = { _ in Date(milliseconds: minutes.withLock { $0 } * 60_000) }
         options.retry.firstDelay = .milliseconds(1)
         change(&options)
         session = try OfflineSession(database, server: peer, options: options)
@@ -46,8 +47,8 @@ final class OfflineWorld: Sendable {
     /// Sets the clock: `9:10`.
     func time(_ hours: Int64, _ minute: Int64) { minutes.withLock { $0 = hours * 60 + minute } }
 
-    private static func text(_ milliseconds: Int64) -> String {
-        let minutes = milliseconds / 60_000
+    private static func text(_ date: Date) -> String {
+        let minutes = date.milliseconds / 60_000
         let rest = minutes % 60
         return "\(minutes / 60):\(rest < 10 ? "0" : "")\(rest)"
     }

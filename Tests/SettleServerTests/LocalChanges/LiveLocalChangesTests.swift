@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleReplication
 import SettleTesting
@@ -50,14 +51,16 @@ import Testing
         let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
         let id = try DocumentID(validating: envelope)
         func send(_ name: JSONValue?, _ time: Int64) async throws -> LocalChangeOutcome? {
-            let change = PendingChange.Field(name: "name", value: name, time: time)
+            let change = PendingChange.Field(name: "name", value: name, time: Date(milliseconds: time))
             return try await peer.sendLocalChanges(["envelopes": [id: [change]], "transfers": ["none": []]]).first
         }
         let first = try #require(try await send("Family Holidays", 1_423_083_500_250))
         #expect(first.type == "envelopes" && first.documentID == id && first.refusal == nil)
         #expect(first.revision?.generation == 1 && first.attributes == ["name": .applied])
         let late = try #require(try await send("Holiday 2015", 1_423_083_400_000))
-        #expect(late.attributes == ["name": .superseded(by: "Family Holidays", time: 1_423_083_500_250)])
+        #expect(
+            late.attributes == ["name": .superseded(by: "Family Holidays", time: Date(milliseconds: 1_423_083_500_250))]
+        )
         #expect(try name == "Family Holidays")
         let ahead = try #require(try await send("from the future", 7_000_000_000_000))
         #expect(ahead.revision == nil && ahead.attributes.isEmpty)
