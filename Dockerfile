@@ -1,9 +1,9 @@
 # The server in a container: a small image of Debian with the package of `make dist`.
 #
 #   docker build -t settle .
-#   docker run -d -p 127.0.0.1:5984:5984 -v settle:/data -e SETTLE_ADMIN_PASSWORD=… settle
+#   docker run -d -p 127.0.0.1:5984:5984 -v settle:/data -e SETTLE_ADMIN=admin -e SETTLE_ADMIN_PASSWORD=… settle
 #
-# Without SETTLE_ADMIN_PASSWORD the first start prints a password for admin. docs/OPERATION.md has all settings.
+# Without these two variables the first start prints a password for admin. docs/OPERATION.md has all settings.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends dpkg-dev git make
 WORKDIR /source
