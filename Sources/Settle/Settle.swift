@@ -68,6 +68,7 @@
 @_exported public import struct SettleDatabase.PendingChange
 @_exported public import struct SettleDatabase.PendingObservation
 @_exported public import struct SettleDatabase.PolicyDecision
+@_exported public import struct SettleDatabase.ProcessSharing
 @_exported public import struct SettleDatabase.ReplicatedRevision
 @_exported public import enum SettleDatabase.Resolution
 @_exported public import struct SettleDatabase.ResolverIdentity

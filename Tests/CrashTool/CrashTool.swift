@@ -5,6 +5,8 @@ import Settle
 ///
 ///     CrashTool drive [ROUNDS] [SEED]               kill and check, repeatedly
 ///     CrashTool write FOLDER SEED DURABILITY KIND   write until killed
+///     CrashTool share FOLDER NAME COUNT             add documents, by turns with other processes
+///     CrashTool alone FOLDER NAME COUNT             add documents, with no other process
 ///     CrashTool fixture FOLDER                      make the fixture of the format
 ///     CrashTool corpus FOLDER                       make seeds for the fuzzers
 @main enum CrashTool {
@@ -23,11 +25,16 @@ import Settle
             write(
                 into: rest[0], seed: UInt64(rest[1]) ?? 0, Durability(rawValue: rest[2]) ?? .normal,
                 hasJournal: rest[3] == "journal")
+        case (let how?, let rest) where ["share", "alone"].contains(how) && rest.count == 3:
+            try Sharer.run(rest[0], name: rest[1], count: Int(rest[2]) ?? 0, isShared: how == "share")
         case ("fixture", let rest) where rest.count == 1: try Fixture(folder: rest[0]).make()
         case ("corpus", let rest) where rest.count == 1: try Corpus(folder: rest[0]).make()
         default:
             print(
-                "usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain | fixture|corpus FOLDER"
+                """
+                usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain
+                    | share|alone FOLDER NAME COUNT | fixture|corpus FOLDER
+                """
             )
             exit(2)
         }

@@ -27,11 +27,18 @@ final class BlobStore: Sendable {
     /// Numbers the files being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
 
-    init(files: DatabaseFiles?) throws {
+    /// - Parameters:
+    ///   - files: The files of the database; `nil` in memory.
+    ///   - isShared: Whether other processes use them, too. Then a download can't be resumed, since another process may be
+    ///     downloading the same content.
+    init(files: DatabaseFiles?, isShared: Bool) {
         self.files = files
-        partial = PartialBlobs(files: files)
+        partial = PartialBlobs(files: isShared ? nil : files)
         guard let files, FileManager.default.fileExists(atPath: files.newAttachments) else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
+            // Its name begins with the number of the process that was writing it.
+            let writer = name.split(separator: "-").first.flatMap { pid_t($0) }
+            if isShared, let writer, writer != getpid(), kill(writer, 0) == 0 { continue }
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
         }
     }
@@ -42,7 +49,7 @@ final class BlobStore: Sendable {
     func newFile() throws -> String? {
         guard let files else { return nil }
         guard files.exist else { throw Self.wasDeleted }
-        return files.newAttachments + "/\(Self.counter.add(1, ordering: .relaxed).newValue)"
+        return files.newAttachments + "/\(getpid())-\(Self.counter.add(1, ordering: .relaxed).newValue)"
     }
 
     /// The path of a large content, or `nil` in memory.

@@ -56,7 +56,11 @@ extension Database {
     ///
     /// Read it before the data, and use it as a cache key: a result from a state that includes its sequence stays valid
     /// while this stays the same.
-    package var newestCommit: Commit? { engine.isWriting ? nil : newest.withLock { $0 } }
+    package var newestCommit: Commit? {
+        // Another process may have written; then this reads it.
+        try? whileOpen {}
+        return engine.isWriting ? nil : newest.withLock { $0 }
+    }
 
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {

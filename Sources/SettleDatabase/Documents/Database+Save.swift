@@ -41,13 +41,36 @@ extension Database {
     public func saveAll(
         _ documents: [Document], onConflict conflict: SaveConflict = .fail
     ) throws -> [Result<Document, any Error>] {
+        try saveAll(documents, onConflict: conflict) {}
+    }
+
+    /// Saves many documents off the caller's thread, until the task is cancelled.
+    ///
+    /// It saves as ``saveAll(_:onConflict:)-([Document],_)`` does. If the task is cancelled, nothing is saved; with a handler that
+    /// merges, the documents saved until then stay saved.
+    ///
+    /// - Returns: For each document, in order, what was stored or the error.
+    /// - Throws: `CancellationError`, or ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    @discardableResult
+    public func saveAll(
+        _ documents: [Document], onConflict conflict: SaveConflict = .fail
+    ) async throws -> [Result<Document, any Error>] {
+        try await perform { database, cancellation in
+            try database.saveAll(documents, onConflict: conflict) { try cancellation.check() }
+        }
+    }
+
+    private func saveAll(
+        _ documents: [Document], onConflict conflict: SaveConflict, checking: () throws -> Void
+    ) throws -> [Result<Document, any Error>] {
         if case .merge = conflict {
             return documents.map { document in Result { try save(document, onConflict: conflict) } }
         }
         let bodies = documents.map { document in Result { try document.body() } }
         return try edit { editor in
             try zip(documents, bodies).map { document, body in
-                try Self.outcome {
+                try checking()
+                return try Self.outcome {
                     try Self.save(document, body.get(), onConflict: conflict, with: editor)
                 }
             }

@@ -30,6 +30,8 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let diskFull = DatabaseErrorCode(name: "disk_full")
     /// The system could not read or write; what was not acknowledged was not written.
     public static let inputOutput = DatabaseErrorCode(name: "input_output")
+    /// The database is suspended until ``Database/resume()``.
+    public static let suspended = DatabaseErrorCode(name: "suspended")
     /// The database was closed.
     public static let closed = DatabaseErrorCode(name: "closed")
     /// The content of an attachment is not in this database, or not what its digest says.

@@ -1,18 +1,21 @@
 internal import SettlePlatform
 
-/// A lock on a file that one process holds at a time; the system releases it when the process ends, however it ends.
+/// A lock on a file that one process holds at a time, or several that share it; the system releases it when the process ends,
+/// however it ends.
 package final class FileLock: Sendable {
     /// The locked file; `nil` once the lock was released.
     private let locked: Guarded<Int32?>
 
-    /// Takes the lock, and creates the file if it does not exist.
+    /// Takes the lock, and creates the file if it does not exist; `nil` if another process has it.
     ///
-    /// - Returns: `nil` if another process has it.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - isShared: Whether others may share it; then this waits for a process that has it alone.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
-    package init?(path: String) throws {
+    package init?(path: String, isShared: Bool = false) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw systemError("opening \(path)") }
-        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        if flock(descriptor, isShared ? LOCK_SH : LOCK_EX | LOCK_NB) != 0 {
             let error = errno == EWOULDBLOCK ? nil : systemError("locking \(path)")
             close(descriptor)
             if let error { throw error }

@@ -10,6 +10,8 @@ extension Database {
     ///     1-a ── 2-b ── 3-c ─┬─ 4-d ── 5-e        kept: 5-e and 4-x, the leaves; 3-c, where they part;
     ///                        └─ 4-x               2-b or 3-c if a peer has it. Let go: 1-a, 4-d.
     ///
+    /// Contents of attachments stay while several processes share the database (``DatabaseOptions/sharing``).
+    ///
     /// A damaged document is gone past and named to ``DatabaseOptions/warn``; what it may still hold is kept.
     ///
     /// Other writes go on between steps; while the file is rewritten at the end they wait. It may be stopped or killed at
@@ -32,13 +34,37 @@ extension Database {
         var result = CompactionResult()
         let newest = try age.map { try newestOldContent(for: $0) } ?? .max
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
-        result.blobs = try collectBlobs(progress)
+        // Another process may be about to save a document with a content that no document holds yet.
+        if options.sharing == nil { result.blobs = try collectBlobs(progress) }
         try noteCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        if try engine.maintain(.reclaimSpace).isDurable { try collectBlobFiles() }
+        if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectBlobFiles() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
         result.bytes = try before - engine.maintain(.measure).bytes - blobs.sizeOnDisk()
         return result
+    }
+
+    /// Compacts the database off the caller's thread, until the task is cancelled.
+    ///
+    /// It does what ``compact(keepingOldContentsFor:progress:)-(_,(MaintenanceProgress)->Void)`` does. If the task is cancelled, it
+    /// ends after the step at work, and what was let go of until then is gone.
+    ///
+    /// - Parameters:
+    ///   - age: How long superseded contents are kept; not at all unless given.
+    ///   - progress: Called with the progress on another thread, after each step.
+    /// - Returns: What was let go of.
+    /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; what `progress` throws.
+    @discardableResult
+    public func compact(
+        keepingOldContentsFor age: Duration? = nil,
+        progress: @escaping @Sendable (MaintenanceProgress) throws -> Void = { _ in }
+    ) async throws -> CompactionResult {
+        try await perform { database, cancellation in
+            try database.compact(keepingOldContentsFor: age) {
+                try progress($0)
+                try cancellation.check()
+            }
+        }
     }
 
     private func compactContents(

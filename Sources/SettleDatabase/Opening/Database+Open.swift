@@ -12,7 +12,7 @@ extension Database {
         return try DatabaseRegistry.shared.open(files) {
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             try FileHeader.check(files)
-            let lock = try DatabaseLock(files)
+            let lock = try ProcessTurn.take(files, waiting: options.sharing?.seconds ?? 0)
             // It may have been deleted before the lock was acquired.
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             return try make(files, lock, options)
@@ -29,7 +29,7 @@ extension Database {
         return try DatabaseRegistry.shared.open(files, isNew: true) {
             guard !files.exist else { throw alreadyExists(files) }
             try files.create()
-            let lock = try DatabaseLock(files)
+            let lock = try ProcessTurn.take(files, waiting: options.sharing?.seconds ?? 0)
             guard !files.exist else { throw alreadyExists(files) }
             try SQLiteEngine.create(files)
             return try make(files, lock, options)
@@ -52,14 +52,14 @@ extension Database {
     /// Creates an empty database in memory, which exists as long as the object.
     public static func inMemory(options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let engine = try SQLiteEngine(path: nil, durability: .normal, cacheBytes: options.cacheBytes)
-        return try opened(Database(engine: engine, files: nil, lock: nil, options: options))
+        return try opened(Database(engine: engine, files: nil, turn: nil, options: options))
     }
 
     /// Creates a database on another storage engine.
     public static func make(
         on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()
     ) throws -> Database {
-        try opened(Database(engine: engine, files: nil, lock: nil, options: options))
+        try opened(Database(engine: engine, files: nil, turn: nil, options: options))
     }
 
     private static func opened(_ database: Database) throws -> Database {
@@ -71,10 +71,22 @@ extension Database {
         _ files: DatabaseFiles, _ lock: DatabaseLock, _ options: DatabaseOptions
     ) throws -> Database {
         try files.create()
-        let engine = try SQLiteEngine(
-            path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
-            readers: options.readers, leavesShortLog: options.leavesShortLogs)
-        return try opened(Database(engine: engine, files: files, lock: lock, options: options))
+        if options.sharing == nil, files.folder.contains("/Containers/Shared/AppGroup/") {
+            options.warn(
+                """
+                \(files.folder) is in the folder of an App Group, where iOS ends an app that is suspended with a file locked; \
+                open the database with DatabaseOptions.sharing, or call suspend() before
+                """)
+        }
+        let turn = ProcessTurn(files, lock)
+        let engine = try SuspendableEngine(turn, sharing: options.sharing) {
+            try SQLiteEngine(
+                path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
+                readers: options.readers, leavesShortLog: options.leavesShortLogs || options.sharing != nil)
+        }
+        let database = try Database(engine: engine, files: files, turn: turn, options: options)
+        engine.onChange(database.suspensionHooks)
+        return try opened(database)
     }
 
     static func alreadyExists(_ files: DatabaseFiles) -> DatabaseError {

@@ -143,7 +143,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func putContent(_ content: RevisionContent) throws -> UInt64 {
         changes += 1
         // SQLite gives the number of the last row again when that is gone.
-        let floor = try setting(ContentMarks.floorSetting).flatMap { UInt64($0) }.flatMap(number)
+        let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
         statement.bind(1, DocumentAttachment.packed(content.attachments))
         if let floor { statement.bind(3, floor) }

@@ -6,4 +6,6 @@ public enum BodyToken {
     public static let record: UInt64 = 1
     /// Tokens of contents that are kept apart begin here.
     public static let firstApart: UInt64 = 2
+    /// The setting with the token after which new ones start, so that no token is reused.
+    static let floorSetting = "content_floor"
 }

@@ -7,8 +7,6 @@ internal import SettleCore
 struct ContentMarks {
     /// The setting with the marks.
     static let setting = "content_marks"
-    /// The setting with the token after which new ones start, so that no token is reused.
-    static let floorSetting = "content_floor"
     private static let most = 32
 
     private var marks: [(time: Int64, token: UInt64)]
@@ -55,10 +53,10 @@ extension Database {
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)
             let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0
-            let token = max(kept, try writer.setting(ContentMarks.floorSetting).flatMap { UInt64($0) } ?? 0)
+            let token = max(kept, try writer.setting(BodyToken.floorSetting).flatMap { UInt64($0) } ?? 0)
             marks.note(token, at: now, for: milliseconds)
             try writer.setSetting(ContentMarks.setting, to: marks.text)
-            try writer.setSetting(ContentMarks.floorSetting, to: String(token))
+            try writer.setSetting(BodyToken.floorSetting, to: String(token))
             return newest
         }
     }

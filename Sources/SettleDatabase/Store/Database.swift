@@ -15,18 +15,25 @@ private enum Identities {
 ///     let saved = try database.save(Document(id: "n1", body: ["text": "Hello"]), onConflict: .fail)
 ///     try database.document("n1")?["text"]?.string        // "Hello"
 ///
-/// Every call is synchronous and takes microseconds; ``perform(_:)`` keeps it off the caller's thread. Any number of
-/// threads may call at once: writes take turns and share commits, reads see the state of the last commit and
-/// never wait for a write.
+/// Calls are synchronous: reading a document takes microseconds, and saving one tens of microseconds, or a few hundred with
+/// ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Where work can take long, queries, many
+/// documents and compaction, there are `async` forms, which run off the caller's thread and end when the task is cancelled;
+/// ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number of threads may call at once: writes take turns
+/// and share commits, reads see the state of the last commit and never wait for a write.
 ///
 /// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
-/// another process gets ``DatabaseErrorCode/inUse``.
+/// another process gets ``DatabaseErrorCode/inUse``, unless both share it (``DatabaseOptions/sharing``). ``suspend()`` leaves
+/// the files to other processes for a while.
 ///
 /// ## Topics
 /// ### Opening
 /// - ``open(_:options:)``
 /// - ``create(_:options:)``
 /// - ``inMemory(options:)``
+/// ### Several processes
+/// - ``DatabaseOptions/sharing``
+/// - ``suspend()``
+/// - ``resume()``
 /// ### Documents
 /// - ``document(_:)-(DocumentID)``
 /// - ``save(_:onConflict:)-(Document,_)``
@@ -65,15 +72,15 @@ public final class Database: Sendable {
     let damages = DamageNotes()
     let sizeCount = Guarded<SizeCount?>(nil)
     let newest: Guarded<Commit>
-    private let lock: DatabaseLock?
+    private let turn: ProcessTurn?
     let hashers = HasherPool()
 
-    init(engine: any StorageEngine, files: DatabaseFiles?, lock: DatabaseLock?, options: DatabaseOptions) throws {
+    init(engine: any StorageEngine, files: DatabaseFiles?, turn: ProcessTurn?, options: DatabaseOptions) throws {
         self.engine = engine
-        self.lock = lock
+        self.turn = turn
         self.options = options
         path = files?.folder
-        blobs = try BlobStore(files: files)
+        blobs = BlobStore(files: files, isShared: options.sharing != nil)
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
@@ -121,6 +128,20 @@ public final class Database: Sendable {
         }
     }
 
+    /// Runs a closure off the caller's thread, which looks from time to time whether the task was cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the closure throws.
+    package func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Database, Cancellation) throws -> Result
+    ) async throws -> Result {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await perform { try body($0, cancellation) }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
     /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
     ///
     /// Acknowledged writes stay, and a transaction that calls this is still committed. Observations end. A database that is no
@@ -137,14 +158,14 @@ public final class Database: Sendable {
             return companions
         }
         withExtendedLifetime(ended) {}
-        lock?.release()
+        turn?.release()
         if isKept { DatabaseRegistry.shared.forget(self) }
     }
 
     deinit {
         expirations.cancel()
         engine.close()
-        lock?.release()
+        turn?.release()
         if let path { DatabaseRegistry.shared.forgetReleased(path) }
     }
 

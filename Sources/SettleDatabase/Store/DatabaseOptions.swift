@@ -24,6 +24,8 @@ public struct DatabaseOptions: Sendable {
     /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
     /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?
+    /// How several processes use the database by turns; `nil`, the default, gives it to one process, which is faster.
+    public var sharing: ProcessSharing?
     /// The current time in milliseconds since 1970; by default the system's.
     public var now: @Sendable () -> Int64 = {
         var time = timespec()

@@ -97,6 +97,14 @@ final class DatabaseRegistry: Sendable {
         entries.update { $0[Array(files.folder.utf8)] = database.map { Entry(database: $0) } }
     }
 
+    /// The open databases in a folder.
+    func databases(in folder: String) -> [Database] {
+        let prefix = Array((DatabaseFiles(folder: folder).folder + "/").utf8)
+        return entries.withLock { entries in
+            entries.filter { $0.key.starts(with: prefix) }.values.compactMap(\.database)
+        }
+    }
+
     /// Runs a closure that needs a database's lock. If this process had it open, another thread may be releasing it, so a held
     /// lock is retried for up to a second.
     private static func retrying<Result>(if wasKnown: Bool, _ make: () throws -> Result) throws -> Result {

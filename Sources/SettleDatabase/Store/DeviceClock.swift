@@ -74,6 +74,15 @@ final class DeviceClock: Sendable {
         if let isOn, isOn != stored?.isOn ?? false { try engine.hold { try set(isOn, $0) } }
     }
 
+    /// Continues after what another process may have stamped, since it had the database.
+    func readAgain(from engine: any StorageEngine) throws {
+        let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
+        state.withLock { state in
+            state.mayBeOn = stored?.isOn ?? false
+            (state.clock, state.known) = (nil, nil)
+        }
+    }
+
     /// Whether changes are stamped.
     func isOn(_ reader: any StorageReader) throws -> Bool { try stored(reader) != nil }
 

@@ -49,15 +49,31 @@ final class PendingCache: Sendable {
     let notifier = ChangeNotifier()
 
     /// Reads the journal once, a page at a time.
-    init(reading engine: any StorageEngine) throws {
+    init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
+
+    /// Reads the journal again, since another process may have written to it, and tells nobody.
+    func readAgain(from engine: any StorageEngine) throws {
+        var read = State()
         try engine.snapshot { reader in
             var last: Int64 = 0
             while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
-                for entry in page { append(entry) }
+                for entry in page {
+                    read.noteCommit(of: entry.number)
+                    read.documents[entry.documentID, default: []].append(Operation(entry))
+                }
                 last = end.number
             }
         }
+        state.withLock { state in
+            read.version = UpdateSequence(state.version.number + 1)
+            // No number is given twice while the database is open.
+            read.lastNumber = max(read.lastNumber, state.lastNumber)
+            state = read
+        }
     }
+
+    /// Tells observers that there may be a change.
+    func announce() { notifier.announce(version) }
 
     /// Adds an entry that was written after all others.
     func append(_ entry: StoredJournalEntry) { append(Operation(entry), of: entry.documentID) }

@@ -11,16 +11,36 @@ extension Database {
     ///
     /// - Returns: All documents, unless the query has a limit, which takes memory for all of them; see
     ///   ``pages(of:size:)``.
-    /// - Throws: ``QueryError`` when no index has the requested order (`noUsableIndex`) or the required index does
-    ///   not fit (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`;
+    /// - Throws: ``QueryError`` when no index has the requested order and too many documents match to sort them in memory
+    ///   (`noUsableIndex`), when the required index does not fit (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`;
     ///   ``SelectorError``; ``DatabaseError``.
     /// - Complexity: O(log *n* + *k*) for *k* rows in the range of the index that the conditions allow, O(*n*)
-    ///   without an index.
+    ///   without an index. Sorting in memory adds O(*m* log *m*) for *m* documents that match.
     public func find<Model>(_ query: DocumentQuery<Model>) throws -> QueryResult<Model> {
+        try find(query) {}
+    }
+
+    /// Finds the documents that match a query, off the caller's thread, until the task is cancelled.
+    ///
+    ///     let result = try await database.find(DocumentQuery<Person>().where { $0.age > 30 })
+    ///
+    /// It finds what ``find(_:)-(DocumentQuery<Model>)`` does.
+    ///
+    /// - Returns: All documents, unless the query has a limit.
+    /// - Throws: `CancellationError`; otherwise as the synchronous form.
+    public func find<Model>(_ query: DocumentQuery<Model>) async throws -> QueryResult<Model> {
+        try await perform { database, cancellation in try database.find(query) { try cancellation.check() } }
+    }
+
+    private func find<Model>(
+        _ query: DocumentQuery<Model>, checking: () throws -> Void
+    ) throws -> QueryResult<Model> {
+        try checking()
         var cursor = try FindCursor(query.options(), in: self)
-        try cursor.update()
+        try cursor.update { _, _ in try checking() }
         var result = QueryResult<Model>()
         while !cursor.isDone {
+            try checking()
             try cursor.next(lookingAt: 1000) { found in
                 result.append(found)
                 return true

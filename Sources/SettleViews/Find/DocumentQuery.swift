@@ -8,7 +8,8 @@ public import SettleDatabase
 ///
 /// A query is a value; each method returns a new one. If an index fits, it is used, chosen by CouchDB's rules (see
 /// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); otherwise all documents
-/// are scanned. Only an order requires an index. The results are the same with and without one.
+/// are scanned. Without an index, an order is made in memory, for a limited number of documents. The results are the same
+/// with and without one.
 ///
 /// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may hold documents of many kinds: those
 /// of a model that names its type (``DocumentModel/documentType``) are found by that, and a document that does not fit the model
@@ -21,6 +22,7 @@ public import SettleDatabase
 public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     private var conditions: [QueryCondition] = []
     private var sort: [SortField] = []
+    private var sortLimit = 10_000
     private var skipped = 0
     private var limit = Int.max
     private var fields: [String] = []
@@ -41,11 +43,27 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
         changed { $0.conditions.append(condition(QueryFields()).condition) }
     }
 
-    /// Sorts by these members, in their order, and replaces an earlier order.
+    /// Sorts by these members, in their order, and replaces an earlier order. Documents with equal values are ordered by
+    /// their ids. A document without one of the members is not found.
     ///
-    /// Requires an index that begins with these members, or with others that the conditions fix to one value, and
-    /// whose other members the conditions require. All fields have one direction.
-    public func sorted(by fields: SortField...) -> DocumentQuery { changed { $0.sort = fields } }
+    /// An index has this order if it begins with these members, or with others that the conditions fix to one value, and
+    /// if the conditions require its other members. Without such an index all matching documents are read and sorted in
+    /// memory, and ``QueryResult/warnings`` names the index to create. That works up to a number of documents; beyond it the
+    /// query throws ``QueryError`` with code `noUsableIndex`. Only as many as ``prefix(_:)`` and ``dropFirst(_:)`` need are
+    /// kept, so the first 100 of a million documents can be sorted so.
+    ///
+    /// - Parameters:
+    ///   - fields: The members, all with one direction.
+    ///   - limit: The maximum number of documents to sort without an index, 10,000 by default; 0 always requires an index.
+    /// - Returns: The query.
+    public func sorted(by fields: [SortField], withoutIndexUpTo limit: Int = 10_000) -> DocumentQuery {
+        changed { ($0.sort, $0.sortLimit) = (fields, limit) }
+    }
+
+    /// Sorts by these members, see ``sorted(by:withoutIndexUpTo:)-([SortField],_)``.
+    public func sorted(by fields: SortField..., withoutIndexUpTo limit: Int = 10_000) -> DocumentQuery {
+        sorted(by: fields, withoutIndexUpTo: limit)
+    }
 
     /// Returns at most `count` results.
     public func prefix(_ count: Int) -> DocumentQuery { changed { $0.limit = max(count, 0) } }
@@ -103,6 +121,7 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
         guard Set(sort.map(\.isDescending)).count < 2 else { throw IndexDefinition.mixed }
         var options = FindOptions(try selector())
         options.sort = sort
+        options.sortLimit = sortLimit > 0 ? sortLimit : nil
         options.limit = limit
         options.skip = skipped
         options.fields = fields

@@ -15,6 +15,7 @@ package struct FindCursor {
     private let index: ViewIndex?
     private let texts: TextRows?
     private var finder: TextFinder?
+    private var sorter: DocumentSorter?
     private let projection: Projection?
     /// The members that are read of a document to match and return it.
     private let asked: NeededMembers
@@ -55,10 +56,11 @@ package struct FindCursor {
         shown = NeededMembers(options.fields)
         filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
         sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
+        sorter = plan.sortsInMemory ? DocumentSorter(options, limit: options.sortLimit ?? 0) : nil
         search = plan.search
         (left, toSkip) = (options.limit, options.skip)
         isDone = options.limit == 0
-        if let bookmark = options.bookmark { resume(at: bookmark) }
+        if let bookmark = options.bookmark, sorter == nil { resume(at: bookmark) }
         if case .nowhere = search { isDone = true }
     }
 
@@ -123,12 +125,25 @@ package struct FindCursor {
     /// - Throws: ``DatabaseError``, or what the closure throws.
     package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard !isDone else { return }
+        if let sorter, sorter.isFilled { return try giveSorted(limit, body) }
         switch search {
         case .nowhere: isDone = true
         case .documents(let range): try findDocuments(range, limit, body)
         case .rows(let range): try findRows(range, limit, body)
         case .texts: try findTexts(limit, body)
         }
+        guard isDone, sorter != nil else { return }
+        sorter?.fill()
+        isDone = sorter?.isDone ?? true
+    }
+
+    private mutating func giveSorted(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
+        for _ in 0..<limit {
+            guard let next = sorter?.pop() else { break }
+            last = (next.found.id, next.key.utf8)
+            guard try give(next.found, body) else { break }
+        }
+        isDone = left == 0 || sorter?.isDone ?? true
     }
 
     private mutating func findDocuments(
@@ -136,7 +151,7 @@ package struct FindCursor {
     ) throws {
         // A small batch first: an exact search may end with it.
         let most = left.addingReportingOverflow(toSkip)
-        let wanted = plan.isExact && !most.overflow ? min(limit, most.partialValue) : limit
+        let wanted = plan.isExact && !most.overflow && sorter == nil ? min(limit, most.partialValue) : limit
         let page = try page(of: range, limit: wanted)
         if page.count < wanted { isDone = true }
         var rest = range
@@ -169,8 +184,15 @@ package struct FindCursor {
         if record.id.isDesign { return true }
         count()
         guard let found = found(record) else { return true }
+        guard sorter == nil else { return try keep(found, of: record) }
         last = (record.id, JSONValue.string(record.id.string).utf8)
         return try give(found, body)
+    }
+
+    /// Keeps a document that matches until all of them can be sorted.
+    private mutating func keep(_ found: FoundDocument, of record: DocumentRecord) throws -> Bool {
+        try sorter?.add(found, of: record)
+        return true
     }
 
     private mutating func findRows(
@@ -179,6 +201,8 @@ package struct FindCursor {
         guard let index else { return }
         let derives = plan.isCovering && CoveredDocument.canDerive(plan.index)
         var me = self
+        // Moved out of the property, so that its contents are not copied.
+        sorter = nil
         var looked = 0
         let rest = try source.read(index) { reading in
             try source.snapshot {
@@ -216,6 +240,7 @@ package struct FindCursor {
             guard (plan.isExact && isKnown) || matches(record), isKnown || isInFilter(record),
                 let part = self.found(record)
             else { return true }
+            guard sorter == nil else { return try keep(part, of: record) }
             found = part
         }
         last = (id, Array(row.key))

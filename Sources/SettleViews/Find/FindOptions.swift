@@ -5,8 +5,11 @@ package import SettleDatabase
 package struct FindOptions: Sendable {
     /// The selector of the documents.
     package var selector: MangoSelector
-    /// The order of the results, which requires an index.
+    /// The order of the results, which requires an index unless ``sortLimit`` is set.
     package var sort: [SortField] = []
+    /// The maximum number of documents that may be sorted in memory, if no index has the order; `nil` for none, as in
+    /// CouchDB.
+    package var sortLimit: Int?
     /// The maximum number of documents.
     package var limit = 25
     /// The number of documents to skip, on each page again.

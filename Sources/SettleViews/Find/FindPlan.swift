@@ -30,7 +30,7 @@ package struct FindPlan: Sendable {
     package let index: QueryIndex
     /// The bounds; `nil` if the conditions contradict each other, so that there is nothing to search.
     package let bounds: Bounds?
-    /// Whether results are in descending order.
+    /// Whether the index is read in descending order.
     package let isDescending: Bool
     /// Whether the index has all members in conditions and in the selection.
     package let isCovering: Bool
@@ -39,6 +39,8 @@ package struct FindPlan: Sendable {
     let isExact: Bool
     /// Why the other indexes were not chosen.
     let trace: FindTrace
+    /// Whether the documents are sorted in memory, for the index does not have their order.
+    package let sortsInMemory: Bool
     /// Warnings for the client.
     package let warnings: [String]
 }

@@ -9,7 +9,8 @@ import SettleDatabase
 ///                 ──→ an index of fields rather than the list of all documents
 ///                 ──→ most conditions on its first fields, then fewest fields, then the names
 ///
-/// A query with `$text` is answered by a text index only, and a text index answers no other query.
+/// A query with `$text` is answered by a text index only, and a text index answers no other query. If no index has the
+/// order, a query that may be sorted in memory is planned without its order.
 package struct FindPlanner {
     private let options: FindOptions
     /// The conditions on documents.
@@ -18,6 +19,8 @@ package struct FindPlanner {
     let searches: [String]
     private let indexes: [QueryIndex]
     private let ranges: SelectorRanges
+    /// The order to sort the documents in, when no index has it.
+    private var sortedInMemory: [SortField] = []
 
     /// - Parameters:
     ///   - options: The query.
@@ -37,9 +40,22 @@ package struct FindPlanner {
     ///   `multipleTextIndexes` when there are several text indexes, or `invalidIndex` when the requested index does
     ///   not fit and no other is allowed.
     package func plan() throws -> FindPlan {
+        if let unordered { return try unordered.plan() }
         let trace = try chosen()
         guard let index = trace.winner else { throw noUsableIndex }
         return plan(index, trace)
+    }
+
+    /// The same query without an order, if no index has the order and the documents may be sorted in memory.
+    var unordered: FindPlanner? {
+        guard options.sortLimit != nil, !options.sort.isEmpty, searches.isEmpty,
+            !inScope.contains(where: { unusable($0).isEmpty })
+        else { return nil }
+        var unordered = options
+        unordered.sort = []
+        var planner = FindPlanner(unordered, indexes: indexes)
+        planner.sortedInMemory = options.sort
+        return planner
     }
 
     private var noUsableIndex: QueryError {
@@ -50,15 +66,22 @@ package struct FindPlanner {
         return QueryError(.noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
     }
 
+    /// The indexes without a partial filter.
+    private var global: [QueryIndex] { indexes.filter { $0.partialFilter == nil } }
+
+    /// The indexes that may be used at all: without partial ones, except those requested by name.
+    private var inScope: [QueryIndex] {
+        let named = indexes.filter { options.names($0) && $0.partialFilter != nil }
+        return (global + named).filter { !$0.isPartitioned }
+    }
+
     /// Chooses an index and records the reasons.
     ///
     /// - Parameter isExplained: Whether a missing index for the order is not an error; then there is no winner.
     /// - Returns: The trace with the winner.
     /// - Throws: ``QueryError``.
     func chosen(isExplained: Bool = false) throws -> FindTrace {
-        let global = indexes.filter { $0.partialFilter == nil }
-        let named = indexes.filter { options.names($0) && $0.partialFilter != nil }
-        let inScope = (global + named).filter { !$0.isPartitioned }
+        let inScope = inScope
         let reasons = inScope.map { ($0, unusable($0)) }
         let usable = reasons.filter { $0.1.isEmpty }.map(\.0)
         guard !usable.isEmpty || isExplained else { throw noUsableIndex }
@@ -164,14 +187,14 @@ package struct FindPlanner {
         return FindPlan(
             index: index, bounds: bounds.map { isDescending ? .init(start: $0.end, end: $0.start) : $0 },
             isDescending: isDescending, isCovering: isCovering, search: search, isExact: isExact(index), trace: trace,
-            warnings: warnings(index))
+            sortsInMemory: !sortedInMemory.isEmpty, warnings: warnings(index))
     }
 
     private func plan(ofTexts index: QueryIndex, _ isDescending: Bool, _ trace: FindTrace) -> FindPlan {
         FindPlan(
             index: index, bounds: FindPlan.Bounds(start: .null, end: .null), isDescending: isDescending,
             isCovering: false, search: selector.isVacuous ? .nowhere : .texts(searches),
-            isExact: selector.fields.isEmpty, trace: trace, warnings: warnings(index))
+            isExact: selector.fields.isEmpty, trace: trace, sortsInMemory: false, warnings: warnings(index))
     }
 
     private func idBounds(_ range: FieldRange) -> FindPlan.Bounds {
@@ -225,7 +248,7 @@ package struct FindPlanner {
 
     /// Whether an index has all members in conditions and in the selection.
     private func covers(_ index: QueryIndex) -> Bool {
-        !options.fields.isEmpty && index.has(options.fields + selector.fields)
+        !options.fields.isEmpty && sortedInMemory.isEmpty && index.has(options.fields + selector.fields)
     }
 
     private func warnings(_ index: QueryIndex) -> [String] {
@@ -239,6 +262,7 @@ package struct FindPlanner {
         if index.isAllDocuments {
             warnings.append("No matching index found, create an index to optimize query time.")
         }
+        if !sortedInMemory.isEmpty { warnings.append(DocumentSorter.warning(sortedInMemory)) }
         return warnings
     }
 }

@@ -17,7 +17,8 @@ public struct QueryPlan: Sendable {
         public let rank: Int
     }
 
-    /// The chosen index; `nil` when no index has the requested order, so that the query fails.
+    /// The chosen index; `nil` when no index has the requested order, and the documents must not be sorted without one,
+    /// so that the query fails.
     public let index: QueryIndex?
     /// The search of a text index; `nil` for a query without `$text`.
     public let search: String?
@@ -28,6 +29,8 @@ public struct QueryPlan: Sendable {
     public let end: JSONValue
     /// Whether the index is read backward.
     public let isDescending: Bool
+    /// Whether the documents are sorted in memory, for no index has the requested order.
+    public let sortsInMemory: Bool
     /// Whether the index has all members in conditions and in the selection, so that no document is read.
     public let isCovering: Bool
     /// The other indexes.
@@ -45,6 +48,7 @@ extension FindPlanner {
     ///
     /// - Throws: ``QueryError`` with code `invalidIndex`.
     package func explained() throws -> QueryPlan {
+        if let unordered { return try unordered.explained() }
         let trace = try chosen(isExplained: true)
         let found = trace.winner == nil ? nil : try plan()
         let indexable = Set(selector.conditions.map(\.path))
@@ -52,7 +56,8 @@ extension FindPlanner {
         return QueryPlan(
             index: found?.index, search: searches.isEmpty ? nil : searches.joined(separator: " AND "),
             start: found?.bounds?.start ?? .null, end: found?.bounds?.end ?? .null,
-            isDescending: found?.isDescending ?? false, isCovering: found?.isCovering ?? false,
+            isDescending: found?.isDescending ?? false, sortsInMemory: found?.sortsInMemory ?? false,
+            isCovering: found?.isCovering ?? false,
             candidates: trace.candidates, indexableFields: selector.fields.filter { indexable.contains($0) },
             unindexableFields: unindexable, warnings: found?.warnings ?? [])
     }

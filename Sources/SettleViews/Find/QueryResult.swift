@@ -9,7 +9,8 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     public internal(set) var misfits: [MisfitDocument] = []
     /// A bookmark to continue after the last document; `nil` for an empty result.
     public internal(set) var bookmark: String?
-    /// Warnings, in CouchDB's wording: no index was used, or another one than requested.
+    /// Warnings, in CouchDB's wording: no index was used, or another one than requested; and whether documents were sorted
+    /// in memory.
     public internal(set) var warnings: [String] = []
     /// The costs of the query.
     public internal(set) var statistics = QueryStatistics()

@@ -15,15 +15,10 @@ struct TextFinder {
 
     private let rows: TextRows
     private let expression: String
-    private let sort: [SortField]
-    /// With an order: the position to continue after.
-    private var start: [UInt8]?
-    /// The maximum number of documents per batch.
-    private let wanted: Int
+    /// With an order: the first documents of those examined.
+    private var first: FirstDocuments<Hit>?
 
     private var hits: ArraySlice<Hit> = []
-    /// With an order: examined documents that may be among the first, by the bytes of their positions.
-    private var kept: [(place: [UInt8], hit: Hit)] = []
     private var lastRow: TextRow?
     private var lastNumber = Int64.min
     private var pageSize = Self.firstPage
@@ -51,14 +46,9 @@ struct TextFinder {
             throw QueryError(.textSearch, error.message)
         }
         rows = try index.rows(in: database)
-        sort = options.sort
-        let most = options.limit.addingReportingOverflow(options.skip)
-        wanted = most.overflow ? largest : max(min(most.partialValue, largest), 1)
-        guard let bookmark = options.bookmark else { return }
-        if sort.isEmpty {
+        first = options.sort.isEmpty ? nil : FirstDocuments(options, largest: largest)
+        if first == nil, let bookmark = options.bookmark {
             lastRow = TextRow(id: bookmark.id, score: bookmark.key[0]?.number?.double ?? 0)
-        } else {
-            start = Self.place(Hit(id: bookmark.id, key: bookmark.key))
         }
     }
 
@@ -78,7 +68,7 @@ struct TextFinder {
     /// - Throws: ``DatabaseError``, or what the closure throws.
     mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSONValue?) throws {
         guard hits.isEmpty, !hasAll else { return }
-        try sort.isEmpty ? fillByRelevance() : fillInOrder(limit, key)
+        try first == nil ? fillByRelevance() : fillInOrder(limit, key)
     }
 
     private mutating func fillByRelevance() throws {
@@ -95,30 +85,11 @@ struct TextFinder {
         let page = try rows.read { try $0.rows(expression, afterNumber: last, limit: limit) }
         for row in page {
             guard let key = try key(row.id) else { continue }
-            let place = Self.place(Hit(id: row.id, key: key))
-            if let start, !isBefore(start, place) { continue }
-            kept.append((place, Hit(id: row.id, key: key)))
+            first?.add(Hit(id: row.id, key: key), key: key, id: row.id)
         }
         lastNumber = page.last?.number ?? lastNumber
-        let isWhole = page.count < limit
-        if isWhole || kept.count > 2 * wanted + 1000 { keepFirst(wanted) }
-        guard isWhole else { return }
-        hasAll = kept.count < wanted
-        hits = kept.map(\.hit)[...]
-        (start, lastNumber) = (kept.last?.place ?? start, .min)
-        kept = []
-    }
-
-    private mutating func keepFirst(_ count: Int) {
-        let sorted = kept.sorted { isBefore($0.place, $1.place) }
-        kept = sorted.count > count ? Array(sorted.prefix(count)) : sorted
-    }
-
-    private static func place(_ hit: Hit) -> [UInt8] {
-        RowPosition.make(key: SortKey.of(hit.key), id: hit.id, number: 0)
-    }
-
-    private func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        sort[0].isDescending ? RowPosition.isBefore(right, left) : RowPosition.isBefore(left, right)
+        guard page.count < limit, let taken = first?.take() else { return }
+        (hits, hasAll) = (taken.documents[...], taken.areAll)
+        lastNumber = .min
     }
 }

@@ -11,7 +11,7 @@ internal import Foundation
 ///
 /// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a database
 /// in memory are in a temporary folder, which is removed with the database.
-package final class IndexFolder: Sendable {
+package final class IndexFolder: FileHolder {
     private let folder: String
     private let isTemporary: Bool
     private let openIndexes: OpenIndexes
@@ -24,7 +24,7 @@ package final class IndexFolder: Sendable {
 
     private init(_ database: Database) {
         isTemporary = database.path == nil
-        openIndexes = OpenIndexes(limit: database.openIndexes)
+        openIndexes = OpenIndexes(limit: database.openIndexes, of: database)
         folder =
             database.path.map { $0 + "/views" }
             ?? FileManager.default.temporaryDirectory.path + "/settle-views-" + UUID().uuidString
@@ -33,6 +33,8 @@ package final class IndexFolder: Sendable {
     deinit {
         if isTemporary { try? FileManager.default.removeItem(atPath: folder) }
     }
+
+    package func closeFiles() { openIndexes.closeAll() }
 
     /// The folder of a database.
     package static func of(_ database: Database) -> IndexFolder {

@@ -6,11 +6,33 @@ internal import SettlePlatform
 ///     used   a c b d     note(c), limit 3     →     b d c, and the files of a are closed
 final class OpenIndexes: Sendable {
     private let limit: Int
+    /// The database, whose files are open while an index is used.
+    private weak let database: Database?
     /// The least recently used one first.
     private let used = Guarded<[any FiledIndex]>([])
 
-    /// - Parameter limit: The maximum number; indexes in use count, but stay open.
-    init(limit: Int) { self.limit = max(limit, 1) }
+    /// - Parameters:
+    ///   - limit: The maximum number; indexes in use count, but stay open.
+    ///   - database: The database.
+    init(limit: Int, of database: Database) {
+        self.limit = max(limit, 1)
+        self.database = database
+    }
+
+    /// Runs a closure while no other process uses the files.
+    func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let database else { return try body() }
+        return try database.whileOpen(body)
+    }
+
+    /// Closes the files of all indexes.
+    func closeAll() {
+        let doomed = used.withLock { used in
+            defer { used = [] }
+            return used
+        }
+        for index in doomed { index.release() }
+    }
 
     /// Records the use of an index.
     ///
@@ -51,7 +73,7 @@ package protocol FiledIndex: AnyObject, Sendable {
 
 extension FiledIndex {
     /// Runs a closure while the files are kept open.
-    func using<Result>(_ body: () throws -> Result) rethrows -> Result {
+    func using<Result>(_ body: () throws -> Result) throws -> Result {
         try usingOpened {
             use.openIndexes?.closeOthers()
             return try body()
@@ -59,10 +81,19 @@ extension FiledIndex {
     }
 
     /// The same where no file is opened, and so no other has to be closed.
-    func usingOpened<Result>(_ body: () throws -> Result) rethrows -> Result {
+    func usingOpened<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let others = use.openIndexes else { return try inUse(body) }
+        return try others.whileOpen {
+            try inUse {
+                others.note(self)
+                return try body()
+            }
+        }
+    }
+
+    private func inUse<Result>(_ body: () throws -> Result) rethrows -> Result {
         use.begin()
         defer { use.end(closeFiles) }
-        use.openIndexes?.note(self)
         return try body()
     }
 

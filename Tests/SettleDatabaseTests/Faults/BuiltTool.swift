@@ -12,17 +12,31 @@ struct BuiltTool {
 
     /// Runs it to its end; returns its status and output.
     func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
+        let process = process(arguments)
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        process.standardInput = FileHandle.nullDevice
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         let status = process.waitForEnd()
         return (status, String(decoding: data, as: UTF8.self))
+    }
+
+    /// Starts it without output.
+    func start(_ arguments: [String]) throws -> Process {
+        let process = process(arguments)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    private func process(_ arguments: [String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        return process
     }
 }

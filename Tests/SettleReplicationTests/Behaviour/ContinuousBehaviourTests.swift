@@ -52,6 +52,27 @@ struct ContinuousBehaviourTests {
         try expectSame(source.database, target.database)
     }
 
+    @Test func `a continuous replication goes on after a database was suspended and resumed`() async throws {
+        let (first, second) = try (TemporaryDatabase(.file), TemporaryDatabase(.file))
+        let (source, target) = (first.database, second.database)
+        var configuration = ReplicationConfiguration(
+            source: LocalPeer(source), target: LocalPeer(target))
+        configuration.isContinuous = true
+        configuration.retry.firstDelay = .milliseconds(5)
+        configuration.retry.maximumDelay = .milliseconds(20)
+        let replicator = OneWayReplicator(configuration)
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        try target.suspend()
+        try source.put("a", ["n": 1])
+        await replicator.waits { $0.mode == .active }
+        #expect(throws: DatabaseError.self) { try target.document("a") }
+        try target.resume()
+        try await replicator.waits { _ in try target.document("a") != nil }
+        await replicator.stop()
+        withExtendedLifetime((first, second)) {}
+    }
+
     // SEMANTICS 92
     @Test(arguments: PeerPair.all)
     func `a one-shot replication ends even if writes continue`(pair: PeerPair) async throws {

@@ -123,7 +123,7 @@ import Testing
         try here.database.put("a", ["title": "here", "text": "x"])
         // This copy doesn't know that a peer has the first revision, so compaction drops its content.
         try there.database.put("a", ["title": "t", "text": "there"])
-        try here.database.compact()
+        try await here.database.compact()
         _ = try await pull(here.database, from: there.peer, .threeWayMerge())
         #expect(try here.database.document("a")?.json == ["title": "here", "text": "there"])
         #expect(try here.database.conflictedDocumentIDs().isEmpty)

@@ -118,7 +118,7 @@ import Testing
     @Test func `compaction removes partial downloads that are not resumed`() async throws {
         try await bringSome(500_000)
         let notes = try open()
-        try notes.compact()
+        try await notes.compact()
         #expect(try partial().isEmpty)
         let source = Parts(bytes)
         _ = try await store(source, in: notes)

@@ -71,6 +71,9 @@ struct FindPropertyTests {
         for index in try pair.indexed.indexes() { try ask(pair.indexed, selector, by: index, expected, note) }
         try askSorted(pair.indexed, selector, &questions, expected, note)
         try askInPages(pair.indexed, selector, &questions, expected, note)
+        for database in [pair.plain, pair.indexed] {
+            try askSortedInMemory(database, selector, &questions, expected, note)
+        }
     }
 
     /// The ids of the matching documents, by testing each.
@@ -147,6 +150,46 @@ struct FindPropertyTests {
         for (left, right) in zip(keys, keys.dropFirst()) {
             #expect(Collation.compare(left, right) != wrong, "\(note) by \(options.sort): \(left) \(right)")
         }
+    }
+
+    /// Uses any order, whole and in pages, with an index or without one: the documents that have its members, in that
+    /// order.
+    private func askSortedInMemory(
+        _ database: Database, _ selector: MangoSelector, _ questions: inout RandomQuestions, _ expected: [String],
+        _ note: Comment
+    ) throws {
+        let isDescending = questions.random.oneIn(2)
+        let fields: [SortField] = questions.fields().map { isDescending ? .descending($0) : .ascending($0) }
+        let paths = fields.map { SelectorPath($0.path) }
+        var wanted: [(key: JSONValue, id: String)] = []
+        for id in expected { if let key = try key(of: id, paths, in: database) { wanted.append((key, id)) } }
+        wanted.sort { left, right in
+            let order = Collation.compare(left.key, right.key)
+            return order == .same
+                ? Array(left.id.utf8).lexicographicallyPrecedes(Array(right.id.utf8)) : order == .before
+        }
+        if isDescending { wanted.reverse() }
+        var options = FindOptions(selector)
+        options.sort = fields
+        options.sortLimit = max(wanted.count, 1)
+        let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: database)).plan()
+        let found = try ids(options, in: database)
+        // An index with more members orders equal values by these.
+        guard plan.sortsInMemory else {
+            #expect(found.sorted() == wanted.map(\.id).sorted(), "\(note) by \(fields)")
+            return
+        }
+        #expect(found == wanted.map(\.id), "\(note) by \(fields)")
+        var query = DocumentQuery<JSONValue>(selector).sorted(by: fields, withoutIndexUpTo: 10)
+            .prefix(1 + questions.random.below(10))
+        var paged: [String] = []
+        while true {
+            let page = try database.find(query)
+            paged += page.rows.map(\.id.string)
+            if page.rows.isEmpty || paged.count > wanted.count { break }
+            query = query.after(page.bookmark)
+        }
+        #expect(paged == wanted.map(\.id), "\(note) by \(fields), in pages")
     }
 
     private func key(of id: String, _ paths: [SelectorPath], in database: Database) throws -> JSONValue? {

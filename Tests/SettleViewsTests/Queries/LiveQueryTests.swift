@@ -44,7 +44,7 @@ struct LiveQueryTests {
             case 1: try database.purge(id)
             default: try database.update(id) { $0["n"] = JSONValue(random.below(12)) }
             }
-            let now = try database.find(query)
+            let now = try await database.find(query)
             if now.rows.map(\.mark) != shown?.rows.map(\.mark) { shown = try await live.next() }
             #expect(shown?.rows.map(\.mark) == now.rows.map(\.mark), "seed \(seed)")
         }

@@ -1,0 +1,86 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// Sorts the documents of a query in memory, when no index has their order.
+///
+///     every match ─add─→ the first of them by their values, then by their ids ─pop─→ the result
+///
+/// As in an index, a document without one of the members is not found. The memory is that of the documents the query
+/// asks for, and at most of the limit.
+struct DocumentSorter: Sendable {
+    /// A document and what it is sorted by.
+    struct Sorted: Sendable {
+        let found: FoundDocument
+        let key: JSONValue
+    }
+
+    private let limit: Int
+    /// Whether the query asks for more documents than may be sorted.
+    private let isOpen: Bool
+    private let fields: [String]
+    private let paths: [SelectorPath]
+    private let members: NeededMembers
+    private var first: FirstDocuments<Sorted>
+    private var sorted: ArraySlice<Sorted> = []
+
+    /// Whether all matches were added.
+    private(set) var isFilled = false
+
+    /// - Parameters:
+    ///   - options: The query, with an order.
+    ///   - limit: The maximum number of documents to sort.
+    init(_ options: FindOptions, limit: Int) {
+        self.limit = max(limit, 1)
+        let most = options.limit.addingReportingOverflow(options.skip)
+        isOpen = most.overflow || most.partialValue > self.limit
+        fields = options.sort.map(\.path)
+        paths = fields.map { SelectorPath($0) }
+        members = NeededMembers(fields)
+        first = FirstDocuments(options, largest: self.limit)
+    }
+
+    /// Whether all documents were returned.
+    var isDone: Bool { isFilled && sorted.isEmpty }
+
+    /// Adds a document that matches.
+    ///
+    /// - Throws: ``QueryError`` with code `noUsableIndex` if there are more of them than may be sorted.
+    mutating func add(_ found: FoundDocument, of record: DocumentRecord) throws {
+        guard let json = members.json(of: record, hasConflicts: false) else { return }
+        var values: [JSONValue] = []
+        for path in paths {
+            guard case .value(let value) = path.destination(in: json) else { return }
+            values.append(value)
+        }
+        let key = JSONValue.array(values)
+        first.add(Sorted(found: found, key: key), key: key, id: found.id)
+        guard isOpen, first.count > limit else { return }
+        throw QueryError(
+            .noUsableIndex,
+            """
+            More than \(limit) documents match, too many to sort without an index. Create one with \
+            createIndex(on: \(Self.listed(fields))), or ask for fewer documents with prefix(_:).
+            """)
+    }
+
+    /// Sorts the documents.
+    mutating func fill() {
+        sorted = first.take().documents[...]
+        isFilled = true
+    }
+
+    /// Removes and returns the next document.
+    mutating func pop() -> Sorted? { sorted.popFirst() }
+
+    /// The warning of a query that is answered so.
+    static func warning(_ sort: [SortField]) -> String {
+        """
+        No index has this order, so the documents that match are sorted in memory; create one with \
+        createIndex(on: \(listed(sort.map(\.path)))).
+        """
+    }
+
+    private static func listed(_ fields: [String]) -> String {
+        fields.map { JSONValue.string($0).description }.joined(separator: ", ")
+    }
+}

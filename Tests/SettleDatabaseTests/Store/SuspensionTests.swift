@@ -1,0 +1,174 @@
+import Foundation
+import Settle
+import SettleCore
+import SettlePlatform
+import SettleTesting
+import Testing
+
+/// A suspended database leaves its files to other processes.
+struct SuspensionTests {
+    private let folder: TemporaryFolder
+    private let store: DocumentStore
+    private let database: Database
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try DocumentStore(path: folder.path)
+        database = try store.create("notes")
+        try database.createIndex(on: "number")
+        try database.add("a")
+    }
+
+    private var path: String { folder("notes.settle") }
+
+    /// Adds documents in another process, and returns whether that was possible.
+    private func addElsewhere(_ count: Int, how: String = "alone") throws -> Bool {
+        try BuiltTool("CrashTool").run([how, path, "other", "\(count)"]).status == 0
+    }
+
+    private func numbered() throws -> Int {
+        try database.find(DocumentQuery<JSONValue>(MangoSelector(["number": ["$gte": 0]]))).rows.count
+    }
+
+    @Test func `another process uses a suspended database, and its changes are there afterwards`() throws {
+        #expect(try numbered() == 0)
+        #expect(try !addElsewhere(1))
+        try store.suspend()
+        #expect(database.isSuspended)
+        #expect(try addElsewhere(3))
+        #expect(throws: DatabaseError.self) { try database.document("counter") }
+        try store.resume()
+        #expect(try !database.isSuspended && database.document("counter")?["n"] == 3)
+        #expect(try numbered() == 3)
+        #expect(try !addElsewhere(1))
+        try database.update("counter") { $0["n"] = 4 }
+        #expect(try database.info().documents.live == 6)
+    }
+
+    @Test func `calls on a suspended database say so, and closing it is possible`() throws {
+        try database.suspend()
+        try database.suspend()
+        #expect(code { try database.add("b") } == .suspended)
+        #expect(code { try database.document("a") } == .suspended)
+        #expect(code { try numbered() } == .suspended)
+        #expect(code { try database.compact() } == .suspended)
+        #expect(code { try store.open("notes").document("a") } == .suspended)
+        database.close()
+        #expect(code { try database.resume() } == .closed)
+        #expect(try store.open("notes").document("a") != nil)
+    }
+
+    @Test func `a suspended database has no file open`() throws {
+        #expect(try numbered() == 0 && openFiles().count > 1)
+        try database.suspend()
+        #expect(openFiles() == [])
+        try database.resume()
+        #expect(try numbered() == 0)
+    }
+
+    private func openFiles() -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }.filter { $0.hasPrefix(path) }
+    }
+
+    @Test func `suspending waits for a transaction, which goes on`() async throws {
+        let (begun, suspending) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let database = database
+        async let written: Void = database.perform { database in
+            try database.transaction {
+                try database.add("b")
+                begun.signal()
+                suspending.wait()
+                while !database.isSuspended { usleep(1000) }
+                // A read in the transaction is a part of it.
+                #expect(try database.document("b") != nil)
+                try database.add("c")
+            }
+        }
+        try await database.perform { _ in
+            begun.wait()
+            suspending.signal()
+            try database.suspend()
+        }
+        try await written
+        #expect(code { try database.document("c") } == .suspended)
+        try database.resume()
+        #expect(try database.document("c") != nil)
+    }
+
+    @Test func `a transaction or a snapshot can't suspend its own database`() throws {
+        #expect(code { try database.transaction { try database.suspend() } } == .invalid)
+        #expect(
+            code {
+                try database.snapshot {
+                    _ = try database.document("a")
+                    try database.suspend()
+                }
+            } == .invalid)
+        #expect(try database.document("a") != nil)
+    }
+
+    @Test func `a database that another process has taken stays suspended until it is free`() throws {
+        try database.suspend()
+        let other = try BuiltTool("CrashTool").start(["write", path, "1", "normal", "plain"])
+        while code({ try resumeAndSuspend() }) == nil { usleep(1000) }
+        #expect(code { try database.resume() } == .inUse)
+        #expect(database.isSuspended)
+        end(other)
+        try database.resume()
+        #expect(try database.info().documents.live > 1)
+    }
+
+    private func resumeAndSuspend() throws {
+        try database.resume()
+        try database.suspend()
+    }
+
+    @Test func `an observer learns after resuming what another process has written`() async throws {
+        var changes = try database.observe(since: try database.lastSequence()).makeAsyncIterator()
+        try database.suspend()
+        #expect(try addElsewhere(1))
+        try database.resume()
+        #expect(try await changes.next()?.id == "counter")
+    }
+
+    @Test func `stamps go on after those of another process`() throws {
+        try database.setFieldClocks(true)
+        try database.update("counter") { $0["n"] = 1 }
+        try database.suspend()
+        #expect(try addElsewhere(2))
+        try database.resume()
+        let before = try #require(try clock())
+        try database.update("counter") { $0["n"] = 9 }
+        let after = try #require(try clock())
+        #expect(before < after)
+    }
+
+    private func clock() throws -> FieldClock? {
+        try database.document("counter")?.json.object.map { ClockedDocument($0)["n"] } ?? nil
+    }
+}
+
+func end(_ process: Process) {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitForEnd()
+}
+
+/// Where an app is ended for a lock that it holds.
+struct GroupFolderTests {
+    @Test func `a database in the folder of an App Group is warned about unless it is shared`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder("Containers/Shared/AppGroup/1F2E/notes.settle")
+        try FileManager.default.createDirectory(
+            atPath: folder("Containers/Shared/AppGroup/1F2E"), withIntermediateDirectories: true)
+        let warnings = Guarded<[String]>([])
+        var options = DatabaseOptions()
+        options.warn = { warning in warnings.withLock { $0.append(warning) } }
+        try Database.create(path, options: options).close()
+        #expect(warnings.withLock { $0.count == 1 && $0[0].contains("call suspend() before") })
+        options.sharing = ProcessSharing()
+        try Database.open(path, options: options).close()
+        #expect(warnings.withLock { $0.count == 1 })
+    }
+}
