@@ -1,3 +1,5 @@
+internal import SettleServer
+
 /// A setting of `settle serve`: an option, an environment variable, and a member of the configuration file.
 struct ServeSetting: Sendable {
     /// The kind of a value.
@@ -65,6 +67,9 @@ struct ServeSetting: Sendable {
         ServeSetting("admin_password", isInFile: false, isSecret: true, "the administrator's password"),
         ServeSetting("admin_password_file", value: "FILE", "a file with the password on its first line"),
         ServeSetting("config", value: "FILE", isInFile: false, "the configuration file, see docs/OPERATION.md"),
+        ServeSetting(
+            "preset", .choice(ServerPreset.allCases.map(\.rawValue)), value: "NAME",
+            "the settings that an app expects; obsidian for Obsidian's LiveSync"),
         ServeSetting("tls_cert", value: "FILE", "serve over TLS with the certificate in this file (PEM)"),
         ServeSetting("tls_key", value: "FILE", "the certificate's private key (PEM)"),
         ServeSetting(

@@ -36,9 +36,13 @@ extension ServeSettings {
         let server = ServeSetting.all.map { setting in
             Row(name: setting.name, value: shown(setting), source: origin(setting) ?? "default")
         }
+        let standard = Self.shown(SecurityOptions())
         return server
-            + Self.shown(security).map { name, value in
-                Row(name: name, value: value, source: securityMembers.contains(name) ? "file" : "default")
+            + zip(Self.shown(security), standard).map { setting, standard in
+                let source = setting.1 == standard.1 ? "default" : "preset"
+                return Row(
+                    name: setting.0, value: setting.1,
+                    source: securityMembers.contains(setting.0) ? "file" : source)
             } + [Row(name: "replicator", value: replicator.json, source: replicatorOrigin)]
     }
 

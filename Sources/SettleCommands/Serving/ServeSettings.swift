@@ -6,7 +6,7 @@ internal import SettleServer
 struct ServeSettings {
     /// The source of a setting, in descending priority.
     enum Source: Int, Comparable {
-        case option, environment, file, standard
+        case option, environment, file, preset, standard
 
         static func < (left: Source, right: Source) -> Bool { left.rawValue < right.rawValue }
     }
@@ -55,7 +55,12 @@ struct ServeSettings {
         rest["replicator"] = nil
         isReplicatorSet = replications != nil
         replicator = try replications.map { try ReplicatorOptions(configuration: $0.utf8) } ?? ReplicatorOptions()
-        security = try SecurityOptions(configuration: JSONValue.object(rest).utf8)
+        let preset = values["preset"].flatMap { ServerPreset(rawValue: $0.text) }
+        security = try SecurityOptions(
+            configuration: JSONValue.object(rest).utf8, defaults: preset?.security ?? SecurityOptions())
+        if let preset, values["document_size"] == nil {
+            values["document_size"] = Value(text: "\(preset.largestDocument)", source: .preset)
+        }
         securityMembers = rest.names
         for setting in ServeSetting.all {
             if values[setting.name] == nil, let standard = setting.standard {
@@ -82,6 +87,7 @@ struct ServeSettings {
             case .option: setting.flag
             case .environment: setting.variable
             case .file: "file"
+            case .preset: "preset"
             case .standard: "default"
             }
         }

@@ -28,6 +28,9 @@ final class Administration: Sendable {
     /// The hash of an administrator's password.
     func hash(of name: String) -> PasswordHash? { state.withLock { $0.others[name] ?? $0.settings.admins[name] } }
 
+    /// The names of all administrators, sorted.
+    var names: [String] { state.withLock { Set($0.others.keys).union($0.settings.admins.keys) }.sorted() }
+
     /// The secret that cookies are signed with.
     var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
 

@@ -1,12 +1,15 @@
 /// The server's configuration under CouchDB's names, as administrators may read it.
 ///
-/// It contains no secret, nor anything to guess one from: no password or hash, no key, no certificate, no path, and no
-/// section `admins`.
+/// It contains no secret, nor anything to guess one from: no password or hash, no key, no certificate, and no path. Where settings
+/// can be changed over HTTP, it names the administrators, as tools that do so expect.
 struct VisibleSettings {
     /// Sections with their settings, in order.
     let sections: [(name: String, values: [(name: String, value: String)])]
 
-    init(_ options: ServerOptions, _ live: LiveSettings) {
+    /// The section that names the administrators.
+    static let administrators = "admins"
+
+    init(_ options: ServerOptions, _ live: LiveSettings, administrators: [String]) {
         let security = options.security
         var server = [
             ("admin_only_all_dbs", "\(security.isListingForAdmins)"), ("bind_address", options.host),
@@ -19,7 +22,11 @@ struct VisibleSettings {
             ("allow_persistent_cookies", "\(security.hasPersistentCookies)"),
             ("iterations", "\(security.passwordIterations)"), ("timeout", "\(security.sessionTimeout)"),
             ("public_fields", security.publicUserFields.sorted().joined(separator: ",")),
+            ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
         ]
+        // Where versions of CouchDB before 3.2 have it.
+        var old = [("enable_cors", "\(live.isCrossOriginOn)")]
+        if let challenge = security.challenge { old.append(("WWW-Authenticate", challenge)) }
         if let sameSite = security.sameSite { login.append(("same_site", sameSite.rawValue.lowercased())) }
         if let domain = security.cookieDomain { login.append(("cookie_domain", domain)) }
         if let proxy = security.proxy {
@@ -46,6 +53,10 @@ struct VisibleSettings {
                 ]
             ),
         ]
+        sections.append(("httpd", old))
+        if security.allowsLiveSettings {
+            sections.append((Self.administrators, administrators.map { ($0, "(hidden)") }))
+        }
         sections.append(("text_indexes", [("enable", "\(live.makesTextIndexes)")]))
         sections.append(
             (

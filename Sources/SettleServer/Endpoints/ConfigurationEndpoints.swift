@@ -24,11 +24,14 @@ enum ConfigurationEndpoints {
     }
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
+    ///
+    /// Where settings can be changed, one that can't may be set to the value that it has, so that tools which set a server up
+    /// go on.
     static let put: Endpoint = .work(ServerState.change) { change, context in
+        let text = try context.json().string
+        if let text, try isKept(context, text) { return .json(.string(text)) }
         let setting = try changeable(context)
-        guard let text = try context.json().string else {
-            throw HTTPError.badRequest("the value must be text in quotes")
-        }
+        guard let text else { throw HTTPError.badRequest("the value must be text in quotes") }
         return try changed(setting, context, change(setting, text) { try setting.set(text, in: &$0) })
     }
 
@@ -56,7 +59,7 @@ enum ConfigurationEndpoints {
 
     private static func settings(_ context: RequestContext) throws -> VisibleSettings {
         try checkNode(context)
-        return VisibleSettings(context.options, context.live)
+        return VisibleSettings(context.options, context.live, administrators: context.administrators)
     }
 
     private static func values(_ context: RequestContext) throws -> [(name: String, value: String)] {
@@ -65,6 +68,15 @@ enum ConfigurationEndpoints {
 
     private static func object(_ values: [(name: String, value: String)]) -> JSONValue {
         .object(JSONObject(values.map { ($0.name, .string($0.value)) }))
+    }
+
+    /// Whether a setting that can't be changed has a value already.
+    private static func isKept(_ context: RequestContext, _ text: String) throws -> Bool {
+        let (section, key) = (context.parameter("section"), context.parameter("key"))
+        guard isHere(context), context.options.security.allowsLiveSettings, LiveSetting.find(section, key) == nil,
+            section != VisibleSettings.administrators
+        else { return false }
+        return try values(context).first { $0.name == key }?.value == text
     }
 
     private static func changeable(_ context: RequestContext) throws -> LiveSetting {

@@ -46,6 +46,8 @@ struct RequestContext: ReadContext {
     var scripts: Scripts? { server.scripts }
     var indexing: IndexingTasks { server.indexing }
     var compactions: Compactions { server.compactions }
+    /// The names of the server's administrators, sorted.
+    var administrators: [String] { server.administration.names }
     var hasher: PasswordHasher { server.administration.hasher }
     /// The settings that may change while the server runs, as they are now.
     var live: LiveSettings { server.live.withLock(\.self) }

@@ -69,13 +69,15 @@ public struct SecurityOptions: Sendable {
 }
 
 extension SecurityOptions {
-    /// Reads options from a configuration in JSON; docs/SECURITY.md lists its members. Missing members have the defaults.
+    /// Reads options from a configuration in JSON; docs/SECURITY.md lists its members.
     ///
-    /// - Parameter configuration: The JSON text.
+    /// - Parameters:
+    ///   - configuration: The JSON text.
+    ///   - defaults: The options of missing members.
     /// - Throws: ``DatabaseError`` with code `invalid` for malformed input, an unknown member or an invalid value, because a
     ///   typing error must not weaken security.
-    public init(configuration: [UInt8]) throws {
-        self.init()
+    public init(configuration: [UInt8], defaults: SecurityOptions = SecurityOptions()) throws {
+        self = defaults
         let reader = try ConfigurationReader(utf8: configuration)
         passwordIterations = try reader.count("password_iterations") ?? passwordIterations
         sessionTimeout = try reader.count("session_timeout") ?? sessionTimeout
@@ -91,7 +93,7 @@ extension SecurityOptions {
         publicUserFields = Set(try reader.texts("public_user_fields") ?? [])
         isUsersSecurityEditable = try reader.flag("users_security_editable") ?? isUsersSecurityEditable
         allowsLiveSettings = try reader.flag("live_settings") ?? allowsLiveSettings
-        challenge = try reader.text("www_authenticate")
+        challenge = try reader.text("www_authenticate") ?? challenge
         tokens = try reader.inner("tokens").map(Self.tokens)
         proxy = try reader.inner("proxy").map(Self.proxy)
         trustedProxies = try (reader.texts("trusted_proxies") ?? []).map { text in
@@ -100,7 +102,7 @@ extension SecurityOptions {
             }
             return range
         }
-        crossOrigin = try reader.inner("cors").map(Self.crossOrigin)
+        crossOrigin = try reader.inner("cors").map(Self.crossOrigin) ?? crossOrigin
         try reader.finish()
     }
 

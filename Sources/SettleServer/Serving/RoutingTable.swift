@@ -39,7 +39,9 @@ enum RoutingTable {
         Route("/_node/{node}/_versions", .serverAdmin, "GET", ["GET": NodeEndpoints.versions]),
         Route("/_node/{node}", .serverAdmin, "GET", ["GET": NodeEndpoints.node]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
-        Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
+        Route(
+            "/_cluster_setup", .serverAdmin, "GET,POST",
+            ["GET": ClusterEndpoints.state, "POST": ClusterEndpoints.setUp]),
     ]
 
     private static let database: [Route] = [

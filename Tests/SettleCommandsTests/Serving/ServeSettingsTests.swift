@@ -112,6 +112,19 @@ import Testing
         }
     }
 
+    @Test func `a preset replaces defaults, and what is configured counts`() throws {
+        let plain = try make(["--preset", "obsidian"])
+        #expect(plain.options.security.crossOrigin?.origins.contains("app://obsidian.md") == true)
+        #expect(plain.options.security.anonymousAccess == .nowhere && plain.options.largestDocument == 50_000_000)
+        #expect(plain.table.contains("preset"))
+        let file = #"{"preset": "obsidian", "anonymous": "up", "document_size": 60000000}"#
+        let configured = try make(["--config", "f"], [:], file)
+        #expect(configured.options.security.anonymousAccess == .upOnly)
+        #expect(configured.options.security.allowsLiveSettings && configured.options.largestDocument == 60_000_000)
+        #expect(throws: CommandError.self) { try make(["--preset", "onyx"]) }
+        #expect(try make().options.security.crossOrigin == nil)
+    }
+
     @discardableResult
     private func make(
         _ words: [String] = [], _ environment: [String: String] = [:], _ file: String? = nil
