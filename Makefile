@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage tsan asan fuzz fuzz-http crash-test \
-	counts bench clean
+	counts bench dist clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -102,5 +102,8 @@ counts: ## Check the instructions and allocations per request against their limi
 bench: setup ## Measure, as ratios against a floor
 	@Benchmarks/run.sh
 
+dist: setup ## Make a tarball and a Debian package of the tool in dist, and check them
+	@SWIFT="$(SWIFT)" Scripts/dist.sh
+
 clean: ## Remove all build products
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build dist

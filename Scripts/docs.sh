@@ -30,8 +30,10 @@ bin=$(swift build --show-bin-path)
 # `import Settle` imports four modules, but readers of the documentation see only one.
 for graph in "${bin%/*}"/symbolgraph/{SettleCore,Settle,SettleDatabase,SettleReplication,SettleViews}{,@*}.symbols.json; do
     [[ -e $graph ]] || continue
+    # What one of these modules adds to a type of another has pages like the type's own members, if its name has no @.
+    name=${graph##*/}
     sed -E 's/"module":\{"name":"(SettleCore|SettleDatabase|SettleReplication|SettleViews)"/"module":{"name":"Settle"/' \
-        "$graph" >"$graphs/${graph##*/}"
+        "$graph" >"$graphs/${name/@Settle/+Settle}"
 done
 
 rm -rf "$out"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing build dependencies. If nothing is missing, it prints nothing.
-# With --tests also those of tests, ICU and the official cases of JSON Schema; with --counts also valgrind, which counts
-# instructions.
+# With --tests also those of tests: ICU, the official cases of JSON Schema, and shells that complete commands; with --counts
+# also valgrind, which counts instructions.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -29,11 +29,14 @@ missing_on_debian() {
     pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
 }
 
-# Test data, without which the tests that read it are skipped, and ICU, which tests compare the order of strings with.
+# Test data, without which the tests that read it are skipped, ICU, which tests compare the order of strings with, and shells,
+# which tests complete commands in.
 missing_for_tests() {
     [[ $tests == yes ]] || return 0
     [[ -d /usr/share/json-schema-test-suite ]] || echo json-schema-test-suite
     [[ -e /usr/include/unicode/ucol.h ]] || echo libicu-dev
+    have zsh || echo zsh
+    have fish || echo fish
 }
 
 missing_for_counts() {
@@ -49,6 +52,7 @@ missing_on_macos() {
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
     done
+    [[ $tests == no ]] || have fish || echo fish
 }
 
 install_on_debian() {

@@ -71,7 +71,8 @@ enum CompletionScript: String, CaseIterable {
             \(cases.joined(separator: "\n"))
                 esac
             }
-            _settle "$@"
+            # Read from a folder of functions, this file is the function; sourced, it says what the function completes.
+            if [[ $funcstack[1] == _settle ]]; then _settle "$@"; else compdef _settle settle; fi
 
             """
     }

@@ -12,7 +12,7 @@ extension Database {
     }
 
     /// A document at one of its revisions, tombstones included; `nil` if the content of that revision is not kept (see
-    /// ``compact(keepingOldContentsFor:progress:)``) or the revision is unknown.
+    /// `compact(keepingOldContentsFor:progress:)`) or the revision is unknown.
     public func document(_ id: DocumentID, revision: RevisionID) throws -> Document? {
         try engine.snapshot { reader in
             guard let record = try reader.storedRecord(of: id, withContent: true)?.checkedTree(),

@@ -52,7 +52,7 @@ extension Database {
 
     /// Plans a query without running it: the index, the range that is read, and why other indexes are not used.
     ///
-    /// - Throws: As ``find(_:)``, except `noUsableIndex`.
+    /// - Throws: As `find(_:)`, except `noUsableIndex`.
     public func explain<Model>(_ query: DocumentQuery<Model>) throws -> QueryPlan {
         try FindPlanner(query.options(), indexes: QueryIndexes.all(in: self)).explained()
     }

@@ -34,13 +34,7 @@ struct CompletionScriptTests {
         let script = try room.run("help", "--completions", shell.rawValue)
         #expect(script.output == shell.text && script.status == 0)
         try room.write(script.output, to: "script")
-        let places = ["/bin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(shell.rawValue)" }
-        guard let program = places.first(where: FileManager.default.isExecutableFile) else {
-            // Every machine has bash.
-            #expect(shell != .bash)
-            return
-        }
-        #expect(try output(program, ["-n", "script"], in: room) == "")
+        #expect(try output(program(shell.rawValue), ["-n", "script"], in: room) == "")
     }
 
     @Test func `bash completes commands, options and topics`() throws {
@@ -56,6 +50,58 @@ struct CompletionScriptTests {
         #expect(try completed("settle", "docs", "db", "--de") == ["--descending", "--deleted"])
         #expect(try completed("settle", "--json", "help", "exit") == ["exit-codes"])
         #expect(try completed("settle", "docs", "d") == [])
+    }
+
+    @Test func `fish completes commands, options and topics with what they mean`() throws {
+        let room = try Room()
+        try room.write(CompletionScript.fish.text, to: "script")
+        func completed(_ line: String) throws -> [String] {
+            try output(program("fish"), ["--no-config", "-c", "source script; complete -C '\(line)'"], in: room)
+                .split(separator: "\n").map(String.init)
+        }
+        #expect(try completed("settle do") == ["docs\tlist documents by their ids"])
+        let options = try completed("settle docs db --de")
+        #expect(options == ["--deleted\tlist deleted documents instead", "--descending\tdescending order of ids"])
+        #expect(try completed("settle help exit").map { $0.prefix { $0 != "\t" } } == ["exit-codes"])
+    }
+
+    @Test(arguments: ["fpath=($PWD $fpath); compinit -u -D", "compinit -u -D; source ./_settle"])
+    func `zsh completes commands, options and topics, from a folder and sourced`(start: String) throws {
+        let room = try Room()
+        try room.write(CompletionScript.zsh.text, to: "_settle")
+        // A shell at a terminal, whose Tab lists what fits and then says that this was all.
+        try room.write(
+            #"""
+            zmodload zsh/zpty
+            await() {
+                shown=
+                for ((turn = 0; turn < 1200; turn++)); do
+                    while zpty -rt shell piece; do shown+=$piece; done
+                    [[ $shown == *$1* ]] && return
+                    sleep 0.05
+                done
+                exit 1
+            }
+            zpty shell zsh -f -i
+            zpty -w shell "PS1=; autoload -Uz compinit; \#(start.replacing("$", with: "\\$")); LISTMAX=1000"
+            zpty -w shell 'listed() { zle list-choices; zle -R; print; print -r END''ED }; zle -N listed; bindkey "^I" listed'
+            zpty -w shell 'print REA''DY'
+            await READY
+            for line in "$@"; do
+                zpty -w -n shell "$line"$'\t'
+                await ENDED
+                print -r -- "$shown"
+                zpty -w -n shell $'\x15'
+            done
+            zpty -d shell
+            """#, to: "ask")
+        func completed(_ line: String) throws -> String { try output(program("zsh"), ["-f", "ask", line], in: room) }
+        let verbs = try completed("settle do")
+        #expect(verbs.contains("docs") && verbs.contains("list documents by their ids") && !verbs.contains("detach"))
+        let options = try completed("settle docs db --de")
+        #expect(options.contains("--descending") && options.contains("list deleted documents instead"))
+        #expect(!options.contains("--limit"))
+        #expect(try completed("settle help exit").contains("exit-codes"))
     }
 
     @Test func `an unknown shell is refused with the known ones`() throws {
@@ -76,6 +122,12 @@ struct CompletionScriptTests {
             let isKnown = [".TH ", ".SH ", ".SS ", ".B ", ".TP", ".PP"].contains { line.hasPrefix($0) }
             #expect(isKnown, "\(line)")
         }
+    }
+
+    /// The path of a shell, which `Scripts/setup.sh --tests` installs.
+    private func program(_ shell: String) throws -> String {
+        let places = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { "\($0)/\(shell)" }
+        return try #require(places.first(where: FileManager.default.isExecutableFile), "there is no \(shell)")
     }
 
     private func output(_ program: String, _ words: [String], in room: Room) throws -> String {

@@ -1,0 +1,24 @@
+# The server in a container: a small image of Debian with the package of `make dist`.
+#
+#   docker build -t settle .
+#   docker run -d -p 127.0.0.1:5984:5984 -v settle:/data -e SETTLE_ADMIN=admin -e SETTLE_ADMIN_PASSWORD=… settle
+#
+# Without these two variables the first start prints a password for admin. docs/OPERATION.md has all settings.
+FROM swift:6.3-bookworm AS build
+RUN apt-get update -q && apt-get install -y -q --no-install-recommends dpkg-dev git make
+WORKDIR /source
+COPY . .
+RUN make dist
+
+FROM debian:12-slim
+COPY --from=build /source/dist/*.deb /tmp/
+RUN apt-get update -q \
+    && apt-get install -y -q --no-install-recommends ca-certificates /tmp/settle_*.deb \
+    && rm -rf /var/lib/apt/lists/* /tmp/*.deb \
+    && useradd --system --home-dir /data --create-home --shell /usr/sbin/nologin settle
+USER settle
+VOLUME /data
+ENV SETTLE_DATA=/data SETTLE_HOST=0.0.0.0 SETTLE_ACCESS_LOG=-
+EXPOSE 5984
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["settle", "serve"]

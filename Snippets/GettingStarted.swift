@@ -1,0 +1,57 @@
+// The code of the article "Getting started".
+import Foundation
+import Settle
+
+let path = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)").path
+
+// A model: any Codable & Identifiable struct.
+struct Item: Codable, Identifiable {
+    var id: String?
+    var name: String
+    var count: Int
+    var done = false
+}
+
+// Open.
+let store = try DocumentStore(path: path)
+let database = try store.openOrCreate("shopping")
+
+// Save, read, update, delete.
+let milk = try database.save(Item(name: "Milk", count: 1))
+try database.update(milk.id, as: Item.self) { $0.count += 1 }
+if let item = try database.document(milk.id, as: Item.self) { print(item.name, item.count) }
+let bread = try database.save(Item(name: "Bread", count: 1))
+try database.delete(bread.id)
+
+// Find.
+let open = DocumentQuery<Item>().where { !$0.done && $0.count > 0 }
+for row in try database.find(open).rows { print(row.id, row.value.name) }
+
+// Follow: the list as it is, then each time it is another.
+for try await list in database.observe(open) {
+    print(list.values.map(\.name))
+    break
+}
+
+// Sync, here with a second database of this process; `peer: url` syncs with a server.
+let tablet = try store.openOrCreate("tablet")
+let replicator = Replicator(database, with: LocalPeer(tablet)) { $0.conflictPolicy = .threeWayMerge() }
+try await replicator.run()
+print(try tablet.find(open).values.map(\.name))
+
+// Sync with a server, as long as the app runs.
+func follow(_ url: URL) async throws {
+    let replicator = try Replicator(database, peer: url, isContinuous: true, conflictPolicy: .threeWayMerge())
+    replicator.start()
+    for await status in replicator.statuses {
+        print(status.mode, status.completed, status.total, status.error?.message ?? "")
+    }
+}
+
+// Test.
+let test = try Database.inMemory()
+try test.save(Item(id: "a", name: "Nothing to clean up", count: 1))
+
+database.close()
+tablet.close()
+try FileManager.default.removeItem(atPath: path)

@@ -1,0 +1,61 @@
+// The code of the article "Schema changes".
+import Settle
+
+let database = try Database.inMemory()
+try database.save(Document(id: "p1", body: ["type": "person", "name": "Ada Lovelace", "extra": true]))
+
+// A new field: optional, so that documents without it are still read. What the model does not name stays in the document.
+struct Person: DocumentModel, Identifiable {
+    var id: String?
+    var name: String
+    var nickname: String?
+    static let documentType: DocumentType? = DocumentType("person")
+}
+
+try database.update("p1", as: Person.self) { $0.nickname = "Ada" }
+print(try database.document("p1")?["extra"] ?? .null)
+
+// A renamed field: the model reads both and writes both, as long as there are apps of the version before.
+struct Contact: Codable, Identifiable {
+    var id: String?
+    var fullName: String
+
+    enum CodingKeys: String, CodingKey {
+        case id, name, fullName
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        id = try fields.decodeIfPresent(String.self, forKey: .id)
+        fullName =
+            try fields.decodeIfPresent(String.self, forKey: .fullName) ?? fields.decode(String.self, forKey: .name)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(fullName, forKey: .fullName)
+        try fields.encode(fullName, forKey: .name)
+    }
+}
+
+try database.update("p1", as: Contact.self) { _ in }
+print(try database.document("p1")?["fullName"] ?? .null)
+
+// A change of all documents: from old fields to new ones alone, so that all devices write the same revision.
+let version = 2
+for row in try database.find(DocumentQuery<Person>()).rows {
+    try database.updateIfNeeded(row.id) { person in
+        guard (person["schema"]?.int ?? 1) < version else { return false }
+        person["schema"] = version
+        person["initial"] = .string(String(person["name"]?.string?.prefix(1) ?? ""))
+        return true
+    }
+}
+
+// What no longer fits is listed, and ends no query.
+try database.save(Document(id: "p2", body: ["type": "person", "name": 7]))
+for misfit in try database.find(DocumentQuery<Person>()).misfits { print(misfit.id) }
+
+// Documents that are not of the shape agreed on are refused, local ones and replicated ones.
+let schema = try JSONSchema(["type": "object", "required": ["name"], "properties": ["name": ["type": "string"]]])
+database.addValidation("person", schema.validation { $0["type"]?.string == "person" && !$0.isDeleted })
