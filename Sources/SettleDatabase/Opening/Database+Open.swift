@@ -71,6 +71,7 @@ extension Database {
         _ files: DatabaseFiles, _ lock: DatabaseLock, _ options: DatabaseOptions
     ) throws -> Database {
         try files.create()
+        if let warning = SQLiteFileSystem.standard.warning { options.warn(warning) }
         let engine = try SQLiteEngine(
             path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
             readers: options.readers, leavesShortLog: options.leavesShortLogs)
