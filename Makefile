@@ -12,8 +12,8 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage tsan asan fuzz fuzz-http crash-test \
-	counts bench dist clean
+.PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage apple-plan apple-doubles \
+	tsan asan fuzz fuzz-http crash-test counts bench dist clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -21,7 +21,7 @@ help: ## Show this list
 	@echo "New here?  make demo    see it work, on your own machine's package catalogue"
 	@echo "           make test    prove that it works"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install missing system libraries
 	@Scripts/setup.sh
@@ -68,6 +68,12 @@ api: setup ## Write docs/API.txt, the list of all public declarations
 
 semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the code
 	@Scripts/semantics/generate.py
+
+apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
+	@Scripts/apple-plan.sh
+
+apple-doubles: setup ## Run the tests of the core with stand-ins for Apple's libraries
+	@SETTLE_APPLE_DOUBLES=1 SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh

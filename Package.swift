@@ -1,18 +1,33 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Whether stand-ins take the place of Apple's libraries, so that what Apple's systems use runs on Linux: `make apple-doubles`.
+let doubles = Context.environment["SETTLE_APPLE_DOUBLES"] == "1"
+
 /// Every target is compiled in Swift 6 mode with complete concurrency checking and these upcoming features on. A warning
 /// is an error.
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (doubles ? [.define("SETTLE_APPLE")] : [])
 
 /// The commit of the checkout, which `make` gives to the build of the tool; other builds do without it.
 let commit = (Context.environment["SETTLE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
+
+/// What the core needs of Linux and not of Apple's systems, which have frameworks for it.
+func core(_ name: String) -> [Target.Dependency] {
+    doubles ? [] : [.target(name: name, condition: .when(platforms: [.linux]))]
+}
+
+/// What the server and the tests need where they run, which is not on a phone.
+func host(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux, .macOS])) }
+
+/// The stand-in of a framework.
+func double(_ name: String) -> [Target.Dependency] { doubles ? [.target(name: name)] : [] }
 
 let package = Package(
     name: "Settle",
@@ -30,12 +45,11 @@ let package = Package(
         .executable(name: "settle-simulate", targets: ["SettleSimulate"]),
     ],
     targets: [
-        .systemLibrary(
-            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        // Without pkg-config, which would bring Homebrew's into a build for a phone. Apple's SDKs and Debian have both.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        .systemLibrary(
-            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
             name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]),
         .systemLibrary(
@@ -48,20 +62,21 @@ let package = Package(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
-        .target(name: "SettlePlatform", dependencies: ["CCrypto"], swiftSettings: strict),
-        .target(name: "SettleCore", dependencies: ["SettlePlatform"], swiftSettings: strict),
+        .target(name: "SettlePlatform", swiftSettings: strict),
+        .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: strict),
+        .target(name: "SettleCore", dependencies: ["SettlePlatform", "SettleCrypto"], swiftSettings: strict),
         .target(
             name: "SettleDatabase",
-            dependencies: [
-                "SettlePlatform", "SettleCore", "CSQLite", "CZlib", "CPCRE2",
-            ],
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "CSQLite", "CZlib"] + core("CPCRE2"),
             swiftSettings: strict),
         .target(
             name: "SettleReplication",
-            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "CCurl", "CCrypto"],
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"]
+                + core("CCurl") + core("CCrypto") + double("CryptoKit"),
             swiftSettings: strict),
         .target(
-            name: "SettleViews", dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "CSQLite"],
+            name: "SettleViews",
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite"],
             swiftSettings: strict),
         .target(
             name: "Settle", dependencies: ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
@@ -83,8 +98,7 @@ let package = Package(
             name: "SettleServer",
             dependencies: [
                 "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
-                "SettleViews",
-                "CMicroHTTPD", "CCrypto",
+                "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),
         .target(
@@ -105,6 +119,9 @@ let package = Package(
 
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "SettleCryptoTests", dependencies: ["SettleCrypto", "SettleTesting", host("CCrypto")],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
@@ -165,3 +182,34 @@ let package = Package(
             name: "CrashTool", dependencies: ["Settle", "CSQLite"], path: "Tests/CrashTool", swiftSettings: strict),
     ]
 )
+
+// With stand-ins, the core and its tests alone. Tests of the transport are those that FoundationNetworking can run.
+if doubles {
+    let core: Set = [
+        "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase",
+        "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool", "SettleCryptoTests",
+        "SettleCoreTests",
+        "SettleDatabaseTests", "SettleViewsTests",
+    ]
+    package.products = core.subtracting(["CTestWidth", "CrashTool"]).filter {
+        $0.hasPrefix("Settle") && !$0.hasSuffix("Tests")
+    }
+    .map { .library(name: $0, targets: [$0]) }
+    package.targets = package.targets.filter { core.contains($0.name) }
+    package.targets += [
+        .target(
+            name: "CommonCrypto", path: "Tests/AppleDoubles/CommonCrypto", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("crypto")]),
+        .target(
+            name: "CryptoKit", dependencies: ["CCrypto"], path: "Tests/AppleDoubles/CryptoKit", swiftSettings: strict),
+        .testTarget(
+            name: "URLSessionTests", dependencies: ["Settle", "SettleReplication", "SettleTesting"],
+            path: "Tests/SettleReplicationTests",
+            sources: [
+                "HTTP/TransportTests.swift", "HTTP/HTTPFaultTests.swift", "HTTP/ConnectionReuseTests.swift",
+                "HTTP/Support/Corelibs.swift", "HTTP/Support/Event.swift", "HTTP/Support/RawPeer.swift",
+                "HTTP/Support/RawServer.swift", "Authentication/SealedBytesTests.swift",
+            ],
+            swiftSettings: strict),
+    ]
+}

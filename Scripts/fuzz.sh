@@ -24,6 +24,7 @@ compile() {
         -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" -o "$out/$module.o"
 }
 compile SettlePlatform Sources/SettlePlatform
+compile SettleCrypto Sources/SettleCrypto
 compile SettleCore Sources/SettleCore
 compile SettleDatabase Sources/SettleDatabase
 compile SettleReplication Sources/SettleReplication
@@ -33,7 +34,7 @@ compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{SettlePlatform,SettleCore,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 

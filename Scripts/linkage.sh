@@ -18,7 +18,7 @@ print(RevisionHasher().revision(of: .empty))
 SWIFT
 # The objects of existing sources; a build directory keeps those of removed files.
 objects=()
-for target in SettlePlatform SettleCore; do
+for target in SettlePlatform SettleCrypto SettleCore; do
     while IFS= read -r source; do objects+=("$bin/$target.build/${source##*/}.o"); done \
         < <(find "Sources/$target" -name '*.swift')
 done

@@ -47,7 +47,7 @@ missing_for_counts() {
 missing_on_macos() {
     local installed name
     installed=$(brew list --formula)
-    for name in sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config; do
+    for name in openssl@3 libmicrohttpd pkg-config; do
         # The current formula for pkg-config is called pkgconf.
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
@@ -79,7 +79,7 @@ for option in "$@"; do
 done
 require_swift
 if [[ $(uname) == Darwin ]]; then
-    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config"
+    have brew || fail "Homebrew is missing (https://brew.sh). It brings: openssl@3 libmicrohttpd pkg-config"
     missing=$(missing_on_macos)
     [[ -z $missing ]] && exit 0
     say "installing with Homebrew:" $missing

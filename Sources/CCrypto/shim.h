@@ -5,3 +5,5 @@
 #include <openssl/hmac.h>
 #include <openssl/md5.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
+#include <openssl/x509.h>

@@ -19,7 +19,7 @@ struct ReplicationRoom {
         var request = TransportRequest("DELETE", url)
         let login = Data("\(url.user ?? ""):\(url.password ?? "")".utf8).base64EncodedString()
         request.headers["Authorization"] = "Basic \(login)"
-        _ = try await CurlTransport().send(request)
+        _ = try await DefaultTransport().send(request)
     }
 
     func database(_ name: String) throws -> Database { try Database.create("\(folder)/\(name).settle") }

@@ -23,7 +23,7 @@ struct RemoteOptions {
     ]
 
     /// A client that trusts the certificates of the options.
-    func client() throws -> CurlTransport {
+    func client() throws -> DefaultTransport {
         var options = TransportOptions()
         options.tls.roots = try readable("--ca")
         if let certificate = try readable("--cert") {
@@ -32,7 +32,7 @@ struct RemoteOptions {
         } else if arguments.text("--cert-key") != nil {
             throw CommandError.usage("--cert-key needs --cert")
         }
-        return CurlTransport(options)
+        return DefaultTransport(options)
     }
 
     /// The credentials for a server.

@@ -54,7 +54,7 @@ final class ByteOutput {
     /// Writes the buffered bytes and forces them to the disk.
     func synchronize() throws {
         try flush()
-        if fsync(descriptor) != 0 { throw Self.failure("can't write the output") }
+        if DurableWrite.force(descriptor) != 0 { throw Self.failure("can't write the output") }
     }
 
     /// Renames a finished file.

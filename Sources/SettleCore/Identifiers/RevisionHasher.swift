@@ -1,3 +1,4 @@
+internal import SettleCrypto
 internal import SettlePlatform
 
 /// Computes revision ids as CouchDB does (DESIGN.md law 2).

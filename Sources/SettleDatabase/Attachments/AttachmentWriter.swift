@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettlePlatform
 
 /// Writes the content of a new attachment piece by piece, in bounded memory.

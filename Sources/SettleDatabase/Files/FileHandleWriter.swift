@@ -26,7 +26,7 @@ final class FileHandleWriter {
 
     /// Forces the written bytes to the disk.
     func synchronize() throws {
-        if fsync(descriptor) != 0 { throw systemError("forcing \(path) to the disk") }
+        if DurableWrite.force(descriptor) != 0 { throw systemError("forcing \(path) to the disk") }
     }
 }
 
@@ -42,7 +42,7 @@ func synchronizeFolder(above path: String) throws {
     let descriptor = open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError("opening \(folder)") }
     defer { close(descriptor) }
-    if fsync(descriptor) != 0 { throw systemError("forcing \(folder) to the disk") }
+    if DurableWrite.force(descriptor) != 0 { throw systemError("forcing \(folder) to the disk") }
 }
 
 /// Removes a file if it exists.

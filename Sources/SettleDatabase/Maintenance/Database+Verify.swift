@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettlePlatform
 
 extension Database {

@@ -78,6 +78,7 @@ extension Database {
                 open the database with DatabaseOptions.sharing, or call suspend() before
                 """)
         }
+        if let warning = SQLiteFileSystem.standard.warning { options.warn(warning) }
         let turn = ProcessTurn(files, lock)
         let engine = try SuspendableEngine(turn, sharing: options.sharing) {
             try SQLiteEngine(

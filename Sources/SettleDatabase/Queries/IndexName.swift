@@ -1,4 +1,5 @@
 package import SettleCore
+internal import SettleCrypto
 internal import SettlePlatform
 
 /// The name that CouchDB gives an unnamed index: a hash of its definition.
@@ -29,7 +30,7 @@ package enum IndexName {
             .tuple([.atom("name"), given(name)]), .tuple([.atom("partitioned"), .atom(partitioned)]),
             .tuple([.atom("type"), .binary(type)]), .tuple([.atom("w"), .integer(copies)]),
         ]
-        let digest = HashFunction.sha1.hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
+        let digest = SHA1.hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
         return Hexadecimal.encode(digest)
     }
 }

@@ -69,6 +69,16 @@ enum SelectorParser {
         return nodes
     }
 
+    static func pattern(
+        _ text: String, _ name: String, _ argument: JSONValue
+    ) throws(SelectorError) -> BytePattern {
+        do { return try BytePattern(text) } catch {
+            guard case .unsupported(let construct) = error else { throw badArgument(name, argument) }
+            let reason = badArgument(name, argument).reason
+            throw SelectorError(.badArgument, "\(reason): patterns on this system don't support \(construct)")
+        }
+    }
+
     /// The error for an operator's invalid argument.
     static func badArgument(_ name: String, _ argument: JSONValue) -> SelectorError {
         SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
@@ -96,8 +106,7 @@ extension SelectorParser {
             }
             return .size(number.int)
         case ("$regex", .string(let text)):
-            guard let pattern = BytePattern(text) else { throw badArgument(name, argument) }
-            return .pattern(pattern)
+            return .pattern(try pattern(text, name, argument))
         case ("$beginsWith", .string(let prefix)): return .prefix(prefix)
         case ("$in", _), ("$nin", _), ("$all", _), ("$exists", _), ("$type", _), ("$mod", _), ("$size", _):
             throw badArgument(name, argument)

@@ -16,18 +16,19 @@ package final class SQLiteConnection {
     /// How many bytes of a log are short: about 30 pages, which the next opening reads in a fraction of a millisecond.
     private static let shortLog: Int64 = 128 << 10
 
-    /// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
-    /// in this mode it takes one for the whole file, and keeps what its connections share in memory.
-    private static let mode = "unix-excl"
-
     /// Opens a file, or memory that ends with the connection for `:memory:`.
-    package init(path: String, readOnly: Bool = false) throws {
+    package convenience init(path: String, readOnly: Bool = false) throws {
+        try self.init(path: path, readOnly: readOnly, fileSystem: .standard)
+    }
+
+    /// Opens a file in a certain way.
+    init(path: String, readOnly: Bool = false, fileSystem: SQLiteFileSystem) throws {
         if !readOnly, path != ":memory:" { Self.makePrivateFile(path) }
         var handle: OpaquePointer?
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
             | (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-        let code = sqlite3_open_v2(path, &handle, flags, Self.mode)
+        let code = sqlite3_open_v2(path, &handle, flags, fileSystem.name)
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError.make(code, handle, "opening the file")
             sqlite3_close_v2(handle)

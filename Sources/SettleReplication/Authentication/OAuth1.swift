@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -70,9 +71,9 @@ public struct OAuth1: Sendable {
 
     /// The signature of a base string (section 3.4.2).
     func signature(of base: String) -> String {
-        let key = PercentCoding.encode(consumerSecret) + "&" + PercentCoding.encode(tokenSecret)
-        let function: HashFunction = method == .hmacSHA1 ? .sha1 : .sha256
-        return Base64.encode(function.code(of: Array(base.utf8), key: Array(key.utf8)))
+        let key = Array((PercentCoding.encode(consumerSecret) + "&" + PercentCoding.encode(tokenSecret)).utf8)
+        let text = Array(base.utf8)
+        return Base64.encode(method == .hmacSHA1 ? HMAC.sha1(text, key: key) : HMAC.sha256(text, key: key))
     }
 
     /// What is signed (section 3.4.1): method, address without query, and all parameters in order.

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -72,7 +73,7 @@ final class Authorizer: Sendable {
             request.headers["X-Auth-CouchDB-UserName"] = user
             request.headers["X-Auth-CouchDB-Roles"] = roles.joined(separator: ",")
             if let secret {
-                let code = HashFunction.sha1.code(of: Array(user.utf8), key: Array(secret.utf8))
+                let code = HMAC.sha1(Array(user.utf8), key: Array(secret.utf8))
                 request.headers["X-Auth-CouchDB-Token"] = Hexadecimal.encode(code)
             }
         }

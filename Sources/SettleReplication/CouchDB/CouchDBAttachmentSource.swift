@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 

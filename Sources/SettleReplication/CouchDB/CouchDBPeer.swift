@@ -49,7 +49,7 @@ public final class CouchDBPeer: Peer {
     ///     sessions with the peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database.
     public convenience init(
-        _ url: HTTPURL, credentials: ReplicationCredentials? = nil, client: any HTTPTransport = CurlTransport(),
+        _ url: HTTPURL, credentials: ReplicationCredentials? = nil, client: any HTTPTransport = DefaultTransport(),
         options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: ((String) -> Void)? = nil
     ) throws {
         try self.init(

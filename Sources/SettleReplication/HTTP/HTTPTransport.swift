@@ -1,6 +1,6 @@
 /// Sends HTTP requests.
 ///
-/// Use ``CurlTransport``; other implementations can replace the network, or do without one.
+/// Use ``DefaultTransport``; other implementations can replace the network, or do without one.
 public protocol HTTPTransport: Sendable {
     /// Sends a request and returns as soon as the head of its response has arrived; the body may still be arriving.
     ///

@@ -58,7 +58,7 @@ extension Replications {
     ///   that can't be read; ``DatabaseError``.
     @discardableResult
     public func resume(
-        credentials: CredentialsSource? = nil, client: any HTTPTransport = CurlTransport(),
+        credentials: CredentialsSource? = nil, client: any HTTPTransport = DefaultTransport(),
         configure: (inout ReplicationConfiguration) throws -> Void = { _ in }
     ) async throws -> [OneWayReplicator] {
         guard let database else { return [] }

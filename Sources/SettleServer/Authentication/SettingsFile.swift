@@ -37,7 +37,7 @@ struct SettingsFile: Sendable {
         guard file >= 0 else { throw failure("can't write") }
         let bytes = settings.bytes
         let isWritten = bytes.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) } == bytes.count
-        let isKept = isWritten && fsync(file) == 0
+        let isKept = isWritten && DurableWrite.force(file) == 0
         close(file)
         guard isKept else { throw failure("can't write") }
         try renameDurably(temporary, to: path)

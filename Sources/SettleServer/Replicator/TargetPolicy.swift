@@ -7,7 +7,7 @@ internal import SettleReplication
 final class TargetPolicy: Sendable {
     private let options: ReplicatorOptions
     /// The clients by whether they refuse private addresses; each has a thread, so they are made when they are needed.
-    private let clients = Guarded<[Bool: CurlTransport]>([:])
+    private let clients = Guarded<[Bool: DefaultTransport]>([:])
 
     init(_ options: ReplicatorOptions) { self.options = options }
 
@@ -24,7 +24,7 @@ final class TargetPolicy: Sendable {
         let refuses = !allowsPrivate(isAdmin: isAdmin)
         return clients.withLock { clients in
             if let client = clients[refuses] { return client }
-            let client = CurlTransport(clientOptions(refusesPrivate: refuses))
+            let client = DefaultTransport(clientOptions(refusesPrivate: refuses))
             clients[refuses] = client
             return client
         }

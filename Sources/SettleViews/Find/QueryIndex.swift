@@ -1,4 +1,5 @@
 public import SettleCore
+internal import SettleCrypto
 public import SettleDatabase
 internal import SettlePlatform
 

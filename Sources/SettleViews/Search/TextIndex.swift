@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 package import SettleDatabase
 internal import SettlePlatform
 

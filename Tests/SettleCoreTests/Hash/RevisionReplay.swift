@@ -1,5 +1,6 @@
 import CZlib
 import Foundation
+import SettleCrypto
 import SettlePlatform
 
 @testable import SettleCore

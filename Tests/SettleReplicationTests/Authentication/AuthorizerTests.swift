@@ -89,7 +89,7 @@ import Testing
                 try peer.write("HTTP/1.1 \(isRight ? 200 : 401) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             }
         }
-        let client = CurlTransport()
+        let client = DefaultTransport()
         let database = CouchDBConnection(
             database: try HTTPURL(server.url + "/db"), client: client, credentials: credentials)
         #expect(try await database.json("POST", "_x", body: [1]).json["ok"] == true)

@@ -24,7 +24,7 @@ import Testing
 
     private func ask(_ server: OddServer, _ store: CredentialStore) async throws -> CouchDBAnswer {
         let connection = CouchDBConnection(
-            database: try HTTPURL(server.url + "/db"), client: CurlTransport(), credentials: .stored(store))
+            database: try HTTPURL(server.url + "/db"), client: DefaultTransport(), credentials: .stored(store))
         return try await connection.json("GET", "")
     }
 
@@ -114,7 +114,7 @@ import Testing
         CredentialStore.shared = shared
         let url = try HTTPURL(server.url + "/db")
         let ask = { (credentials: ReplicationCredentials?) async throws in
-            try await CouchDBConnection(database: url, client: CurlTransport(), credentials: credentials).json(
+            try await CouchDBConnection(database: url, client: DefaultTransport(), credentials: credentials).json(
                 "GET", "")
         }
         #expect(try await ask(nil).json["ok"] == true)

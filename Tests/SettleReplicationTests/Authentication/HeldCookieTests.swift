@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HeldCookieTests {
     private func logIn(_ user: String, at server: LiveServer) async throws -> String {
         let login = SessionLogin(
-            server: try server.url(credentials: ""), user: user, password: "secret-word", client: CurlTransport())
+            server: try server.url(credentials: ""), user: user, password: "secret-word", client: DefaultTransport())
         return try await login.cookie(now: 0).text
     }
 
@@ -39,7 +39,7 @@ import Testing
         let hub = try DocumentStore(path: server.folder.path).create("hub")
         let notes = try Database.inMemory()
         defer { notes.close() }
-        let sent = SeenCookies(CurlTransport())
+        let sent = SeenCookies(DefaultTransport())
         let (first, second) = (try await logIn("admin", at: server), try await logIn("anna", at: server))
         let cookie = HeldCookie(first)
         let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: .cookie(cookie), client: sent)

@@ -110,7 +110,7 @@ import Testing
 
     @Test(arguments: ServerKind.all)
     func `an interrupted download is resumed within the same request`(_ kind: ServerKind) async throws {
-        let counting = CountingClient(CurlTransport())
+        let counting = CountingClient(DefaultTransport())
         let peer = try home.peer(kind, client: counting)
         try await peer.create()
         let bytes = random(500_000)

@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: ServerKind.all)
     func `a database that was created again has another identity`(_ kind: ServerKind) async throws {
         let url = try home.url(kind)
-        let client = CurlTransport()
+        let client = DefaultTransport()
         let peer = try CouchDBPeer(url, client: client)
         try await peer.create()
         let first = try await peer.connect().instance

@@ -14,6 +14,6 @@ struct LiveCouchDBTests {
         let peer = try CouchDBPeer(url)
         try await peer.create()
         #expect(try await peer.connect().instance != nil)
-        _ = try await CouchDBConnection(database: url, client: CurlTransport()).json("DELETE", "")
+        _ = try await CouchDBConnection(database: url, client: DefaultTransport()).json("DELETE", "")
     }
 }

@@ -334,7 +334,7 @@ import Testing
         let notes = try Database.inMemory()
         defer { notes.close() }
         let (asked, telling) = AsyncStream.makeStream(of: String.self)
-        let client = TellingClient(client: CurlTransport()) { telling.yield($0.url.query ?? "") }
+        let client = TellingClient(client: DefaultTransport()) { telling.yield($0.url.query ?? "") }
         let peer = try CouchDBPeer(
             HTTPURL("\(proxy.address)/hub"), credentials: .basic(user: "admin", password: "secret-word"),
             client: client)

@@ -6,7 +6,7 @@ import Testing
 /// A connection to a server that runs here.
 @Suite(.timeLimit(.minutes(5))) struct CouchDBConnectionTests {
     private let live: LiveServer
-    private let client = CurlTransport()
+    private let client = DefaultTransport()
 
     init() throws { live = try LiveServer() }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Servers that are slow, silent, flooding or gone.
 @Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
-    private let client = CurlTransport()
+    private let client = DefaultTransport()
 
     private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> TransportRequest {
         TransportRequest(method, try HTTPURL(server.url + path))
@@ -59,7 +59,8 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func `a reader that does not read slows the server down, and fills no memory`() async throws {
+    @Test(.disabled(if: Corelibs.isUsed, "it holds the whole download"))
+    func `a reader that does not read slows the server down, and fills no memory`() async throws {
         let accepted = Event<Int>()
         let total = 64 << 20
         let server = try RawServer { peer in
@@ -85,7 +86,8 @@ import Testing
         #expect(count == total)
     }
 
-    @Test func `a server that does not read slows the producer down`() async throws {
+    @Test(.disabled(if: Corelibs.isUsed, "it has no bound streams"))
+    func `a server that does not read slows the producer down`() async throws {
         let produced = Guarded(0)
         let (silent, goOn) = (Event<Int>(), DispatchSemaphore(value: 0))
         let total = 64 << 20
@@ -180,7 +182,7 @@ import Testing
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")
             try peer.write([UInt8](repeating: 1, count: 3_000_000))
         }
-        let response = try await CurlTransport().send(try request(server))
+        let response = try await DefaultTransport().send(try request(server))
         #expect(try await response.collect(limit: 3_000_000).count == 3_000_000)
     }
 
@@ -204,10 +206,12 @@ import Testing
         #expect(short?.code == .bodyFailed)
     }
 
-    @Test(arguments: [
-        "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
-    ])
+    @Test(
+        .disabled(if: Corelibs.isUsed, "its errors have no codes for this"),
+        arguments: [
+            "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
+        ])
     func `an answer that is not HTTP is an error`(answer: String) async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
@@ -221,7 +225,7 @@ import Testing
         #expect(error.map { [.badAnswer, .connectionLost].contains($0.code) } == true)
     }
 
-    @Test func `an endless head is refused`() async throws {
+    @Test(.disabled(if: Corelibs.isUsed, "it reads an endless head")) func `an endless head is refused`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\n")

@@ -8,11 +8,11 @@ import Testing
 
 /// Requests through a proxy.
 @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
-    private func client(_ proxy: HTTPProxy, roots: String? = nil) -> CurlTransport {
+    private func client(_ proxy: HTTPProxy, roots: String? = nil) -> DefaultTransport {
         var options = TransportOptions()
         options.proxy = proxy
         options.tls.roots = roots
-        return CurlTransport(options)
+        return DefaultTransport(options)
     }
 
     @Test func `an HTTP request sends the whole URL to the proxy`() async throws {

@@ -30,7 +30,7 @@ import Testing
         options.proxy = .direct
         try change(&options.tls)
         do {
-            return .success(try await CurlTransport(options).send(TransportRequest("GET", url)).status)
+            return .success(try await DefaultTransport(options).send(TransportRequest("GET", url)).status)
         } catch let error as TransportError {
             return .failure(error)
         }

@@ -92,7 +92,7 @@ import Testing
     {
         let world = try await OfflineWorld(kind)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         let session = try session(world, client)
         client.losesAnswers = true
         try world.set("1", "name", "mine")
@@ -108,7 +108,7 @@ import Testing
     @Test func `by the switch, a merged operation whose answer was lost is no conflict`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         var options = OfflineSessionOptions()
         options.acceptance = .unchangedAttributes
         let session = try OfflineSession(
@@ -126,7 +126,7 @@ import Testing
     @Test func `going offline cancels a hanging request, also with more waiting`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         let session = try session(world, client)
         client.hangs = true
         let statuses = session.statuses
@@ -148,7 +148,7 @@ import Testing
     @Test func `erasing leaves the network state unchanged`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         let session = try session(world, client)
         client.isBroken = true
         try world.set("1", "name", "mine")

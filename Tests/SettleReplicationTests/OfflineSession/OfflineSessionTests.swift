@@ -324,7 +324,7 @@ import Testing
     @Test func `an unreachable server makes the session offline, and it reconnects automatically`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let gate = BrokenClient(CurlTransport())
+        let gate = BrokenClient(DefaultTransport())
         let peer = try CouchDBPeer(world.url, client: gate)
         var options = OfflineSessionOptions()
         options.retry.firstDelay = .milliseconds(1)

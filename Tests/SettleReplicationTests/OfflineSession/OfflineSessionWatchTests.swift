@@ -42,7 +42,7 @@ import Testing
     @Test func `a refusal by a server that is reachable again is reported`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         let session = try session(world, client)
         client.isBroken = true
         #expect(try await session.goOnline().state == .offline)
@@ -62,7 +62,7 @@ import Testing
     @Test func `a refusal by the database that no caller waits for is warned about`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
-        let client = BrokenClient(CurlTransport())
+        let client = BrokenClient(DefaultTransport())
         let session = try session(world, client)
         client.isBroken = true
         try world.set("1", "name", "mine")

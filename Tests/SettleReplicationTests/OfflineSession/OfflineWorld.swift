@@ -29,7 +29,7 @@ final class OfflineWorld: Sendable {
         self.url = url
         peer = try CouchDBPeer(url)
         try await peer.create()
-        remote = CouchDBConnection(database: url, client: CurlTransport())
+        remote = CouchDBConnection(database: url, client: DefaultTransport())
         var databaseOptions = DatabaseOptions()
         databaseOptions.journal = true
         databaseOptions.now = { Date(milliseconds: minutes.withLock { $0 } * 60_000) }

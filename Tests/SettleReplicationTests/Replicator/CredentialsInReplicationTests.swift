@@ -105,7 +105,7 @@ import Testing
         let hub = try DocumentStore(path: server.folder.path).create("hub")
         let folder = try TemporaryFolder()
         var notes = try Database.openOrCreate(folder("notes.settle"))
-        let gate = TokenGate(CurlTransport(), token: "old", user: try server.url().withBasic)
+        let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
         func keys(_ token: String) -> ReplicationCredentials {
             .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
         }
@@ -177,7 +177,7 @@ import Testing
         let notes = try Database.inMemory()
         defer { notes.close() }
         for number in 0..<20 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
-        let gate = TokenGate(CurlTransport(), token: "old", user: try server.url().withBasic)
+        let gate = TokenGate(DefaultTransport(), token: "old", user: try server.url().withBasic)
         func pull(_ token: String) throws -> ReplicationConfiguration {
             let keys = OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2")
             return .pull(

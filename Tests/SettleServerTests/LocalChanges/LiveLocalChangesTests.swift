@@ -98,7 +98,7 @@ import Testing
         options.fieldClocks = true
         let device = try TemporaryDatabase(.memory, options: options)
         let url = try HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail")
-        let peer = try CouchDBPeer(url, client: CurlTransport())
+        let peer = try CouchDBPeer(url, client: DefaultTransport())
         _ = try await OneWayReplicator(.pull(device.database, from: peer)).run()
         let id = try DocumentID(validating: envelope)
         var document = try #require(try device.database.document(id))

@@ -161,7 +161,7 @@ import Testing
         options.refusesPrivateAddresses = true
         options.proxy = .direct
         let request = TransportRequest("GET", try HTTPURL("http://\(host):\(server.port)/"))
-        await #expect(throws: TransportError.self) { _ = try await CurlTransport(options).send(request) }
+        await #expect(throws: TransportError.self) { _ = try await DefaultTransport(options).send(request) }
     }
 
     @Test func `the options of a configuration are read, and errors refused`() async throws {

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 
 /// One transfer of curl; used only on the loop's thread.
@@ -141,3 +142,4 @@ struct CurlHead: Sendable {
         return String(decoding: head[...last], as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 
 /// Maps curl's failures to ``TransportError``.
@@ -57,3 +58,4 @@ enum CurlFailure {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -136,3 +137,4 @@ final class CurlInbox: Sendable {
         return true
     }
 }
+#endif

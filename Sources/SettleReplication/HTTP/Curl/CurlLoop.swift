@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 internal import SettlePlatform
 
@@ -176,3 +177,4 @@ final class CurlLoop {
         transfer.end(.failure(error))
     }
 }
+#endif

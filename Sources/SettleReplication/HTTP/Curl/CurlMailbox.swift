@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 internal import SettleDatabase
 internal import SettlePlatform
@@ -66,3 +67,4 @@ final class CurlMailbox: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 
 /// Sets options on a handle, and remembers the first one that curl rejects.
@@ -100,12 +101,4 @@ struct CurlSetup {
         }
     }
 }
-
-extension Duration {
-    /// Whole milliseconds, at least one and at most what curl can count.
-    var milliseconds: Int {
-        let (seconds, attoseconds) = components
-        guard seconds < 1 << 30 else { return 1 << 30 }
-        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
-    }
-}
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import CCurl
 internal import SettlePlatform
 
@@ -19,3 +20,4 @@ enum CurlThread {
         }
     }
 }
+#endif

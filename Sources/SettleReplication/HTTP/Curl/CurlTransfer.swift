@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 /// One request in flight, shared by its readers and the thread that runs curl.
 final class CurlTransfer: Sendable {
     let request: TransportRequest
@@ -53,3 +54,4 @@ final class CurlTransfer: Sendable {
         return inbox.end(result)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(CCurl)
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -130,3 +131,4 @@ final class CurlUpload: Sendable {
         onPiece?()
     }
 }
+#endif

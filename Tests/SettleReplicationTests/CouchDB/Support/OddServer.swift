@@ -72,7 +72,7 @@ final class OddServer: Sendable {
         var options = CouchDBPeerOptions()
         change(&options)
         return try CouchDBPeer(
-            HTTPURL(server.url + "/db"), credentials: nil, client: CurlTransport(), options: options, now: now,
+            HTTPURL(server.url + "/db"), credentials: nil, client: DefaultTransport(), options: options, now: now,
             onWarning: { _ in })
     }
 }

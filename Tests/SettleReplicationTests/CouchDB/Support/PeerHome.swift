@@ -23,7 +23,7 @@ final class PeerHome: Sendable {
 
     /// A database that does not exist yet.
     func peer(
-        _ kind: ServerKind, client: any HTTPTransport = CurlTransport(),
+        _ kind: ServerKind, client: any HTTPTransport = DefaultTransport(),
         _ change: (inout CouchDBPeerOptions) -> Void = { _ in }
     ) throws -> CouchDBPeer {
         var options = CouchDBPeerOptions()

@@ -1,5 +1,6 @@
 import Settle
 import SettleCore
+import SettleCrypto
 import SettleDatabase
 import SettlePlatform
 import SettleReplication

@@ -1,0 +1,28 @@
+/// An MD5 of bytes given piece by piece, for revision ids and attachment digests: CouchDB's choice, not a protection.
+///
+/// One object serves any number of digests, one after the other.
+package final class MD5 {
+    private var state = RunningDigest<SystemMD5>()
+
+    package init() {}
+
+    package func update(_ bytes: UnsafeRawBufferPointer) { state.update(bytes) }
+
+    package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes(update) }
+
+    /// The digest of all since the last one, as two big-endian words; the next update begins anew.
+    package func finishWords() -> (high: UInt64, low: UInt64) {
+        var words: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &words) { buffer in
+            if let first = buffer.bindMemory(to: UInt8.self).baseAddress { state.finish(into: first) }
+        }
+        state = RunningDigest()
+        return (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
+    }
+
+    /// The 16 bytes of the digest of all since the last one; the next update begins anew.
+    package func finish() -> [UInt8] {
+        let words = finishWords()
+        return withUnsafeBytes(of: (words.high.bigEndian, words.low.bigEndian)) { Array($0) }
+    }
+}

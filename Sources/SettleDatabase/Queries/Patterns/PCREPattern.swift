@@ -1,0 +1,90 @@
+#if canImport(CPCRE2)
+internal import CPCRE2
+
+/// A regular expression over bytes, by PCRE2.
+///
+///     pattern:  c₁ item c₂ item c₃ …        before each item PCRE2 calls back (`PCRE2_AUTO_CALLOUT`)
+///     budget:   10,000,000 − 1 a call − the bytes between two calls ÷ 16
+///
+/// The budget covers one search with all its start positions, because PCRE2's own limits restart at each position. A
+/// search that exceeds it does not match, as in CouchDB; the result never depends on time.
+final class PCREPattern: Sendable {
+    /// The budget of one search.
+    static let budget = 10_000_000
+    /// The maximum memory of one search, in KiB.
+    private static let memory: UInt32 = 65_536
+
+    // Unchecked, no lock: compiled once and immutable since. PCRE2 allows any number of threads to search with it
+    // concurrently.
+    nonisolated(unsafe) private let code: OpaquePointer
+
+    /// Compiles a pattern.
+    init(_ pattern: String) throws(PatternRefusal) {
+        var pattern = pattern
+        let code: OpaquePointer? = pattern.withUTF8 { bytes in
+            guard bytes.count <= PatternRefusal.maximumLength, let context = pcre2_compile_context_create_8(nil) else {
+                return nil
+            }
+            defer { pcre2_compile_context_free_8(context) }
+            pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
+            var error: Int32 = 0
+            var offset = 0
+            // An empty Swift string may have no address, which PCRE2 rejects even with length zero.
+            var none: UInt8 = 0
+            return withUnsafePointer(to: &none) { none in
+                pcre2_compile_8(
+                    bytes.baseAddress ?? none, bytes.count, UInt32(PCRE2_AUTO_CALLOUT), &error, &offset, context)
+            }
+        }
+        guard let code else { throw .malformed }
+        self.code = code
+    }
+
+    deinit { pcre2_code_free_8(code) }
+
+    /// Whether the pattern occurs in a text.
+    ///
+    /// - Complexity: Bounded by ``budget``.
+    func occurs(in text: String) -> Bool {
+        guard let match = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
+            return false
+        }
+        defer {
+            pcre2_match_data_free_8(match)
+            pcre2_match_context_free_8(context)
+        }
+        pcre2_set_match_limit_8(context, UInt32(Self.budget))
+        pcre2_set_depth_limit_8(context, UInt32(Self.budget))
+        pcre2_set_heap_limit_8(context, Self.memory)
+        var work = Work()
+        var text = text
+        let result = withUnsafeMutablePointer(to: &work) { work in
+            pcre2_set_callout_8(context, Work.charge, work)
+            return text.withUTF8 { bytes in
+                var none: UInt8 = 0
+                return withUnsafePointer(to: &none) { none in
+                    pcre2_match_8(code, bytes.baseAddress ?? none, bytes.count, 0, 0, match, context)
+                }
+            }
+        }
+        return result >= 0
+    }
+
+    /// The work of one search so far.
+    private struct Work {
+        private var left = PCREPattern.budget
+        private var position = 0
+
+        /// Charges the distance since the last callout to the budget; a nonzero result ends the search.
+        static let charge:
+            @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 = {
+                block, data in
+                guard let block, let work = data?.assumingMemoryBound(to: Work.self) else { return PCRE2_ERROR_CALLOUT }
+                let position = block.pointee.current_position
+                work.pointee.left -= 1 + abs(position - work.pointee.position) / 16
+                work.pointee.position = position
+                return work.pointee.left > 0 ? 0 : PCRE2_ERROR_MATCHLIMIT
+            }
+    }
+}
+#endif

@@ -1,0 +1,100 @@
+extension PatternTranslator {
+    /// Reads what follows a backslash outside of a class.
+    mutating func escape() throws(PatternRefusal) -> Part {
+        guard let byte = peek else { throw .malformed }
+        switch byte {
+        case UInt8(ascii: "A"): return taken(assertion(#"\A"#))
+        case UInt8(ascii: "z"): return taken(assertion(#"\z"#))
+        case UInt8(ascii: "Z"): return taken(assertion(#"(?=\u000a?\z)"#))
+        case UInt8(ascii: "b"): return taken(assertion(#"\b"#))
+        case UInt8(ascii: "B"): return taken(assertion(#"\B"#))
+        case UInt8(ascii: "N") where place + 1 == bytes.count || bytes[place + 1] != UInt8(ascii: "{"):
+            return taken(part(ByteSet(10...10).inverted))
+        case 49...57: return try reference()
+        default:
+            let set = try escapedSet()
+            return part(flags.ignoresCase ? set.ignoringCase : set)
+        }
+    }
+
+    private mutating func taken(_ part: Part) -> Part {
+        place += 1
+        return part
+    }
+
+    /// Reads the number of a group that was closed before.
+    private mutating func reference() throws(PatternRefusal) -> Part {
+        let number = Int(bytes[place] - 48)
+        place += 1
+        if let next = peek, 48...57 ~= next {
+            throw .unsupported("references of two digits, and octal numbers without 0")
+        }
+        guard number <= groups.count, let canBeEmpty = groups[number - 1] else {
+            throw .unsupported("references to a group that is not closed before")
+        }
+        return Part(
+            text: flags.ignoresCase ? "(?i:\\\(number))" : "(?:\\\(number))", length: nil, canBeEmpty: canBeEmpty)
+    }
+
+    /// Reads an escaped byte or class, which mean the same inside and outside of brackets.
+    mutating func escapedSet() throws(PatternRefusal) -> ByteSet {
+        guard let byte = peek else { throw .malformed }
+        place += 1
+        switch byte {
+        case UInt8(ascii: "d"): return .digits
+        case UInt8(ascii: "D"): return ByteSet.digits.inverted
+        case UInt8(ascii: "w"): return .words
+        case UInt8(ascii: "W"): return ByteSet.words.inverted
+        case UInt8(ascii: "s"): return .spaces
+        case UInt8(ascii: "S"): return ByteSet.spaces.inverted
+        case UInt8(ascii: "h"): return .horizontal
+        case UInt8(ascii: "H"): return ByteSet.horizontal.inverted
+        case UInt8(ascii: "v"): return .vertical
+        case UInt8(ascii: "V"): return ByteSet.vertical.inverted
+        default:
+            place -= 1
+            let byte = try escapedByte()
+            return ByteSet(byte...byte)
+        }
+    }
+
+    private mutating func escapedByte() throws(PatternRefusal) -> UInt8 {
+        let byte = bytes[place]
+        place += 1
+        switch byte {
+        case UInt8(ascii: "a"): return 7
+        case UInt8(ascii: "e"): return 27
+        case UInt8(ascii: "f"): return 12
+        case UInt8(ascii: "n"): return 10
+        case UInt8(ascii: "r"): return 13
+        case UInt8(ascii: "t"): return 9
+        case UInt8(ascii: "0"): return UInt8(digits(atMost: 2, radix: 8))
+        case UInt8(ascii: "x"):
+            guard skip("{") else { return UInt8(digits(atMost: 2, radix: 16)) }
+            let start = place
+            let number = digits(atMost: 8, radix: 16)
+            guard place > start, number < 256, skip("}") else { throw .malformed }
+            return UInt8(number)
+        case 48...57, 65...90, 97...122: throw .unsupported("\\" + String(UnicodeScalar(byte)))
+        default: return byte
+        }
+    }
+
+    private mutating func digits(atMost most: Int, radix: Int) -> Int {
+        var (number, count) = (0, 0)
+        while count < most, let byte = peek, let digit = Self.digit(byte), digit < radix {
+            number = number * radix + digit
+            (place, count) = (place + 1, count + 1)
+        }
+        return number
+    }
+
+    private static func digit(_ byte: UInt8) -> Int? {
+        switch byte {
+        case 48...57: Int(byte) - 48
+        case 65...70: Int(byte) - 55
+        case 97...102: Int(byte) - 87
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import SettleDatabase
+
+#if canImport(CPCRE2)
+/// Patterns on Foundation: what is accepted gives PCRE2's answers.
+@Suite(.timeLimit(.minutes(5))) struct PatternDifferenceTests {
+    @Test(arguments: 1...8) func `every accepted pattern gives the answers of PCRE2`(seed: Int) throws {
+        let number = UInt64(seed) &+ (seed > 4 ? .random(in: 0 ... .max / 2) : 0)
+        var samples = PatternSamples(seed: number)
+        var accepted = 0
+        for _ in 0..<4000 {
+            let pattern = samples.pattern()
+            guard let found = try? FoundationPattern(pattern) else { continue }
+            accepted += 1
+            guard let expected = try? PCREPattern(pattern) else {
+                Issue.record("PCRE2 refuses \(pattern.debugDescription), seed \(number)")
+                continue
+            }
+            for _ in 0..<8 {
+                let text = samples.text()
+                let comment = "\(pattern.debugDescription) in \(text.debugDescription), seed \(number)"
+                #expect(found.occurs(in: text) == expected.occurs(in: text), "\(comment)")
+            }
+        }
+        #expect(accepted > 1000)
+    }
+
+    @Test(arguments: [
+        ("foo.*bar", "foo" + String(repeating: "x", count: 300_000) + "bar"),
+        ("b[a-z]r$", String(repeating: "x", count: 300_000) + "bar"),
+        ("^(?:ab|cd)+$", String(repeating: "abcd", count: 2000)),
+        ("é{2}", String(repeating: "e", count: 100_000) + "éé"),
+    ])
+    func `a long text gives the answer of PCRE2`(pattern: String, text: String) throws {
+        #expect(try FoundationPattern(pattern).occurs(in: text) == PCREPattern(pattern).occurs(in: text))
+    }
+}
+#endif
+
+/// What patterns on Foundation refuse, and what they do with too much work.
+struct FoundationPatternTests {
+    @Test(arguments: [
+        "(?R)", "(?1)", "(?(1)a|b)", "(?|a|b)", "(?P<n>a)", "(?<n>a)", "(?'n'a)", "a{,3}", "(?<=a+)b",
+        "(?<=ab|c(?:d|ef))b", #"\K"#,
+        #"\o{101}"#, #"\11"#, #"(a)\10"#, #"\p{Lu}"#, #"\X"#, #"\Qa\E"#, #"\G"#, "(?:a?)*?", "(?:a|b?)+", "(*F)",
+        "(?x)a", "^*", "a**",
+        "(?U)a", #"(a\1)"#, #"\1(a)"#, "[[:foo:]]", "[[.a.]]", "a{5000}", #"\cA"#, #"\u0041"#, #"\N{U+41}"#, "[a-c-e]",
+    ])
+    func `what may differ is refused by name`(pattern: String) {
+        let error = #expect(throws: PatternRefusal.self) { try FoundationPattern(pattern) }
+        guard case .unsupported(let construct) = error else {
+            Issue.record("\(pattern) is \(String(describing: error))")
+            return
+        }
+        #expect(!construct.isEmpty)
+    }
+
+    @Test(arguments: ["[", "(", "*a", "a{2,1}", ")", #"\"#, "[b-a]", "[]", "a{70000}", #"\x{100}"#, "[\\d-z]", "(?i"])
+    func `a malformed pattern is refused`(pattern: String) {
+        #expect(throws: PatternRefusal.malformed) { try FoundationPattern(pattern) }
+    }
+
+    @Test func `a search that would take too long does not match, each time`() throws {
+        let pattern = try FoundationPattern("^(a+)+$")
+        let text = String(repeating: "a", count: 40) + "!"
+        for _ in 0..<2 { #expect(!pattern.occurs(in: text)) }
+        #expect(pattern.occurs(in: "aaaa"))
+    }
+
+    @Test func `bytes are what a pattern counts`() throws {
+        #expect(try FoundationPattern("^..$").occurs(in: "é"))
+        #expect(try !FoundationPattern("^.$").occurs(in: "é"))
+        #expect(try FoundationPattern(#"^\xc3\xa9$"#).occurs(in: "é"))
+        #expect(try !FoundationPattern(#"(?i)é"#).occurs(in: "É"))
+        #expect(try PatternTranslator.translate(#"(?i)^é\d{2}$"#) == #"\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z)"#)
+    }
+}
