@@ -7,6 +7,8 @@
 #                                     how the cost of a request grows with the database; not a part of all
 #   SIZES=1000,10000,100000 Benchmarks/run.sh databases
 #                                     how it grows with the number of databases; not a part of all
+#   NUMBER=10000 Benchmarks/run.sh replications
+#                                     how continuous replications take turns; not a part of all
 #   DEVICES=1000 Benchmarks/run.sh devices --seconds 120
 #                                     many devices that sync; not a part of all; .build/release/DeviceBenchmark --help
 set -euo pipefail
@@ -133,6 +135,11 @@ if [[ $what == growth ]]; then
     prepare_serving
     python3 server/growth.py --settle "$settle" --folder "$data" --sizes "${SIZES:-100000,1000000}"
 fi
+if [[ $what == replications ]]; then
+    prepare_serving
+    python3 server/replications.py --settle "$settle" --folder "$data" --number "${NUMBER:-1000}"
+fi
+
 if [[ $what == databases ]]; then
     prepare_serving
     python3 server/databases.py --settle "$settle" --folder "$data" --sizes "${SIZES:-1000,10000}"

@@ -2,7 +2,8 @@ import Foundation
 import Measuring
 import Settle
 
-/// Queries by selector: `FindBenchmark [documents] [runs]`.
+/// Queries by selector: `FindBenchmark [documents] [runs]`; what a live query and an order without an index cost:
+/// `FindBenchmark live [documents]`.
 @main
 struct FindBenchmark {
     private struct Item: Codable, Sendable {
@@ -12,7 +13,15 @@ struct FindBenchmark {
         var price: Double
     }
 
-    static func main() throws {
+    static func main() async throws {
+        let words = CommandLine.arguments.dropFirst()
+        if words.first == "live" {
+            return try await LiveCosts(documents: words.dropFirst().first.flatMap { Int($0) } ?? 10_000).run()
+        }
+        try measure()
+    }
+
+    private static func measure() throws {
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         let count = arguments.first ?? 50_000
         let measuring = Measuring(runs: arguments.dropFirst().first ?? 5)
@@ -58,7 +67,7 @@ struct FindBenchmark {
         }
     }
 
-    private static func document(_ number: Int) throws -> Document {
+    static func document(_ number: Int) throws -> Document {
         let body: DocumentBody = [
             "type": "item", "n": .number(JSONNumber(number)), "group": .number(JSONNumber(number % 100)),
             "name": .string("Item number \(number)"), "tags": ["a", "b", .string("t\(number % 17)")],
