@@ -25,7 +25,8 @@ struct SettleErrorTests {
         let calls: [() throws -> Void] = [
             { _ = try DocumentID(validating: "_x") }, { _ = try JSONValue(parsing: "{") },
             { _ = try MangoSelector(["$none": 1]) },
-            { _ = try database.find(DocumentQuery<JSONValue>().sorted(by: "n")) }, { try database.delete("none") },
+            { _ = try database.find(DocumentQuery<JSONValue>().sorted(by: "n", withoutIndexUpTo: 0)) },
+            { try database.delete("none") },
             { _ = try HTTPURL("none") },
         ]
         for call in calls {
