@@ -72,8 +72,9 @@ semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the 
 apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh
 
-apple-doubles: setup ## Run the tests of the core with stand-ins for Apple's libraries
-	@SETTLE_APPLE_DOUBLES=1 SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles
+apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
+	@SETTLE_APPLE_DOUBLES=1 SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
+		$(if $(SUITES),--filter '$(SUITES)')
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh

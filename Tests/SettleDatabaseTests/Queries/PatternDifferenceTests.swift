@@ -45,7 +45,8 @@ struct FoundationPatternTests {
         "(?<=ab|c(?:d|ef))b", #"\K"#,
         #"\o{101}"#, #"\11"#, #"(a)\10"#, #"\p{Lu}"#, #"\X"#, #"\Qa\E"#, #"\G"#, "(?:a?)*?", "(?:a|b?)+", "(*F)",
         "(?x)a", "^*", "a**",
-        "(?U)a", #"(a\1)"#, #"\1(a)"#, "[[:foo:]]", "[[.a.]]", "a{5000}", #"\cA"#, #"\u0041"#, #"\N{U+41}"#, "[a-c-e]",
+        "(?U)a", #"([^z]*)\1"#, #"(a\1)"#, #"\1(a)"#, "[[:foo:]]", "[[.a.]]", "a{5000}", #"\cA"#, #"\u0041"#,
+        #"\N{U+41}"#, "[a-c-e]",
     ])
     func `what may differ is refused by name`(pattern: String) {
         let error = #expect(throws: PatternRefusal.self) { try FoundationPattern(pattern) }
@@ -61,11 +62,18 @@ struct FoundationPatternTests {
         #expect(throws: PatternRefusal.malformed) { try FoundationPattern(pattern) }
     }
 
-    @Test func `a search that would take too long does not match, each time`() throws {
-        let pattern = try FoundationPattern("^(a+)+$")
-        let text = String(repeating: "a", count: 40) + "!"
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ("^(a+)+$", 40, "!"), ("[^z]*z[^z]", 500_000, "z"), ("(?:a|b)*cc", 500_000, "c"),
+            ("a*(?>[^z]*)y", 20_000, "z"),
+            ("a*[^z]*+y", 20_000, "z"), ("a*(?=[^z]*z)y", 20_000, "z"), (#"(a{1,1000})\1+b[^b]"#, 20_000, "b"),
+        ])
+    func `a search that would take too long does not match, each time`(pattern: String, length: Int, end: String) throws
+    {
+        let pattern = try FoundationPattern(pattern)
+        let text = String(repeating: "a", count: length) + end
         for _ in 0..<2 { #expect(!pattern.occurs(in: text)) }
-        #expect(pattern.occurs(in: "aaaa"))
     }
 
     @Test func `bytes are what a pattern counts`() throws {
@@ -73,6 +81,8 @@ struct FoundationPatternTests {
         #expect(try !FoundationPattern("^.$").occurs(in: "é"))
         #expect(try FoundationPattern(#"^\xc3\xa9$"#).occurs(in: "é"))
         #expect(try !FoundationPattern(#"(?i)é"#).occurs(in: "É"))
-        #expect(try PatternTranslator.translate(#"(?i)^é\d{2}$"#) == #"\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z)"#)
+        let translation = try PatternTranslator.translate(#"(?i)^é\d{2}$"#)
+        #expect(
+            translation.text.hasSuffix(#"(?:\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z))"#) && translation.hidesWork == false)
     }
 }

@@ -29,11 +29,16 @@ extension PatternTranslator {
         if let next = peek, 48...57 ~= next {
             throw .unsupported("references of two digits, and octal numbers without 0")
         }
-        guard number <= groups.count, let canBeEmpty = groups[number - 1] else {
+        guard number <= groups.count, let group = groups[number - 1] else {
             throw .unsupported("references to a group that is not closed before")
         }
-        return Part(
-            text: flags.ignoresCase ? "(?i:\\\(number))" : "(?:\\\(number))", length: nil, canBeEmpty: canBeEmpty)
+        // ICU compares the bytes without counting.
+        guard let longest = group.longest, longest <= 1000 else {
+            throw .unsupported("references to a group that may have more than 1,000 bytes")
+        }
+        hidesWork = true
+        let text = flags.ignoresCase ? "(?i:\\\(number))" : "(?:\\\(number))"
+        return Part(text: text, length: nil, longest: longest, canBeEmpty: group.canBeEmpty)
     }
 
     /// Reads an escaped byte or class, which mean the same inside and outside of brackets.

@@ -4,7 +4,10 @@ extension PatternTranslator {
         if peek == UInt8(ascii: "*") { throw .unsupported("verbs, as (*F)") }
         guard skip("?") else { return try captured() }
         if skip(":") { return try grouped("(?:") }
-        if skip(">") { return try grouped("(?>") }
+        if skip(">") {
+            hidesWork = true
+            return try grouped("(?>")
+        }
         if skip("=") { return try lookedAt("(?=") }
         if skip("!") { return try lookedAt("(?!") }
         if skip("<=") { return try lookedAt("(?<=", isBehind: true) }
@@ -21,7 +24,7 @@ extension PatternTranslator {
         let number = groups.count
         groups.append(nil)
         let part = try grouped("(")
-        groups[number] = part.canBeEmpty
+        groups[number] = part
         return part
     }
 
@@ -30,12 +33,15 @@ extension PatternTranslator {
         var part = Part(text: opening + branches.map(\.text).joined(separator: "|") + ")")
         let lengths = Set(branches.map(\.length))
         part.length = lengths.count == 1 ? branches[0].length : nil
+        let longest = branches.compactMap(\.longest)
+        part.longest = longest.count == branches.count ? longest.max() : nil
         part.canBeEmpty = branches.contains(where: \.canBeEmpty)
         part.size = branches.reduce(1) { $0 + $1.size }
         return part
     }
 
     private mutating func lookedAt(_ opening: String, isBehind: Bool = false) throws(PatternRefusal) -> Part {
+        hidesWork = true
         let branches = try closed()
         if isBehind, !branches.allSatisfy({ $0.length.map { $0 <= 1000 } ?? false }) {
             throw .unsupported("a look-behind without a fixed length")

@@ -14,12 +14,14 @@ extension PatternTranslator {
         guard max(bounds.least, bounds.most ?? 0) <= 1000 else { throw .unsupported("more than 1,000 repetitions") }
         let (isLazy, isPossessive) = (skip("?"), skip("+"))
         guard !(isLazy && isPossessive) else { throw .unsupported("a quantifier after a quantifier") }
+        hidesWork = hidesWork || isPossessive
         if item.canBeEmpty, bounds.most.map({ $0 > 1 }) ?? true {
             throw .unsupported("repetitions of what may be empty")
         }
         var whole = item
         whole.text += String(decoding: bytes[start..<place], as: UTF8.self)
         whole.length = bounds.most == bounds.least ? item.length.map { $0 * bounds.least } : nil
+        whole.longest = bounds.most.flatMap { most in item.longest.map { $0 * most } }
         whole.canBeEmpty = item.canBeEmpty || bounds.least == 0
         whole.size = item.size * max(bounds.least, bounds.most ?? 1, 1)
         if try quantifier() != nil { throw .unsupported("a quantifier after a quantifier") }

@@ -1,6 +1,6 @@
 /// Translates a pattern of Perl's language over bytes, as PCRE2 reads it, into one of ICU over the characters of ``ByteText``.
 ///
-///     (?i)^é\d{2}$    →    \A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z)
+///     (?i)^é\d{2}$    →    …(?:\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z))
 ///
 /// Classes become sets of bytes, and anchors become assertions, so that only groups, repetitions, assertions and
 /// references are left to ICU. What is not known here is refused: no device finds other documents than the server.
@@ -10,6 +10,8 @@ struct PatternTranslator {
         var text = ""
         /// How many bytes it matches; `nil` if that varies.
         var length: Int? = 0
+        /// How many bytes it matches at most; `nil` if there is no limit.
+        var longest: Int? = 0
         var canBeEmpty = true
         /// How many single items it has, with all repetitions.
         var size = 1
@@ -19,6 +21,7 @@ struct PatternTranslator {
         mutating func append(_ other: Part) {
             text += other.text
             length = length.flatMap { own in other.length.map { own + $0 } }
+            longest = longest.flatMap { own in other.longest.map { own + $0 } }
             canBeEmpty = canBeEmpty && other.canBeEmpty
             size += other.size
         }
@@ -34,20 +37,26 @@ struct PatternTranslator {
     var place = 0
     var flags = Flags()
     var depth = 0
-    /// Whether each capturing group that was opened can be empty; `nil` until it is closed.
-    var groups: [Bool?] = []
+    /// The capturing groups that were opened; `nil` until they are closed.
+    var groups: [Part?] = []
+    /// Whether there is a construct whose work ICU does not count.
+    var hidesWork = false
 
     private init(_ pattern: String) { bytes = Array(pattern.utf8) }
 
     /// Translates a pattern.
     ///
+    /// ICU does not count its steps from one start to the next one, so the translation begins with `\A` and any bytes.
+    ///
+    /// - Returns: The pattern for ICU, and whether a step of its search may take as long as the text is.
     /// - Throws: `malformed`, or `unsupported` with the name of the construct.
-    static func translate(_ pattern: String) throws(PatternRefusal) -> String {
+    static func translate(_ pattern: String) throws(PatternRefusal) -> (text: String, hidesWork: Bool) {
         var translator = PatternTranslator(pattern)
         guard translator.bytes.count <= PatternRefusal.maximumLength else { throw .malformed }
         let branches = try translator.branches()
         guard translator.peek == nil else { throw .malformed }
-        return branches.map(\.text).joined(separator: "|")
+        let whole = branches.map(\.text).joined(separator: "|")
+        return (#"\A[\u0000-\uffff]*?(?:\#(whole))"#, translator.hidesWork)
     }
 
     var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
@@ -97,7 +106,7 @@ struct PatternTranslator {
         }
     }
 
-    func part(_ set: ByteSet) -> Part { Part(text: set.pattern, length: 1, canBeEmpty: false) }
+    func part(_ set: ByteSet) -> Part { Part(text: set.pattern, length: 1, longest: 1, canBeEmpty: false) }
 
     func assertion(_ text: String) -> Part { Part(text: text, isRepeatable: false) }
 }
