@@ -8,7 +8,7 @@ struct ChangeLine {
     var sequence: JSONValue
     /// The document's id; `nil` for a row that ends a feed.
     let id: String?
-    /// The leaves that are told, the winner first.
+    /// The leaves to show, the winner first.
     let leaves: [RevisionID]
     let isDeleted: Bool
     /// The winner, where documents were asked for.

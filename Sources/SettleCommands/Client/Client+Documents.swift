@@ -110,7 +110,7 @@ extension Client {
         for (revision, outcome) in zip(revisions, outcomes) {
             switch outcome {
             case .stored, .known: break
-            case .refused(let error), .failed(let error): throw failure(about: revision.id).told(error)
+            case .refused(let error), .failed(let error): throw failure(about: revision.id).explained(error)
             }
         }
     }

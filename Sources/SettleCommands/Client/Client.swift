@@ -83,7 +83,7 @@ final class Client {
             return try Waiting.wait(
                 meanwhile: meanwhile, whileWaiting: { showIndexing(bar) },
                 for: { [connection, peer] in try await work(connection, peer) })
-        } catch { throw failure(about: document).told(error) }
+        } catch { throw failure(about: document).explained(error) }
     }
 
     /// Tells failures of requests to the database.
@@ -121,7 +121,7 @@ final class Client {
     func info() throws -> JSONValue {
         let info = try json()
         guard info["update_seq"] != nil, info["doc_count"] != nil else {
-            throw failure().told(TransportError(.badAnswer, "no database"))
+            throw failure().explained(TransportError(.badAnswer, "no database"))
         }
         return info
     }
@@ -171,7 +171,7 @@ final class Client {
                 if !goesOn { return JSONObject() }
             }
             return try elements.finish()
-        } catch let fault as JSONElements.Fault { throw failure().told(fault) }
+        } catch let fault as JSONElements.Fault { throw failure().explained(fault) }
     }
 
     private static let longestElement = 1 << 30

@@ -21,11 +21,11 @@ struct ClientFailure {
     }
 
     /// An error as the tool reports it: where, what, why, and what to do.
-    func told(_ error: any Error) -> any Error {
+    func explained(_ error: any Error) -> any Error {
         switch error {
         case let error as CouchDBError: refusal(error)
         case let error as PeerError where error.cause is CouchDBError || error.cause is TransportError:
-            told(error.cause ?? error)
+            explained(error.cause ?? error)
         case let error as TransportError where error.cause is CommandError: error.cause ?? error
         case let error as TransportError where [.badAnswer, .badRedirect].contains(error.code): notCouchDB
         case is JSONElements.Fault, is JSONError: notCouchDB
@@ -61,37 +61,38 @@ struct ClientFailure {
         if error.error.isEmpty, error.status != 401, error.status != 403, error.status < 500 { return notCouchDB }
         let reason = [error.error, error.reason].filter { !$0.isEmpty }.joined(separator: ": ")
         let place = document.map { "\"\($0)\" of \(name)" } ?? "\(name)"
-        func told(_ code: String, _ message: String, _ status: ExitStatus) -> CommandError {
+        func explained(_ code: String, _ message: String, _ status: ExitStatus) -> CommandError {
             CommandError(code, message, status: status)
         }
         switch error.status {
         case 401:
             let tried = error.tried.flatMap { $0 == ReplicationCredentials.none.description ? nil : $0 }
             let what = tried.map { "did not accept \($0)" } ?? "requires authentication"
-            return told(
+            return explained(
                 "unauthorized",
                 """
                 \(authority) \(what) for \(place) (\(reason)); give \
                 --user NAME with its password, or --bearer-file FILE
                 """, .refused)
-        case 403: return told("forbidden", "\(authority) forbids it for \(place): \(reason)", .refused)
+        case 403: return explained("forbidden", "\(authority) forbids it for \(place): \(reason)", .refused)
         case 404 where Self.isAboutDatabase(error):
-            return told("not_found", "there is no database \(name); `settle create` creates it", .notFound)
-        case 404: return told("not_found", "\(place) does not exist (\(reason))", .notFound)
+            return explained("not_found", "there is no database \(name); `settle create` creates it", .notFound)
+        case 404: return explained("not_found", "\(place) does not exist (\(reason))", .notFound)
         case 409:
-            return told("conflict", "\(place) was changed concurrently; read it again, and retry", .conflict)
+            return explained("conflict", "\(place) was changed concurrently; read it again, and retry", .conflict)
         case 412 where error.error == "file_exists":
-            return told("exists", "there is a database \(name) already", .conflict)
-        case 412: return told("attachment_missing", "\(place) was refused: \(reason)", .refused)
-        case 413: return told("document_too_large", "\(place) is larger than the server accepts (\(reason))", .refused)
-        case 400 where Self.aboutQueries.contains(error.error): return told(error.error, error.reason, .refused)
-        case 400..<500: return told("invalid", "\(authority) refused \(place): \(reason)", .refused)
+            return explained("exists", "there is a database \(name) already", .conflict)
+        case 412: return explained("attachment_missing", "\(place) was refused: \(reason)", .refused)
+        case 413:
+            return explained("document_too_large", "\(place) is larger than the server accepts (\(reason))", .refused)
+        case 400 where Self.aboutQueries.contains(error.error): return explained(error.error, error.reason, .refused)
+        case 400..<500: return explained("invalid", "\(authority) refused \(place): \(reason)", .refused)
         case ..<400:
-            return told(
+            return explained(
                 "bad_redirect",
                 "\(name) redirects elsewhere, and nothing is written there; give the URL it redirects to", .failure)
         default:
-            return told(
+            return explained(
                 "server_error", "\(authority) failed at \(place), status \(error.status) (\(reason)); try later",
                 .failure)
         }

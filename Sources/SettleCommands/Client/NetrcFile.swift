@@ -30,7 +30,7 @@ struct NetrcFile: Sendable {
         }
     }
 
-    /// The file `~/.netrc`; `nil` where there is none.
+    /// The file `~/.netrc`; `nil` if it does not exist.
     static func atHome() throws -> NetrcFile? {
         guard let home = getenv("HOME").map({ String(cString: $0) }), access(home + "/.netrc", R_OK) == 0 else {
             return nil

@@ -1,15 +1,15 @@
 internal import Settle
 
-/// `settle find`: finds documents by conditions on their members.
+/// `settle find`: finds documents by conditions on their fields.
 enum FindCommand: Command {
     static let spec = CommandSpec(
-        "find", "find documents by conditions on their members",
+        "find", "find documents by conditions on their fields",
         discussion: """
-            SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Members are named by \
+            SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Fields are named by \
             paths, address.city; texts are quoted. The operators are = (or ==) != < <= > >=, in [1, 2], contains "x" \
             (an element of a list, or a part of a text), begins "text", matches "regex", exists and missing; conditions \
             are joined by && (and), || (or), ! (not) and parentheses. Keywords may be written in any case. A missing \
-            member matches only `missing`.
+            field matches only `missing`.
             Where nothing is found because a list was compared with a single value, standard error says so.
             Without an index all documents are read, and standard error says so with the command that creates one. \
             Only --sort requires an index. --explain shows which index is used and which conditions are checked on \
@@ -21,9 +21,9 @@ enum FindCommand: Command {
             .database, Operand("SELECTOR", "the conditions; @FILE reads a file, - standard input; '{}' finds all"),
         ],
         options: [
-            Option("--fields", value: "PATHS", "show only these members, separated by commas: name,address.city"),
+            Option("--fields", value: "PATHS", "show only these fields, separated by commas: name,address.city"),
             .csv,
-            Option("--sort", value: "PATHS", "sort by these members of an index: age,name; -age for descending order"),
+            Option("--sort", value: "PATHS", "sort by these fields of an index: age,name; -age for descending order"),
             Option("--limit", value: "N", "print at most N documents (default all)"),
             Option("--skip", value: "N", "skip N documents"),
             Option("--bookmark", value: "TEXT", "continue after an earlier answer, which printed it"),

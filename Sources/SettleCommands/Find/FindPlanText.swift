@@ -70,14 +70,14 @@ struct FindPlanText {
     }
 
     private static let reasons = [
-        "field_mismatch": "it has members without a condition",
+        "field_mismatch": "it has fields without a condition",
         "sort_order_mismatch": "it has another order",
         "is_partial": "it is partial; --use-index selects it",
         "scope_mismatch": "it is partitioned",
         "excluded_by_user": "--use-index selects another one",
         "unfavored_type": "it is of another kind",
-        "less_overlap": "it begins with fewer members that have conditions",
-        "too_many_fields": "it has more members",
+        "less_overlap": "it begins with fewer fields that have conditions",
+        "too_many_fields": "it has more fields",
         "alphabetically_comes_after": "its name comes later",
         "needs_text_search": "it is not a text index",
     ]

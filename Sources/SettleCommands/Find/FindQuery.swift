@@ -3,9 +3,9 @@ internal import Settle
 /// A query of the command line, in the JSON of CouchDB's `_find`.
 struct FindQuery {
     let selector: JSONValue
-    /// The members to show; empty for whole documents.
+    /// The fields to show; empty for whole documents.
     let fields: [String]
-    /// The members to sort by.
+    /// The fields to sort by.
     let sort: [String]
     /// The maximum number of documents; `nil` for all.
     let limit: Int?
@@ -93,7 +93,7 @@ extension FindQuery {
 }
 
 extension FindQuery {
-    /// Parses the order of members of the command line: `age,-name`, or JSON.
+    /// Parses the order of fields of the command line: `age,-name`, or JSON.
     enum MemberList {
         /// The sort order: paths separated by commas, with a minus before descending ones; or CouchDB's JSON.
         ///
@@ -105,7 +105,7 @@ extension FindQuery {
             let downwards = paths.filter { $0.hasPrefix("-") }
             guard downwards.isEmpty || downwards.count == paths.count else {
                 throw CommandError.usage(
-                    "\(option) takes one direction: a minus before all of the members, or none", verb: "find")
+                    "\(option) takes one direction: a minus before all of the fields, or none", verb: "find")
             }
             return paths.map {
                 $0.hasPrefix("-") ? .object(JSONObject([(String($0.dropFirst()), "desc")])) : .string($0)

@@ -10,24 +10,24 @@ enum IndexCommand: Command {
     static let spec = CommandSpec(
         "index", "list, create, delete and build the indexes that find uses",
         discussion: """
-            An index has a row for each document that has all of its members, in their order: conditions on the first \
-            members narrow the range to read, and --sort by them requires it. Its definition is part of a design \
+            An index has a row for each document that has all of its fields, in their order: conditions on the first \
+            fields narrow the range to read, and --sort by them requires it. Its definition is part of a design \
             document, as in CouchDB, and replicates; its rows are built by the first query, or by build.
             --where creates a partial index of the matching documents; find uses it only with --use-index.
-            NAME is that of an index, DESIGN/NAME if several have it. The default name is derived from the members.
+            NAME is that of an index, DESIGN/NAME if several have it. The default name is derived from the fields.
             """,
         operands: [
             Operand("ACTION", "list, create, delete, or build"), .database,
             Operand(
                 "NAME", isOptional: true, isRepeatable: true,
-                "to create: the paths of its members; else the index"),
+                "to create: the paths of its fields; else the index"),
         ],
         options: [
             Option("--name", value: "NAME", "to create: the name of the index"),
             Option("--ddoc", value: "NAME", "to create: the design document to store it in"),
             Option("--descending", "to create: in descending order; find reads an index in both directions anyway"),
             Option(
-                "--text", "to create: a full-text index, for search and $text; without members, of all texts"),
+                "--text", "to create: a full-text index, for search and $text; without fields, of all texts"),
             Option("--analyzer", value: "NAME", "to create --text: the analyzer, such as english"),
             Option("--where", value: "SELECTOR", "to create: only documents that match this SELECTOR of find"),
         ],
@@ -81,7 +81,7 @@ enum IndexCommand: Command {
         if !isText, arguments.isGiven("--analyzer") {
             throw CommandError.usage("--analyzer needs --text", verb: spec.name)
         }
-        var definition = isText ? try texts(arguments) : try members(arguments)
+        var definition = isText ? try texts(arguments) : try fields(arguments)
         definition["partial_filter_selector"] = try arguments.text("--where").map {
             try FindQuery.SelectorText.selector($0, invocation.console)
         }
@@ -96,11 +96,11 @@ enum IndexCommand: Command {
         }
     }
 
-    /// The definition of an index of members.
-    private static func members(_ arguments: Arguments) throws -> JSONValue {
+    /// The definition of an index of fields.
+    private static func fields(_ arguments: Arguments) throws -> JSONValue {
         let paths = arguments.operands("NAME")
         guard !paths.isEmpty, !paths.contains("") else {
-            throw CommandError.usage("give the members of the index: settle index create DB age", verb: spec.name)
+            throw CommandError.usage("give the fields of the index: settle index create DB age", verb: spec.name)
         }
         let isDescending = arguments.flag("--descending")
         let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSONValue.string($0) }

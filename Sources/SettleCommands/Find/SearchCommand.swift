@@ -20,7 +20,7 @@ enum SearchCommand: Command {
         operands: [.database, Operand("TEXT", "the words to search for")],
         options: [
             Option(
-                "--in", value: "FIELDS", "only in these members, separated by commas: title,author.name (default all)"),
+                "--in", value: "FIELDS", "only in these fields, separated by commas: title,author.name (default all)"),
             Option("--words", value: "KIND", "words, english (stemmed), or trigrams (parts of words too)"),
             Option("--use-index", value: "DESIGN[/NAME]", "of a URL: required if there are several text indexes"),
             Option("--limit", value: "N", "print at most N documents (default 20)"),
@@ -31,7 +31,7 @@ enum SearchCommand: Command {
         examples: [
             CommandSpec.Example("settle search library 'catalogue AND deb*'", "in all texts of the documents"),
             CommandSpec.Example(
-                #"settle search library 'title:"old books" -atlas' --in title,summary"#, "in two members"),
+                #"settle search library 'title:"old books" -atlas' --in title,summary"#, "in two fields"),
             CommandSpec.Example("settle search library milk --json --limit 100", "the first hundred, for a script"),
         ],
         json: """

@@ -46,7 +46,7 @@ struct OfflineSyncRun {
     }
 
     private func finish(_ status: OfflineStatus, _ before: Int, _ journal: Journal) throws -> ExitStatus {
-        if let error = status.error { throw ClientFailure(url: url).told(error) }
+        if let error = status.error { throw ClientFailure(url: url).explained(error) }
         let left = journal.count
         if let conflict = status.conflict, !console.isJSON { try show(conflict) }
         let text =
@@ -64,7 +64,7 @@ struct OfflineSyncRun {
     }
 
     private func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
-        do { return try Waiting.wait(for: work) } catch { throw ClientFailure(url: url).told(error) }
+        do { return try Waiting.wait(for: work) } catch { throw ClientFailure(url: url).explained(error) }
     }
 
     private func json(_ conflict: OfflineConflict) -> JSONValue {

@@ -46,7 +46,7 @@ struct ReplicationCommand {
                 do {
                     let isContinuous = invocation.arguments.flag("--continuous")
                     results = isContinuous ? try runner.run(jobs) : try jobs.flatMap { try runner.run([$0]) }
-                } catch let error as PeerError { throw told(error, first, second) }
+                } catch let error as PeerError { throw explained(error, first, second) }
                 return try tell(results, in: runner.elapsed)
             }
         }
@@ -92,13 +92,13 @@ struct ReplicationCommand {
         return isWhole ? .success : .failure
     }
 
-    private func told(_ error: PeerError, _ first: ReplicationSide, _ second: ReplicationSide) -> any Error {
+    private func explained(_ error: PeerError, _ first: ReplicationSide, _ second: ReplicationSide) -> any Error {
         if let cause = error.cause as? DatabaseError { return cause }
         let urls = [first.url, second.url].compactMap(\.self)
         guard let url = urls.first(where: { error.message.contains($0.description) }) ?? urls.first else {
             return error
         }
-        return ClientFailure(url: url).told(error)
+        return ClientFailure(url: url).explained(error)
     }
 }
 

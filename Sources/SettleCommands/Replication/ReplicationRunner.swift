@@ -24,8 +24,8 @@ final class ReplicationRunner {
         let job: Job
         let replicator: OneWayReplicator
         let outcome: Guarded<Result<ReplicationResult, any Error>?>
-        /// What was told last: the mode, and how many revisions were written.
-        var told: (mode: ReplicationStatus.Mode, written: Int)?
+        /// What was shown last: the mode, and how many revisions were written.
+        var shown: (mode: ReplicationStatus.Mode, written: Int)?
 
         var isDone: Bool { outcome.withLock { $0 != nil } }
     }
@@ -37,7 +37,7 @@ final class ReplicationRunner {
     private let happened = Guarded<[(event: ReplicationEvent, direction: ReplicationDirection)]>([])
     private let wake = DispatchSemaphore(value: 0)
     /// Is signalled when all events of a replication were taken.
-    private let told = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
 
     init(console: Console, showsEvents: Bool) {
         self.console = console
@@ -57,7 +57,7 @@ final class ReplicationRunner {
         let outcomes = try watched(jobs.map(begin))
         bar.finish()
         // With the replicators their events have ended.
-        for _ in jobs { _ = told.wait(timeout: .now() + .seconds(5)) }
+        for _ in jobs { _ = ended.wait(timeout: .now() + .seconds(5)) }
         try writeHappened()
         return try outcomes.map { try $0.get() }
     }
@@ -66,9 +66,9 @@ final class ReplicationRunner {
         let replicator = OneWayReplicator(job.configuration)
         let (stream, direction) = (replicator.events, job.configuration.direction)
         let outcome = Guarded<Result<ReplicationResult, any Error>?>(nil)
-        Task.detached { [happened, told] in
+        Task.detached { [happened, ended] in
             for await event in stream { happened.withLock { $0.append((event, direction)) } }
-            told.signal()
+            ended.signal()
         }
         Task.detached { [wake] in
             let result: Result<ReplicationResult, any Error>
@@ -112,8 +112,8 @@ final class ReplicationRunner {
         let status = one.replicator.status
         guard one.job.configuration.isContinuous, status.mode != .active else { return }
         let written = status.counts.revisionsWritten
-        if let told = one.told, told == (status.mode, written) { return }
-        one.told = (status.mode, written)
+        if let shown = one.shown, shown == (status.mode, written) { return }
+        one.shown = (status.mode, written)
         bar.finish()
         if !console.isQuiet || status.mode == .offline { try lines.write(status, one.job.configuration.direction) }
         try console.output.flush()

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettlePlatform
 internal import SettleServer
 
 extension ServeSettings {
@@ -67,12 +68,12 @@ extension ServeSettings {
         let origins = options.crossOrigin.map { $0.origins.sorted().joined(separator: " ") }
         return [
             ("password_iterations", number(options.passwordIterations)),
-            ("session_timeout", number(options.sessionTimeout)),
+            ("session_timeout", number(options.sessionTimeout.wholeSeconds)),
             ("persistent_cookies", .bool(options.hasPersistentCookies)),
             ("same_site", text(options.sameSite?.rawValue.lowercased())),
             ("cookie_domain", text(options.cookieDomain)),
             ("lockout_threshold", number(options.lockoutThreshold)),
-            ("lockout_seconds", number(Int(min(options.lockoutSeconds, 1e9)))),
+            ("lockout_seconds", number(options.lockout.wholeSeconds)),
             ("anonymous", .string(anonymous)),
             ("listing_for_admins", .bool(options.isListingForAdmins)),
             ("users_security_editable", .bool(options.isUsersSecurityEditable)),

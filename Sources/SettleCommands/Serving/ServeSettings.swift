@@ -99,8 +99,8 @@ struct ServeSettings {
         options.host = text("host") ?? options.host
         options.port = count("port") ?? options.port
         options.connectionLimit = count("connections") ?? options.connectionLimit
-        options.idleTimeout = count("idle_timeout") ?? options.idleTimeout
-        options.stopTimeout = count("stop_timeout").map(Double.init) ?? options.stopTimeout
+        options.idleTimeout = count("idle_timeout").map { .seconds($0) } ?? options.idleTimeout
+        options.stopTimeout = count("stop_timeout").map { .seconds($0) } ?? options.stopTimeout
         options.openDatabases = count("open_databases") ?? options.openDatabases
         options.largestDocument = count("document_size") ?? options.largestDocument
         options.largestBody = count("body_size") ?? options.largestBody

@@ -54,7 +54,7 @@ struct RemoteExport {
                 case .found(let found): leaves.append(found)
                 // It was changed since, and is listed again with its later change.
                 case .missing: break
-                case .failed(let error): throw remote.failure(about: request.id).told(error)
+                case .failed(let error): throw remote.failure(about: request.id).explained(error)
                 }
             }
         }

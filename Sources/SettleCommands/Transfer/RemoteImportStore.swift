@@ -43,7 +43,7 @@ final class RemoteImportStore: ImportStore {
             switch outcome {
             case .stored, .known: outcomes[index] = .stored
             case .refused(let error), .failed(let error):
-                outcomes[index] = .failed(remote.failure(about: revisions[index].id).told(error))
+                outcomes[index] = .failed(remote.failure(about: revisions[index].id).explained(error))
             }
         }
         return outcomes

@@ -38,7 +38,7 @@ final class BlobStore: Sendable {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
             // Its name begins with the number of the process that was writing it.
             let writer = name.split(separator: "-").first.flatMap { pid_t($0) }
-            if isShared, let writer, writer != getpid(), kill(writer, 0) == 0 { continue }
+            if isShared, let writer, writer != getpid(), kill(writer, 0) == 0 || errno != ESRCH { continue }
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
         }
     }
@@ -56,6 +56,13 @@ final class BlobStore: Sendable {
     func path(of digest: BlobDigest) -> String? {
         let name = digest.description
         return files.map { "\($0.attachments)/\(name.prefix(2))/\(name)" }
+    }
+
+    /// Whether the file of a content is there, if it has one. Another process may have collected it while the database was
+    /// suspended.
+    func has(_ record: BlobRecord) -> Bool {
+        guard record.isFile, let path = path(of: record.digest) else { return true }
+        return FileStatus(path: path) != nil
     }
 
     /// Renames a file that was written and forced to the disk. It replaces a file of that name, whose bytes may be damaged or

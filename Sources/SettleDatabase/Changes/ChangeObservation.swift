@@ -57,7 +57,10 @@ public struct ChangeObservation: AsyncSequence, Sendable {
                             return (ArraySlice(page), newest)
                         }
                     }
-                } catch let error as DatabaseError where error.code == .closed { return nil }
+                } catch let error as DatabaseError {
+                    guard try await observation.database.waitsOut(error) else { return nil }
+                    continue
+                }
                 guard page.isEmpty else { continue }
                 if newest > since { since = newest }
                 guard await observation.database.notifier.wait(after: since) else { return nil }

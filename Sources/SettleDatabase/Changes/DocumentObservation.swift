@@ -38,7 +38,10 @@ public struct DocumentObservation: AsyncSequence, Sendable {
                         given = .some(document)
                         return .some(document)
                     }
-                } catch let error as DatabaseError where error.code == .closed { return nil }
+                } catch let error as DatabaseError {
+                    guard try await database.waitsOut(error) else { return nil }
+                    continue
+                }
                 guard await database.notifier.wait(after: seen) else { return nil }
             }
             return nil

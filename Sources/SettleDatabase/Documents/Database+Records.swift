@@ -45,11 +45,17 @@ extension Database {
 
     /// An epoch that changes before and after every ``setSetting(_:to:)``; read it before the setting, and use it as a cache
     /// key. A change inside a transaction counts when it is made, so cache only settings that are never set within one.
-    package var settingsEpoch: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
+    package var settingsEpoch: UInt64 {
+        try? whileOpen {}
+        return settingsChanges.load(ordering: .sequentiallyConsistent)
+    }
 
     /// An epoch that changes with every commit of a design document, before its writer returns; read it before the design
     /// documents, and use it as a cache key.
-    package var designEpoch: UInt64 { designChanges.age }
+    package var designEpoch: UInt64 {
+        try? whileOpen {}
+        return designChanges.age
+    }
 
     /// The newest commit, published before its writer is notified; `nil` inside a transaction of this thread, which
     /// sees more than the commit.

@@ -64,7 +64,10 @@ extension Database {
         _ documents: [Document], onConflict conflict: SaveConflict, checking: () throws -> Void
     ) throws -> [Result<Document, any Error>] {
         if case .merge = conflict {
-            return documents.map { document in Result { try save(document, onConflict: conflict) } }
+            return try documents.map { document in
+                try checking()
+                return Result { try save(document, onConflict: conflict) }
+            }
         }
         let bodies = documents.map { document in Result { try document.body() } }
         return try edit { editor in

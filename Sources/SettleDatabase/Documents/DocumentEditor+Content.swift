@@ -22,7 +22,7 @@ extension DocumentEditor {
             guard names.insert(Array(attachment.name.utf8)).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
-            if let pending = attachment.pending, blobs.isPinned(pending.record.digest) {
+            if let pending = attachment.pending, blobs.isPinned(pending.record.digest), blobs.has(pending.record) {
                 try writer.put(.blob(pending.record))
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(

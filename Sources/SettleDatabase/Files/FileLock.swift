@@ -10,12 +10,12 @@ package final class FileLock: Sendable {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isShared: Whether others may share it; then this waits for a process that has it alone.
+    ///   - isShared: Whether others may share it.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     package init?(path: String, isShared: Bool = false) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw systemError("opening \(path)") }
-        if flock(descriptor, isShared ? LOCK_SH : LOCK_EX | LOCK_NB) != 0 {
+        if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
             let error = errno == EWOULDBLOCK ? nil : systemError("locking \(path)")
             close(descriptor)
             if let error { throw error }

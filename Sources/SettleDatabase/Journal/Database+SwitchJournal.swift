@@ -1,5 +1,5 @@
 extension Database {
-    private static var journalSetting: String { "journal" }
+    static var journalSetting: String { "journal" }
 
     /// Switches the journal on or off according to the options, or the file if the options don't say, and reads it.
     ///

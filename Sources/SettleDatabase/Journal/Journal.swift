@@ -179,10 +179,11 @@ public struct PendingObservation: AsyncSequence, Sendable {
             if let seen, !(await journal.cache.notifier.wait(after: seen)) { return nil }
             seen = journal.cache.version
             let journal = journal
-            do { return try await journal.database.perform { _ in try journal.pending } } catch let error
-                as DatabaseError
-                where error.code == .closed
-            { return nil }
+            while true {
+                do { return try await journal.database.perform { _ in try journal.pending } } catch let error
+                    as DatabaseError
+                { guard try await journal.database.waitsOut(error) else { return nil } }
+            }
         }
     }
 }

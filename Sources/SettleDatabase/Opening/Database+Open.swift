@@ -11,10 +11,12 @@ extension Database {
         let files = DatabaseFiles(folder: path)
         return try DatabaseRegistry.shared.open(files) {
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
-            try FileHeader.check(files)
-            let lock = try ProcessTurn.take(files, waiting: options.sharing?.seconds ?? 0)
+            // A process that shares the database may be rewriting it; then it is looked at once this one has the turn.
+            if options.sharing == nil { try FileHeader.check(files) }
+            let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
             // It may have been deleted before the lock was acquired.
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
+            if options.sharing != nil { try FileHeader.check(files) }
             return try make(files, lock, options)
         }
     }
@@ -29,7 +31,7 @@ extension Database {
         return try DatabaseRegistry.shared.open(files, isNew: true) {
             guard !files.exist else { throw alreadyExists(files) }
             try files.create()
-            let lock = try ProcessTurn.take(files, waiting: options.sharing?.seconds ?? 0)
+            let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
             guard !files.exist else { throw alreadyExists(files) }
             try SQLiteEngine.create(files)
             return try make(files, lock, options)
@@ -81,7 +83,9 @@ extension Database {
         if let warning = SQLiteFileSystem.standard.warning { options.warn(warning) }
         let turn = ProcessTurn(files, lock)
         let engine = try SuspendableEngine(turn, sharing: options.sharing) {
-            try SQLiteEngine(
+            // Another process may have deleted it meanwhile.
+            guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
+            return try SQLiteEngine(
                 path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
                 readers: options.readers, leavesShortLog: options.leavesShortLogs || options.sharing != nil)
         }

@@ -54,9 +54,6 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    /// Whether this thread has a reader.
-    var isReading: Bool { reader(of: ThreadID.current) != nil }
-
     private func reader(of thread: ThreadID) -> Lent<SQLiteReader>? {
         state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
     }

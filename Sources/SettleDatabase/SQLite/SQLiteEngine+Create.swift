@@ -11,7 +11,7 @@ extension SQLiteEngine {
         try synchronizeFolder(above: files.folder)
     }
 
-    /// Makes the file of an empty database where there is none, for an engine without a folder around it.
+    /// Makes the file of an empty database unless it exists, for an engine without a folder around it.
     static func createIfMissing(_ path: String) throws {
         if (try? FileHandleReader(path: path)) == nil { try create(path) }
     }

@@ -114,9 +114,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
 
-    /// Whether this thread is inside a write or a read.
-    var isUsedByThisThread: Bool { isWriting || pool?.isReading == true }
-
     /// Runs a closure within the write of this thread. Inside an exclusive read it is a transaction of its own.
     private func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if writer.hasBegun { return try writer.joined(body) }

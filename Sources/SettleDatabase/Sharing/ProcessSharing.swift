@@ -11,6 +11,8 @@ internal import Dispatch
 /// for other processes if need be. What another process writes is noticed within about a tenth of a second by observers and
 /// live queries. A process that is not using the database holds no lock, as iOS demands of apps that it suspends.
 ///
+/// A transaction or snapshot must not wait for another thread's calls, as these may wait for the next turn.
+///
 /// All processes must open the database so: one that opens it without sharing has it alone.
 public struct ProcessSharing: Sendable {
     /// How long a call waits for another process before it throws ``DatabaseErrorCode/inUse``; 10 seconds by default.
@@ -19,7 +21,8 @@ public struct ProcessSharing: Sendable {
     /// Creates the defaults.
     public init() {}
 
-    var seconds: Double { Double(patience.components.seconds) + Double(patience.components.attoseconds) / 1e18 }
+    /// Until when a call that begins now waits.
+    var deadline: ContinuousClock.Instant { .now + patience }
 
     /// How long a process keeps its turn though another one waits.
     static let turn: Duration = .milliseconds(30)

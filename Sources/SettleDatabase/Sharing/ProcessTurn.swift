@@ -22,28 +22,31 @@ final class ProcessTurn: Sendable {
     ///
     /// - Parameters:
     ///   - files: The database's files.
-    ///   - seconds: How long to wait for another process.
+    ///   - deadline: How long to wait for another process.
+    ///   - interruption: Returns an error when waiting has no use any more.
     /// - Returns: The lock.
     /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
-    static func take(_ files: DatabaseFiles, waiting seconds: Double) throws -> DatabaseLock {
-        do { return try DatabaseLock(files) } catch let error as DatabaseError where error.code == .inUse && seconds > 0
-        {}
-        let wish = try FileLock(path: files.lock + ".wanted", isShared: true)
+    static func take(
+        _ files: DatabaseFiles, until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)? = { nil }
+    ) throws -> DatabaseLock {
+        var wish: FileLock?
         defer { wish?.release() }
-        let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
             do { return try DatabaseLock(files) } catch let error as DatabaseError where error.code == .inUse {
                 guard ContinuousClock.now < deadline else { throw error }
             }
+            if let interruption = interruption() { throw interruption }
+            // The process whose turn it is may be looking at it.
+            if wish == nil { wish = try FileLock(path: files.lock + ".wanted", isShared: true) }
             usleep(pause)
         }
     }
 
     /// Takes the turn again.
-    func take(waiting seconds: Double) throws {
+    func take(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
         // Those who wait come first; they try every few milliseconds.
-        if seconds > 0, isWanted { usleep(3 * Self.pause) }
-        let taken = try Self.take(files, waiting: seconds)
+        if deadline > .now, isWanted { usleep(3 * Self.pause) }
+        let taken = try Self.take(files, until: deadline, unless: interruption)
         lock.withLock { $0 = taken }
     }
 

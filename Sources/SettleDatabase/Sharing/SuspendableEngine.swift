@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettlePlatform
+internal import Synchronization
 
 /// A storage engine whose files can be closed and opened again, so that other processes can use them meanwhile.
 ///
@@ -22,8 +23,8 @@ final class SuspendableEngine: StorageEngine {
 
     private struct State {
         var phase: Phase
-        /// How many calls are running.
-        var users = 0
+        /// The threads that are in calls, and in how many.
+        var users: [(thread: ThreadID, depth: Int)] = []
         /// Whether no new call may begin, so that the files can be closed.
         var isLeaving = false
         /// Whether they are left for ``suspend()``.
@@ -34,10 +35,34 @@ final class SuspendableEngine: StorageEngine {
         var files: [FileStatus?] = []
         var listener: (@Sendable (UpdateSequence) -> Void)?
         var hooks: Hooks?
+
+        /// Whether this thread is in a call. Its further calls belong to that one, and go on while the engine is left.
+        var isInside: Bool {
+            let thread = ThreadID.current
+            return users.contains { $0.thread == thread }
+        }
+
+        mutating func enter() {
+            let thread = ThreadID.current
+            if let place = users.firstIndex(where: { $0.thread == thread }) {
+                users[place].depth += 1
+            } else {
+                users.append((thread, 1))
+            }
+        }
+
+        mutating func leave() {
+            let thread = ThreadID.current
+            guard let place = users.firstIndex(where: { $0.thread == thread }) else { return }
+            users[place].depth -= 1
+            if users[place].depth == 0 { users.remove(at: place) }
+        }
     }
 
     /// What the database does when files are closed and opened.
     struct Hooks: Sendable {
+        /// The database, which must not be released by a thread that opens or closes its files.
+        let owner: @Sendable () -> AnyObject?
         /// Closes other files of the database.
         let willClose: @Sendable () -> Void
         /// Reads again what is kept in memory. No other call runs meanwhile.
@@ -50,6 +75,8 @@ final class SuspendableEngine: StorageEngine {
     private let turn: ProcessTurn
     private let sharing: ProcessSharing?
     private let open: @Sendable () throws -> SQLiteEngine
+    /// How many calls want the files closed, so that nobody waits for a turn any more.
+    private let closers = Atomic<Int>(0)
 
     /// Opens the files.
     ///
@@ -63,11 +90,13 @@ final class SuspendableEngine: StorageEngine {
         self.sharing = sharing
         self.open = open
         state = Monitor(State(phase: .open(try open())))
-        if sharing != nil { look() }
     }
 
-    /// Sets what is called when files are closed and opened.
-    func onChange(_ hooks: Hooks) { state.withLock { $0.hooks = hooks } }
+    /// Sets what is called when files are closed and opened. The first turn does not end before.
+    func onChange(_ hooks: Hooks) {
+        state.withLock { $0.hooks = hooks }
+        if sharing != nil { look() }
+    }
 
     // MARK: - Calls
 
@@ -81,12 +110,13 @@ final class SuspendableEngine: StorageEngine {
     }
 
     private func begin() throws -> SQLiteEngine {
+        let deadline = ContinuousClock.now + (sharing?.patience ?? .zero)
         while true {
             let engine: SQLiteEngine? = try state.wait { state -> SQLiteEngine?? in
                 switch state.phase {
                 case .open(let engine):
-                    guard state.isLeaving, !engine.isUsedByThisThread else {
-                        state.users += 1
+                    guard state.isLeaving, !state.isInside else {
+                        state.enter()
                         return .some(engine)
                     }
                     if state.isSuspending { throw Self.suspended }
@@ -97,25 +127,40 @@ final class SuspendableEngine: StorageEngine {
                     return .some(nil)
                 case .suspended: throw Self.suspended
                 case .closed(let engine?):
-                    state.users += 1
+                    state.enter()
                     return .some(engine)
                 case .closed(nil): throw Self.closed
                 }
             }
             if let engine { return engine }
-            try reopen(or: .away, waiting: sharing?.seconds ?? 0)
+            do { try reopen(or: .away, until: deadline) } catch is Interrupted {}
         }
     }
 
+    /// Begins a call if the files are open.
+    private func beginAtOnce() throws -> SQLiteEngine {
+        let engine: SQLiteEngine? = state.withLock { state in
+            guard case .open(let engine) = state.phase, !state.isLeaving || state.isInside else { return nil }
+            state.enter()
+            return engine
+        }
+        guard let engine else { throw NotAtHand() }
+        return engine
+    }
+
+    /// Another call wants the files closed.
+    private struct Interrupted: Error {}
+
     private func end() {
         let mayLeave = state.withLock { state in
-            state.users -= 1
-            return state.users == 0 && (state.isLeaving || sharing != nil)
+            state.leave()
+            return state.users.isEmpty && (state.isLeaving || sharing != nil)
         }
         guard mayLeave else { return }
         let engine: SQLiteEngine? = state.update { state in
             state.lastUse = .now
-            guard state.users == 0, !state.isSuspending, sharing != nil, case .open(let engine) = state.phase,
+            guard state.users.isEmpty, !state.isSuspending, state.hooks != nil, sharing != nil,
+                case .open(let engine) = state.phase,
                 state.isLeaving || (state.opened + ProcessSharing.turn < .now && turn.isWanted)
             else { return nil }
             state.phase = .changing
@@ -125,24 +170,26 @@ final class SuspendableEngine: StorageEngine {
     }
 
     /// Opens the files in the turn of this process. Called by the thread that has set the phase `changing`.
-    private func reopen(or previous: Phase, waiting seconds: Double) throws {
+    private func reopen(or previous: Phase, until deadline: ContinuousClock.Instant) throws {
         var hooks: Hooks?
         do {
-            try turn.take(waiting: seconds)
-            let engine: SQLiteEngine
+            try turn.take(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
+            let (known, listener, files) = state.withLock { ($0.hooks, $0.listener, $0.files) }
+            if files != turn.state { hooks = known }
+            var opened: SQLiteEngine?
             do {
-                engine = try open()
-                let (known, listener) = state.withLock { ($0.hooks, $0.listener) }
+                let engine = try open()
+                opened = engine
                 if let listener { engine.onCommit(listener) }
                 try known?.hasOpened(engine)
-                hooks = known
+                state.update { state in
+                    state.phase = .open(engine)
+                    (state.opened, state.lastUse) = (.now, .now)
+                }
             } catch {
+                opened?.close()
                 turn.release()
                 throw error
-            }
-            state.update { state in
-                state.phase = .open(engine)
-                (state.opened, state.lastUse) = (.now, .now)
             }
         } catch {
             state.update { $0.phase = previous }
@@ -175,14 +222,16 @@ final class SuspendableEngine: StorageEngine {
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     func suspend() throws {
+        closers.add(1, ordering: .relaxed)
+        defer { closers.subtract(1, ordering: .relaxed) }
         let engine: SQLiteEngine? = try state.wait { state -> SQLiteEngine?? in
             switch state.phase {
             case .open(let engine):
-                guard !engine.isUsedByThisThread else {
+                guard !state.isInside else {
                     throw DatabaseError(.invalid, "a transaction or snapshot can't suspend its own database")
                 }
                 (state.isLeaving, state.isSuspending) = (true, true)
-                guard state.users == 0 else { return nil }
+                guard state.users.isEmpty else { return nil }
                 state.phase = .changing
                 return .some(engine)
             case .changing: return nil
@@ -209,7 +258,10 @@ final class SuspendableEngine: StorageEngine {
             case .closed: throw Self.closed
             }
         }
-        if isNeeded { try reopen(or: .suspended, waiting: sharing?.seconds ?? 0) }
+        guard isNeeded else { return }
+        do { try reopen(or: .suspended, until: .now + (sharing?.patience ?? .zero)) } catch is Interrupted {
+            throw Self.suspended
+        }
     }
 
     /// Whether the files are closed until ``resume()``.
@@ -239,17 +291,24 @@ final class SuspendableEngine: StorageEngine {
     ///
     /// - Returns: When to look again; `nil` once the database is closed.
     private func takeTurns() -> DispatchTimeInterval? {
-        let isWanted = turn.isWanted
+        // Released at the end of this, the database closes itself here and not in the middle.
+        let owner = state.withLock(\.hooks)?.owner()
+        defer { withExtendedLifetime(owner) {} }
+        if owner == nil { return nil }
+        let isOpen = state.withLock { state in
+            if case .open = state.phase { true } else { false }
+        }
+        let isWanted = isOpen && turn.isWanted
         let finding: Finding? = state.update { state in
             switch state.phase {
             case .closed: return nil
             case .open(let engine):
-                let isIdle = state.users == 0 && state.lastUse + ProcessSharing.idle < .now
+                let isIdle = state.users.isEmpty && state.lastUse + ProcessSharing.idle < .now
                 guard !state.isSuspending, isIdle || (isWanted && state.opened + ProcessSharing.turn < .now) else {
                     return .nothing
                 }
                 state.isLeaving = true
-                guard state.users == 0 else { return .nothing }
+                guard state.users.isEmpty else { return .nothing }
                 state.phase = .changing
                 return .mustLeave(engine)
             case .away: return state.files == turn.state ? .nothing : .othersWrote
@@ -274,18 +333,19 @@ final class SuspendableEngine: StorageEngine {
 
     var isWriting: Bool {
         state.withLock { state in
-            if case .open(let engine) = state.phase { engine.isWriting } else { false }
+            switch state.phase {
+            case .open(let engine), .closed(let engine?): engine.isWriting
+            default: false
+            }
         }
     }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try using { try $0.read(body) } }
 
     func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-        let isOpen = state.withLock { state in
-            if case .open = state.phase { !state.isLeaving } else { false }
-        }
-        guard isOpen else { throw NotAtHand() }
-        return try using { try $0.readIfFree(body) }
+        let engine = try beginAtOnce()
+        defer { end() }
+        return try engine.readIfFree(body)
     }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
@@ -308,6 +368,8 @@ final class SuspendableEngine: StorageEngine {
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try using { try $0.maintain(task) } }
 
     func close() {
+        closers.add(1, ordering: .relaxed)
+        defer { closers.subtract(1, ordering: .relaxed) }
         let engine: SQLiteEngine? = state.wait { state -> SQLiteEngine?? in
             switch state.phase {
             case .changing: return nil

@@ -17,7 +17,7 @@ final class ChangeNotifier: Sendable {
     /// Announces that everything up to a sequence is committed.
     func announce(_ newest: UpdateSequence) {
         let woken = state.withLock { state -> [@Sendable (Bool) -> Void] in
-            state.newest = newest
+            state.newest = max(state.newest, newest)
             guard !state.waiters.isEmpty else { return [] }
             defer { state.waiters = [:] }
             return Array(state.waiters.values)

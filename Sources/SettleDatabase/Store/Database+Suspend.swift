@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettlePlatform
+internal import Synchronization
 
 extension Database {
     /// Finishes what is being done, closes all files, and leaves the database to other processes, until ``resume()``.
@@ -13,8 +14,8 @@ extension Database {
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     public func suspend() throws {
-        expirations.cancel()
         try suspendable?.suspend()
+        expirations.cancel()
     }
 
     /// Opens the files of a suspended database again. Calls work from then on, and observers learn what other processes have
@@ -38,6 +39,7 @@ extension Database {
     /// What the database does when its files are closed and opened again.
     var suspensionHooks: SuspendableEngine.Hooks {
         SuspendableEngine.Hooks(
+            owner: { [weak self] in self },
             willClose: { [weak self] in self?.closeCompanionFiles() },
             hasOpened: { [weak self] engine in try self?.readAgain(from: engine) },
             announce: { [weak self] in self?.announceOthers() })
@@ -49,10 +51,16 @@ extension Database {
 
     /// Reads again what is kept in memory, since another process may have written.
     private func readAgain(from engine: any StorageEngine) throws {
+        let hasJournal = try engine.read { try $0.setting(Self.journalSetting) } != nil
+        guard hasJournal == (pendingCache != nil) else {
+            throw DatabaseError(
+                .invalid, "another process has switched the journal; close the database and open it again")
+        }
         try clocks.readAgain(from: engine)
         try pendingCache?.readAgain(from: engine)
         designChanges.note()
         designChanges.commit()
+        settingsChanges.add(2, ordering: .sequentiallyConsistent)
         sizeCount.withLock { $0 = nil }
         let sequence = try engine.read { try $0.lastSequence }
         newest.withLock { $0.follow(sequence) }

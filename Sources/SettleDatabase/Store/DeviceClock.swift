@@ -79,7 +79,10 @@ final class DeviceClock: Sendable {
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
         state.withLock { state in
             state.mayBeOn = stored?.isOn ?? false
-            (state.clock, state.known) = (nil, nil)
+            state.known = nil
+            // Clocks of replicated revisions that this one has learned may be later.
+            guard let stored, let own = state.clock?.last, let other = Self.clock(stored).last, own < other else { return }
+            state.clock = nil
         }
     }
 

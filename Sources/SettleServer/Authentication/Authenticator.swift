@@ -17,7 +17,7 @@ struct Authenticator: Sendable {
         accounts = Accounts(administration: administration)
         cookies = SessionCookie(options: options.security, isSecure: options.certificate != nil)
         lockout = LoginLockout(
-            threshold: options.security.lockoutThreshold, seconds: options.security.lockoutSeconds)
+            threshold: options.security.lockoutThreshold, seconds: options.security.lockout.inSeconds)
     }
 
     /// The enabled authentication handlers, as `GET /_session` lists them.

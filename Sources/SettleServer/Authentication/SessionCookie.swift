@@ -42,12 +42,12 @@ struct SessionCookie: Sendable {
     func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
         let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
         return Secrets.areEqual(expected, content.code) && content.time <= now + 60
-            && now < content.time + options.sessionTimeout
+            && now < content.time + timeout
     }
 
     /// Whether the cookie expires soon and a new one is sent.
     func needsRenewal(_ content: Content, now: Int = SessionCookie.now) -> Bool {
-        Double(content.time + options.sessionTimeout - now) < Double(options.sessionTimeout) * 0.9
+        Double(content.time + timeout - now) < Double(timeout) * 0.9
     }
 
     /// The value of the header `Set-Cookie` for a new session.
@@ -60,14 +60,16 @@ struct SessionCookie: Sendable {
     /// The value of the header `Set-Cookie` that ends a session.
     func cleared(now: Int = SessionCookie.now) -> String { header("", now) }
 
+    private var timeout: Int { options.sessionTimeout.wholeSeconds }
+
     /// The time in seconds.
     static var now: Int { WallTime.now().seconds }
 
     private func header(_ value: String, _ now: Int) -> String {
         var text = "\(Self.name)=\(value); Version=1"
         if options.hasPersistentCookies {
-            let expiry = WallTime(seconds: now + options.sessionTimeout)
-            text += "; Expires=\(expiry.cookie); Max-Age=\(options.sessionTimeout)"
+            let expiry = WallTime(seconds: now + timeout)
+            text += "; Expires=\(expiry.cookie); Max-Age=\(timeout)"
         }
         text += "; Path=/"
         if isSecure { text += "; Secure" }

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// A setting that may change while the server runs: its name in CouchDB's configuration, and its value as text.
 ///
 /// None of them names a program, a path, an address or a person, and none opens a database.
@@ -19,7 +21,9 @@ struct LiveSetting: Sendable {
         count("chttpd", "max_http_request_size", 1, \.largestUpload, { $0.largestUpload = $1 }),
         flag("chttpd", "enable_cors", \.isCrossOriginOn, { $0.isCrossOriginOn = $1 }),
         flag("cors", "credentials", \.crossOrigin.allowsCredentials, { $0.crossOrigin.allowsCredentials = $1 }),
-        count("cors", "max_age", 0, \.crossOrigin.maximumAge, { $0.crossOrigin.maximumAge = $1 }),
+        count(
+            "cors", "max_age", 0, \.crossOrigin.maximumAge.wholeSeconds,
+            { $0.crossOrigin.maximumAge = .seconds($1) }),
         list("cors", "origins", { $0.crossOrigin.origins.sorted() }, { $0.crossOrigin.origins = Set(try origins($1)) }),
         list("cors", "headers", { $0.crossOrigin.headers.sorted() }, { $0.crossOrigin.headers = Set(try headers($1)) }),
         list("cors", "methods", { $0.crossOrigin.methods }, { $0.crossOrigin.methods = try methods($1) }),

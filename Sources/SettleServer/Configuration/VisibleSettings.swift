@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The server's configuration under CouchDB's names, as administrators may read it.
 ///
 /// It contains no secret, nor anything to guess one from: no password or hash, no key, no certificate, and no path. Where settings
@@ -20,7 +22,7 @@ struct VisibleSettings {
         if let challenge = security.challenge { server.append(("WWW-Authenticate", challenge)) }
         var login = [
             ("allow_persistent_cookies", "\(security.hasPersistentCookies)"),
-            ("iterations", "\(security.passwordIterations)"), ("timeout", "\(security.sessionTimeout)"),
+            ("iterations", "\(security.passwordIterations)"), ("timeout", "\(security.sessionTimeout.wholeSeconds)"),
             ("public_fields", security.publicUserFields.sorted().joined(separator: ",")),
             ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
         ]
@@ -40,7 +42,7 @@ struct VisibleSettings {
             (
                 "chttpd_auth_lockout",
                 [
-                    ("max_lifetime", "\(Int(min(max(security.lockoutSeconds, 0), 1e9) * 1000))"),
+                    ("max_lifetime", "\(min(security.lockout.wholeSeconds, 1_000_000_000) * 1000)"),
                     ("mode", security.lockoutThreshold > 0 ? "enforce" : "off"),
                     ("threshold", "\(security.lockoutThreshold)"),
                 ]
@@ -74,7 +76,8 @@ struct VisibleSettings {
                     "cors",
                     [
                         ("credentials", "\(cors.allowsCredentials)"),
-                        ("headers", cors.headers.sorted().joined(separator: ",")), ("max_age", "\(cors.maximumAge)"),
+                        ("headers", cors.headers.sorted().joined(separator: ",")),
+                        ("max_age", "\(cors.maximumAge.wholeSeconds)"),
                         ("methods", cors.methods.joined(separator: ",")),
                         ("origins", cors.origins.sorted().joined(separator: ",")),
                     ]

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 
 /// The replications of a server: those for which requests to `_replicate` ask, and those for which documents of `_replicator`
@@ -15,8 +16,8 @@ final class ReplicationService: Sendable {
     ///   - log: Where runs and problems are written.
     init(_ options: ReplicatorOptions, isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?) {
         var retry = ReplicationRetryPolicy()
-        (retry.firstDelay, retry.maximumDelay) = (Self.time(options.retryDelay), Self.time(options.longestRetryDelay))
-        scheduler = ReplicationScheduler(room: options.jobs, turn: Self.time(options.turn), retry: retry)
+        (retry.firstDelay, retry.maximumDelay) = (options.retryDelay, options.longestRetryDelay)
+        scheduler = ReplicationScheduler(room: options.jobs, turn: options.turn, retry: retry)
         let policy = TargetPolicy(options)
         self.policy = policy
         scheduler.observe { log?.write($0) }
@@ -36,8 +37,6 @@ final class ReplicationService: Sendable {
     }
 
     /// A number of seconds, at most a year, which can be doubled without an overflow.
-    private static func time(_ seconds: Double) -> Duration { .seconds(min(seconds, 31_536_000)) }
-
     /// Begins to run the replications for which a database's documents ask.
     func watch(_ name: String, _ database: Database) { documents.watch(name, database) }
 

@@ -1,5 +1,6 @@
 public import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 public import SettleReplication
 
 /// What a server's replicator may do, and how much of it.
@@ -24,13 +25,13 @@ public struct ReplicatorOptions: Sendable {
     ///
     /// Somebody who may write documents of `_replicator` could else have the server ask what only the server can reach.
     public var privateAddresses = PrivateAddresses.administrators
-    /// After how many seconds replications that run for ever make room for others that wait; 60 unless set.
-    public var turn = 60.0
-    /// After how many seconds a replication that failed is tried again, twice as long with each failure in a row; 5 unless
+    /// After what time replications that run for ever make room for others that wait; 60 seconds unless set.
+    public var turn: Duration = .seconds(60)
+    /// After what time a replication that failed is tried again, twice as long with each failure in a row; 5 seconds unless
     /// set.
-    public var retryDelay = 5.0
-    /// The longest time between two tries, in seconds; 3600 unless set.
-    public var longestRetryDelay = 3600.0
+    public var retryDelay: Duration = .seconds(5)
+    /// The longest time between two tries; an hour unless set.
+    public var longestRetryDelay: Duration = .seconds(3600)
     /// Whom to trust over TLS; the system's roots unless set.
     public var tls = TLSOptions()
 
@@ -53,9 +54,9 @@ extension ReplicatorOptions {
             try reader.choice(
                 "private_addresses",
                 ["administrators": .administrators, "everybody": .everybody, "nobody": .nobody]) ?? privateAddresses
-        turn = try reader.count("turn").map(Double.init) ?? turn
-        retryDelay = try reader.count("retry_delay").map(Double.init) ?? retryDelay
-        longestRetryDelay = try reader.count("longest_retry_delay").map(Double.init) ?? longestRetryDelay
+        turn = try reader.seconds("turn") ?? turn
+        retryDelay = try reader.seconds("retry_delay") ?? retryDelay
+        longestRetryDelay = try reader.seconds("longest_retry_delay") ?? longestRetryDelay
         tls.roots = try reader.text("ca_file")
         try reader.finish()
     }
@@ -64,9 +65,9 @@ extension ReplicatorOptions {
     public var json: JSONValue {
         [
             "max_jobs": .number(JSONNumber(jobs)), "allowed_hosts": .array(allowedHosts.sorted().map(JSONValue.string)),
-            "private_addresses": .string(privateAddresses.rawValue), "turn": .number(JSONNumber(Int(turn))),
-            "retry_delay": .number(JSONNumber(Int(retryDelay))),
-            "longest_retry_delay": .number(JSONNumber(Int(longestRetryDelay))),
+            "private_addresses": .string(privateAddresses.rawValue), "turn": .number(JSONNumber(turn.wholeSeconds)),
+            "retry_delay": .number(JSONNumber(retryDelay.wholeSeconds)),
+            "longest_retry_delay": .number(JSONNumber(longestRetryDelay.wholeSeconds)),
             "ca_file": tls.roots.map(JSONValue.string) ?? .null,
         ]
     }

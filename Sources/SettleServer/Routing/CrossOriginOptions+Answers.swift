@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 extension CrossOriginOptions {
     /// The answer to a browser that asks before a request, or `nil` when it is none of those that may.
     func preflight(_ request: HTTPRequest) -> HTTPResponse? {
@@ -9,7 +11,7 @@ extension CrossOriginOptions {
         guard names.allSatisfy({ $0.isEmpty || headers.contains($0) }) else { return nil }
         var response = HTTPResponse(status: 204)
         response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Max-Age"] = String(maximumAge)
+        response.headers["Access-Control-Max-Age"] = String(maximumAge.wholeSeconds)
         response.headers["Access-Control-Allow-Methods"] = methods.joined(separator: ", ")
         if sendsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
         response.headers["Access-Control-Allow-Headers"] = asked

@@ -28,6 +28,11 @@ final class ConfigurationReader {
         }
     }
 
+    /// A time in whole seconds.
+    func seconds(_ name: String, from least: Int = 1) throws -> Duration? {
+        try count(name, from: least).map { .seconds($0) }
+    }
+
     func texts(_ name: String) throws -> [String]? {
         try take(name, "a list of text") { value in
             guard let list = value.array else { return nil }

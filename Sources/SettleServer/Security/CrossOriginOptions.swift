@@ -12,8 +12,8 @@ public struct CrossOriginOptions: Sendable {
         "expires", "if-match", "last-modified", "origin", "pragma", "x-couch-full-commit", "x-couch-id",
         "x-couch-persist", "x-couchdb-www-authenticate", "x-http-method-override", "x-requested-with",
     ]
-    /// For how many seconds a browser may cache a preflight; 600 by default.
-    public var maximumAge = 600
+    /// How long a browser may cache a preflight, in whole seconds; 600 seconds by default.
+    public var maximumAge: Duration = .seconds(600)
 
     /// Makes options for origins.
     public init(origins: Set<String>) { self.origins = origins }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A server's authentication and access options.
 public struct SecurityOptions: Sendable {
@@ -9,8 +10,8 @@ public struct SecurityOptions: Sendable {
     public var passwordIterations = 600_000
     /// How many passwords are hashed concurrently; 2 by default.
     public var passwordWorkers = 2
-    /// How many seconds a session lasts without a request; 600 by default.
-    public var sessionTimeout = 600
+    /// How long a session lasts without a request, in whole seconds; 600 seconds by default.
+    public var sessionTimeout: Duration = .seconds(600)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
     public var hasPersistentCookies = true
     /// The attribute `SameSite` of the session's cookie; by default none, as in CouchDB.
@@ -19,8 +20,8 @@ public struct SecurityOptions: Sendable {
     public var cookieDomain: String?
     /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
     public var lockoutThreshold = 5
-    /// How many seconds a lock-out lasts; 300 by default.
-    public var lockoutSeconds = 300.0
+    /// How long a lock-out lasts; 300 seconds by default.
+    public var lockout: Duration = .seconds(300)
     /// Where anonymous requests are allowed; by default wherever a database allows them.
     public var anonymousAccess = AnonymousAccess.everywhere
     /// Whether only administrators may list databases; true by default.
@@ -80,28 +81,28 @@ extension SecurityOptions {
         self = defaults
         let reader = try ConfigurationReader(utf8: configuration)
         passwordIterations = try reader.count("password_iterations") ?? passwordIterations
-        sessionTimeout = try reader.count("session_timeout") ?? sessionTimeout
+        sessionTimeout = try reader.seconds("session_timeout") ?? sessionTimeout
         hasPersistentCookies = try reader.flag("persistent_cookies") ?? hasPersistentCookies
-        sameSite = try reader.choice("same_site", ["none": .none, "lax": .lax, "strict": .strict])
-        cookieDomain = try reader.text("cookie_domain")
+        sameSite = try reader.choice("same_site", ["none": SameSite.none, "lax": .lax, "strict": .strict]) ?? sameSite
+        cookieDomain = try reader.text("cookie_domain") ?? cookieDomain
         lockoutThreshold = try reader.count("lockout_threshold", from: 0) ?? lockoutThreshold
-        lockoutSeconds = try reader.count("lockout_seconds").map(Double.init) ?? lockoutSeconds
+        lockout = try reader.seconds("lockout_seconds") ?? lockout
         anonymousAccess =
             try reader.choice("anonymous", ["everywhere": .everywhere, "up": .upOnly, "nowhere": .nowhere])
             ?? anonymousAccess
         isListingForAdmins = try reader.flag("listing_for_admins") ?? isListingForAdmins
-        publicUserFields = Set(try reader.texts("public_user_fields") ?? [])
+        publicUserFields = try reader.texts("public_user_fields").map { Set($0) } ?? publicUserFields
         isUsersSecurityEditable = try reader.flag("users_security_editable") ?? isUsersSecurityEditable
         allowsLiveSettings = try reader.flag("live_settings") ?? allowsLiveSettings
         challenge = try reader.text("www_authenticate") ?? challenge
-        tokens = try reader.inner("tokens").map(Self.tokens)
-        proxy = try reader.inner("proxy").map(Self.proxy)
-        trustedProxies = try (reader.texts("trusted_proxies") ?? []).map { text in
+        tokens = try reader.inner("tokens").map(Self.tokens) ?? tokens
+        proxy = try reader.inner("proxy").map(Self.proxy) ?? proxy
+        trustedProxies = try reader.texts("trusted_proxies")?.map { text in
             guard let range = NetworkRange(text) else {
                 throw ConfigurationReader.failure("`trusted_proxies` must be addresses or ranges like 10.0.0.0/8")
             }
             return range
-        }
+        } ?? trustedProxies
         crossOrigin = try reader.inner("cors").map(Self.crossOrigin) ?? crossOrigin
         try reader.finish()
     }
@@ -147,7 +148,7 @@ extension SecurityOptions {
         options.allowsCredentials = try reader.flag("credentials") ?? false
         options.methods = try reader.texts("methods") ?? options.methods
         if let headers = try reader.texts("headers") { options.headers = Set(headers.map { $0.lowercased() }) }
-        options.maximumAge = try reader.count("max_age", from: 0) ?? options.maximumAge
+        options.maximumAge = try reader.seconds("max_age", from: 0) ?? options.maximumAge
         try reader.finish()
         if options.allowsCredentials, origins.contains("*") {
             throw ConfigurationReader.failure("`credentials` don't go with the origin `*`")

@@ -9,8 +9,9 @@ public struct ServerOptions: Sendable {
     public var port = 5984
     /// How many connections there may be at the same time; 10,000 unless set.
     public var connectionLimit = 10_000
-    /// After how many seconds without progress a connection is closed; 60 unless set. Feeds that wait do not count.
-    public var idleTimeout = 60
+    /// After what time without progress a connection is closed, in whole seconds; 60 seconds unless set. Feeds that wait do not
+    /// count.
+    public var idleTimeout: Duration = .seconds(60)
     /// The largest body that is taken into memory, in bytes; 64 MiB unless set. Attachments are streamed.
     public var largestBody = 64 << 20
     /// The largest body of a document, in bytes; 8,000,000 unless set, as in CouchDB.
@@ -19,8 +20,8 @@ public struct ServerOptions: Sendable {
     public var largestUpload: Int64 = 4 << 30
     /// How many databases are kept open at the same time; 500 unless set.
     public var openDatabases = 500
-    /// How many seconds requests have to finish when the server stops; 10 unless set.
-    public var stopTimeout = 10.0
+    /// How long requests have to finish when the server stops; 10 seconds unless set.
+    public var stopTimeout: Duration = .seconds(10)
     /// Who may log in, and how.
     public var security = SecurityOptions()
     /// What runs the functions of design documents; nothing unless set, and then views, filters and update functions are

@@ -39,7 +39,7 @@ public final class Server: Sendable {
         settings.host = options.host
         settings.port = options.port
         settings.connectionLimit = options.connectionLimit
-        settings.idleTimeout = options.idleTimeout
+        settings.idleTimeout = options.idleTimeout.wholeSeconds
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
         settings.certificate = options.certificate
         settings.uploadFolder = try state.databases.makeUploadFolder()
@@ -90,8 +90,8 @@ public final class Server: Sendable {
             defer { transport = nil }
             return transport
         }
-        state.stopReplications(within: options.stopTimeout)
-        running?.stop(within: options.stopTimeout)
+        state.stopReplications(within: options.stopTimeout.inSeconds)
+        running?.stop(within: options.stopTimeout.inSeconds)
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()

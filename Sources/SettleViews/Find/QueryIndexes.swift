@@ -60,9 +60,11 @@ package final class QueryIndexes: Sendable {
 
     /// Removes the files of indexes that are no longer defined.
     package static func removeOthers(of database: Database) throws {
-        let current = try fileNames(of: database)
-        IndexFolder.of(database).remove {
-            ($0.hasPrefix(filePrefix) || $0.hasPrefix(TextIndex.filePrefix)) && !current.contains($0)
+        try database.whileOpen {
+            let current = try fileNames(of: database)
+            IndexFolder.of(database).remove {
+                ($0.hasPrefix(filePrefix) || $0.hasPrefix(TextIndex.filePrefix)) && !current.contains($0)
+            }
         }
     }
 }

@@ -41,7 +41,10 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
                         if watch.marks != known?.marks { return result }
                     }
                     guard await observation.database.waitForChange(after: watch.sequence) else { return nil }
-                } catch let error as DatabaseError where error.code == .closed { return nil }
+                } catch let error as DatabaseError {
+                    guard try await observation.database.waitsOut(error) else { return nil }
+                    continue
+                }
             }
             return nil
         }

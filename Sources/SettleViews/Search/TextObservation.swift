@@ -55,7 +55,10 @@ public struct TextObservation: AsyncSequence, Sendable {
                         given = matches
                         return matches
                     }
-                } catch let error as DatabaseError where error.code == .closed { return nil }
+                } catch let error as DatabaseError {
+                    guard try await observation.database.waitsOut(error) else { return nil }
+                    continue
+                }
                 guard await observation.database.waitForChange(after: sequence) else { return nil }
             }
             return nil

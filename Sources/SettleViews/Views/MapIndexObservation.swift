@@ -44,7 +44,10 @@ public struct MapIndexObservation<Key: Codable & Sendable, Value: Codable & Send
                         given = bytes
                         return try rows.map { try MapIndexRow($0) }
                     }
-                } catch let error as DatabaseError where error.code == .closed { return nil }
+                } catch let error as DatabaseError {
+                    guard try await observation.database.waitsOut(error) else { return nil }
+                    continue
+                }
                 guard await observation.database.waitForChange(after: sequence) else { return nil }
             }
             return nil

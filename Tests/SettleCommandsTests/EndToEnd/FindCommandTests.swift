@@ -67,7 +67,7 @@ import Testing
                 """)
         let none = try run("find", database, "name = 'Ann'", "--explain")
         #expect(none.lines.first == "Index                     none: all documents are read")
-        #expect(none.output.contains("Not by                    by-city of _design/people: it has members without"))
+        #expect(none.output.contains("Not by                    by-city of _design/people: it has fields without"))
         #expect(none.lines.last?.hasSuffix(" name` creates one") == true)
         let answer = try run("find", database, "age > 1", "--explain", "--json").json
         #expect(answer["index"]?["name"] == "_all_docs" && answer["selector"] == ["age": ["$gt": 1]])

@@ -17,7 +17,7 @@ final class RemoteRoom {
         data = try TemporaryFolder()
         var options = ServerOptions()
         options.port = 0
-        options.stopTimeout = 2
+        options.stopTimeout = .seconds(2)
         options.security.admins = ["admin": "secret-word"]
         options.security.passwordIterations = 10
         options.scripts = ScriptOptions(executable: try Room.tool().path, arguments: ["script-worker"])

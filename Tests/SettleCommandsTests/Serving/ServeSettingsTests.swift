@@ -10,7 +10,7 @@ import Testing
         let settings = try make(
             ["--config", "x", "--port", "3"], ["SETTLE_PORT": "2", "SETTLE_HOST": "variable", "SETTLE_DATA": ""], file)
         #expect(settings.options.port == 3 && settings.options.host == "variable" && settings.text("data") == "file")
-        #expect(settings.options.idleTimeout == 5 && settings.security.sessionTimeout == 60)
+        #expect(settings.options.idleTimeout == .seconds(5) && settings.security.sessionTimeout == .seconds(60))
         #expect(settings.options.openDatabases == 500)
         let origins = settings.json["settings"]
         #expect(origins?["port"]?["source"] == "--port" && origins?["host"]?["source"] == "SETTLE_HOST")

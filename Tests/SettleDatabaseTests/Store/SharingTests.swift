@@ -41,6 +41,42 @@ struct SharingTests {
         #expect(try await live.next()?.rows.map(\.id) == ["x-0"])
     }
 
+    @Test func `an index that is built for long is finished while another process waits`() throws {
+        let database = try Database.create(path, options: options)
+        for start in stride(from: 0, to: 20_000, by: 1000) {
+            try database.transaction {
+                for number in start..<start + 1000 {
+                    try database.save(Document(body: ["number": JSONValue(number), "text": "a number in words and digits"]))
+                }
+            }
+        }
+        try database.createIndex(on: "number")
+        let other = try BuiltTool("CrashTool").start(["share", path, "x", "20"])
+        var found = 0
+        while other.isRunning {
+            let query = DocumentQuery<JSONValue>(try MangoSelector(["number": ["$gte": 0]])).sorted(by: "number")
+            found = try database.find(query).rows.count
+            let index = try database.indexes().first { !$0.isAllDocuments }
+            if let index { try database.deleteIndex(index) }
+            try database.createIndex(on: "number")
+        }
+        #expect(other.waitForEnd() == 0)
+        #expect(found >= 20_000)
+        #expect(try database.document("x-19") != nil)
+    }
+
+    @Test func `a shared database whose folder was deleted is closed, and not made anew`() throws {
+        let database = try Database.create(path, options: options)
+        while try !FileManager.default.contentsOfDirectory(atPath: path).contains("lock.wanted") {
+            // A process that waits makes this one give its turn away.
+            #expect(try BuiltTool("CrashTool").run(["share", path, "x", "1"]).status == 0)
+        }
+        try FileManager.default.removeItem(atPath: path)
+        usleep(300_000)
+        #expect(throws: DatabaseError.self) { try database.document("counter") }
+        #expect(!FileManager.default.fileExists(atPath: path + "/database.sqlite"))
+    }
+
     @Test func `a process that has the database alone is waited for, but not longer than allowed`() throws {
         let database = try Database.create(path)
         #expect(try BuiltTool("CrashTool").run(["alone", path, "x", "1"]).status != 0)

@@ -133,6 +133,35 @@ struct SuspensionTests {
         #expect(try await changes.next()?.id == "counter")
     }
 
+    @Test func `an observer that looks while the database is suspended waits, and goes on`() async throws {
+        let (database, seen) = (database, try database.lastSequence())
+        try database.add("before")
+        try database.suspend()
+        let next = Task {
+            var changes = try database.observe(since: seen).makeAsyncIterator()
+            return try await changes.next()?.id
+        }
+        let query = Task {
+            var live = database.observe(DocumentQuery<JSONValue>()).makeAsyncIterator()
+            return try await live.next()?.rows.count
+        }
+        try await Task.sleep(for: .milliseconds(150))
+        try database.resume()
+        #expect(try await next.value == "before")
+        #expect(try await query.value == 2)
+    }
+
+    @Test func `a large attachment that another process has collected is missed, not stored without its bytes`() throws {
+        let attachment = try database.makeAttachment("a", content: [UInt8](repeating: 7, count: 100_000))
+        try database.suspend()
+        let other = try Database.open(path + "/../notes.settle")
+        #expect(other === database)
+        try FileManager.default.removeItem(atPath: path + "/attachments")
+        try FileManager.default.createDirectory(atPath: path + "/attachments/new", withIntermediateDirectories: true)
+        try database.resume()
+        #expect(code { try database.save(Document(id: "d", attachments: [attachment])) } == .attachmentMissing)
+    }
+
     @Test func `stamps go on after those of another process`() throws {
         try database.setFieldClocks(true)
         try database.update("counter") { $0["n"] = 1 }

@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `stopping lets running requests finish`() throws {
-        let live = try LiveServer { $0.stopTimeout = 120 }
+        let live = try LiveServer { $0.stopTimeout = .seconds(120) }
         _ = try live.send("PUT", "/db")
         let documents = (0..<20_000).map { #"{"_id":"d\#($0)"}"# }.joined(separator: ",")
         let writer = try live.connect(seconds: 150)

@@ -29,7 +29,7 @@ import Testing
         Beginning(head: "PUT /db/a/x HTTP/1.1\r\nHost: nobody\r\nContent-Length: 9000000\r\n\r\n", body: 2_000_000),
     ])
     func `a client that sends a byte now and then is dropped by the idle limit`(beginning: Beginning) throws {
-        let live = try LiveServer { $0.idleTimeout = 1 }
+        let live = try LiveServer { $0.idleTimeout = .seconds(1) }
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
         try connection.write(beginning.head + String(repeating: "x", count: beginning.body))
@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: ["continuous", "eventsource", "longpoll"], [true, false])
     func `a feed that has nothing to send ends when its client goes`(feed: String, isReset: Bool) throws {
-        let live = try LiveServer { $0.idleTimeout = 0 }
+        let live = try LiveServer { $0.idleTimeout = .zero }
         _ = try live.send("PUT", "/db")
         let (left, kept) = (try live.connect(), try live.connect())
         for connection in [left, kept] {

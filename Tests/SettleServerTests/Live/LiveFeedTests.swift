@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5))) func `stopping does not wait endlessly for an upload without progress`() throws {
-        let live = try LiveServer { $0.stopTimeout = 0.2 }
+        let live = try LiveServer { $0.stopTimeout = .milliseconds(200) }
         _ = try live.send("PUT", "/db")
         let upload = try live.connect()
         try upload.write(

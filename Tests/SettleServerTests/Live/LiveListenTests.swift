@@ -10,7 +10,7 @@ import Testing
     private func server(_ path: String, port: Int) throws -> Server {
         var options = ServerOptions()
         options.port = port
-        options.stopTimeout = 1
+        options.stopTimeout = .seconds(1)
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         return Server(store: try DocumentStore(path: path), options: options)

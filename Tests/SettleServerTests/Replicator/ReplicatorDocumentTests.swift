@@ -103,7 +103,7 @@ import Testing
     func `with room for one, two continuous replications take turns`(seconds: Double) async throws {
         let room = try await ReplicatorRoom { options in
             options.replicator.jobs = 1
-            options.replicator.turn = seconds
+            options.replicator.turn = .seconds(seconds)
         }
         #expect(try await room.far.ask("PUT", "/b").status == 201)
         #expect(try await room.order("one", ["continuous": true]).status == 201)

@@ -14,8 +14,8 @@ final class ReplicatorRoom {
 
     init(_ change: (inout ServerOptions) -> Void = { _ in }) async throws {
         near = try LiveServer { options in
-            options.replicator.retryDelay = 0.05
-            options.replicator.longestRetryDelay = 0.2
+            options.replicator.retryDelay = .milliseconds(50)
+            options.replicator.longestRetryDelay = .milliseconds(200)
             change(&options)
         }
         far = try LiveServer()

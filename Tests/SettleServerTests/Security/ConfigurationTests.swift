@@ -13,7 +13,8 @@ import Testing
              "cors": {"origins": ["https://a"], "credentials": true, "max_age": 0}}
             """#
         let options = try SecurityOptions(configuration: Array(text.utf8))
-        #expect(options.sessionTimeout == 60 && options.sameSite == .strict && options.anonymousAccess == .upOnly)
+        #expect(
+            options.sessionTimeout == .seconds(60) && options.sameSite == .strict && options.anonymousAccess == .upOnly)
         #expect(options.lockoutThreshold == 0 && options.isUsersSecurityEditable && options.isListingForAdmins)
         #expect(options.allowsLiveSettings)
         #expect(options.publicUserFields == ["name"] && options.challenge == "Basic")

@@ -17,7 +17,7 @@ final class LiveServer {
         self.folder = folder
         var options = ServerOptions()
         options.port = 0
-        options.stopTimeout = 2
+        options.stopTimeout = .seconds(2)
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)

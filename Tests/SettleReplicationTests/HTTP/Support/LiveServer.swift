@@ -12,7 +12,7 @@ final class LiveServer: Sendable {
         folder = try TemporaryFolder()
         var options = ServerOptions()
         options.port = 0
-        options.stopTimeout = 2
+        options.stopTimeout = .seconds(2)
         options.security.admins = ["admin": "secret-word"]
         options.security.passwordIterations = 10
         change(&options)
