@@ -27,7 +27,8 @@ final class ProcessTurn: Sendable {
     /// - Returns: The lock.
     /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
     static func take(
-        _ files: DatabaseFiles, until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)? = { nil }
+        _ files: DatabaseFiles, until deadline: ContinuousClock.Instant,
+        unless interruption: () -> (any Error)? = { nil }
     ) throws -> DatabaseLock {
         var wish: FileLock?
         defer { wish?.release() }

@@ -81,7 +81,9 @@ final class DeviceClock: Sendable {
             state.mayBeOn = stored?.isOn ?? false
             state.known = nil
             // Clocks of replicated revisions that this one has learned may be later.
-            guard let stored, let own = state.clock?.last, let other = Self.clock(stored).last, own < other else { return }
+            guard let stored, let own = state.clock?.last, let other = Self.clock(stored).last, own < other else {
+                return
+            }
             state.clock = nil
         }
     }

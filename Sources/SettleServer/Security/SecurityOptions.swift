@@ -97,12 +97,13 @@ extension SecurityOptions {
         challenge = try reader.text("www_authenticate") ?? challenge
         tokens = try reader.inner("tokens").map(Self.tokens) ?? tokens
         proxy = try reader.inner("proxy").map(Self.proxy) ?? proxy
-        trustedProxies = try reader.texts("trusted_proxies")?.map { text in
-            guard let range = NetworkRange(text) else {
-                throw ConfigurationReader.failure("`trusted_proxies` must be addresses or ranges like 10.0.0.0/8")
-            }
-            return range
-        } ?? trustedProxies
+        trustedProxies =
+            try reader.texts("trusted_proxies")?.map { text in
+                guard let range = NetworkRange(text) else {
+                    throw ConfigurationReader.failure("`trusted_proxies` must be addresses or ranges like 10.0.0.0/8")
+                }
+                return range
+            } ?? trustedProxies
         crossOrigin = try reader.inner("cors").map(Self.crossOrigin) ?? crossOrigin
         try reader.finish()
     }

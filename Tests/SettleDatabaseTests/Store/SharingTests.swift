@@ -46,7 +46,8 @@ struct SharingTests {
         for start in stride(from: 0, to: 20_000, by: 1000) {
             try database.transaction {
                 for number in start..<start + 1000 {
-                    try database.save(Document(body: ["number": JSONValue(number), "text": "a number in words and digits"]))
+                    try database.save(
+                        Document(body: ["number": JSONValue(number), "text": "a number in words and digits"]))
                 }
             }
         }

@@ -151,7 +151,8 @@ struct SuspensionTests {
         #expect(try await query.value == 2)
     }
 
-    @Test func `a large attachment that another process has collected is missed, not stored without its bytes`() throws {
+    @Test func `a large attachment that another process has collected is missed, not stored without its bytes`() throws
+    {
         let attachment = try database.makeAttachment("a", content: [UInt8](repeating: 7, count: 100_000))
         try database.suspend()
         let other = try Database.open(path + "/../notes.settle")
