@@ -11,7 +11,8 @@ import Testing
         try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
     }
 
-    @Test func `a hundred concurrent requests share the limited connections`() async throws {
+    @Test(.disabled(if: Corelibs.isUsed, "it opens connections anew under load"))
+    func `a hundred concurrent requests share the limited connections`() async throws {
         let server = try RawServer { peer in
             while try peer.readRequest() != nil {
                 usleep(2000)
