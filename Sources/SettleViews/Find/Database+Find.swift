@@ -57,7 +57,8 @@ extension Database {
         try FindPlanner(query.options(), indexes: QueryIndexes.all(in: self)).explained()
     }
 
-    /// The documents of a query in pages, in bounded memory.
+    /// The documents of a query in pages, in bounded memory. An order without an index keeps the documents that it sorts, and
+    /// finds none that are written after the first page was read.
     ///
     ///     for try await page in database.pages(of: DocumentQuery<Person>(), size: 100) { show(page.rows) }
     ///
