@@ -45,6 +45,7 @@ final class ProcessTurn: Sendable {
 
     /// Takes the turn again.
     func take(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
+        guard FileStatus(path: files.folder) != nil else { throw DatabaseError(.closed, "the database was deleted") }
         // Those who wait come first; they try every few milliseconds.
         if deadline > .now, isWanted { usleep(3 * Self.pause) }
         let taken = try Self.take(files, until: deadline, unless: interruption)
