@@ -77,7 +77,7 @@ extension StorageEngineSuite {
 
     static func commits(_ engine: any StorageEngine, _ report: inout Report) throws {
         let told = Guarded<[UpdateSequence]>([])
-        engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
+        engine.onCommit { notice in told.withLock { $0.append(notice.sequence) } }
         _ = try engine.commit { try $0.apply(.insert(record("a"))) }
         try? engine.commit { writer in
             _ = try writer.apply(.insert(record("b")))
@@ -95,7 +95,7 @@ extension StorageEngineSuite {
     static func threads(_ engine: any StorageEngine, _ report: inout Report) throws {
         let failures = Guarded<[String]>([])
         let told = Guarded<[UpdateSequence]>([])
-        engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
+        engine.onCommit { notice in told.withLock { $0.append(notice.sequence) } }
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<50 {
                 do {

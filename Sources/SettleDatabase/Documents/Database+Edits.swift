@@ -18,6 +18,7 @@ extension Database {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
         return try commit { editor in
             try editor.begin(check)
+            try editor.writer.prepare(order.map { edits[$0].id }, withContent: true)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {
                 do {

@@ -1,6 +1,5 @@
 package import SettleCore
 internal import SettlePlatform
-internal import Synchronization
 
 extension Database {
     /// A document with its whole tree, its sequence, and the winner's content, as far as it is readable; `nil` if it was
@@ -46,14 +45,14 @@ extension Database {
     /// An epoch that changes before and after every ``setSetting(_:to:)``; read it before the setting, and use it as a cache
     /// key. A change inside a transaction counts when it is made, so cache only settings that are never set within one.
     package var settingsEpoch: UInt64 {
-        try? whileOpen {}
-        return settingsChanges.load(ordering: .sequentiallyConsistent)
+        seeOthers()
+        return settingsChanges.age
     }
 
     /// An epoch that changes with every commit of a design document, before its writer returns; read it before the design
     /// documents, and use it as a cache key.
     package var designEpoch: UInt64 {
-        try? whileOpen {}
+        seeOthers()
         return designChanges.age
     }
 
@@ -63,15 +62,28 @@ extension Database {
     /// Read it before the data, and use it as a cache key: a result from a state that includes its sequence stays valid
     /// while this stays the same.
     package var newestCommit: Commit? {
-        // Another process may have written; then this reads it.
-        try? whileOpen {}
+        seeOthers()
         return engine.isWriting ? nil : newest.withLock { $0 }
+    }
+
+    /// Notices what other processes have written. What is kept in memory counts as old when that can't be found out.
+    private func seeOthers() {
+        do {
+            try whileOpen {}
+            if !engine.isWriting { try engine.refresh() }
+        } catch {
+            guard engine.isShared else { return }
+            settingsChanges.note()
+            designChanges.note()
+            designChanges.commit()
+            newest.withLock { $0.follow($0.sequence) }
+        }
     }
 
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {
-        settingsChanges.add(1, ordering: .sequentiallyConsistent)
-        defer { settingsChanges.add(1, ordering: .sequentiallyConsistent) }
+        settingsChanges.step()
+        defer { settingsChanges.step() }
         try engine.commit { try $0.setSetting(name, to: value) }
     }
 

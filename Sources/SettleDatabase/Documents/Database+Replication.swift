@@ -26,8 +26,9 @@ extension Database {
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
-        try edit { editor in
+        try commit { editor in
             try editor.begin(check)
+            try editor.writer.prepare(revisions.map(\.id), withContent: true)
             let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
             return try revisions.enumerated().map { index, revision in
                 do {
@@ -51,7 +52,8 @@ extension Database {
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]
     ) throws -> [RevisionsDiff] {
         try engine.snapshot { reader in
-            try revisions.compactMap { id, wanted in
+            try reader.prepare(revisions.map(\.id), withContent: false)
+            return try revisions.compactMap { id, wanted in
                 let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
                 let missing = tree.missing(from: wanted)
                 guard !missing.isEmpty else { return nil }
@@ -66,12 +68,14 @@ extension Database {
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
         // Most are known to be shared when a replication restarts, and a write would wait for other writers.
         let news = try engine.snapshot { reader in
-            try revisions.filter { id, revision in
+            try reader.prepare(revisions.map(\.id), withContent: false)
+            return try revisions.filter { id, revision in
                 try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
             }
         }
         guard !news.isEmpty else { return }
-        try edit { editor in
+        try commit { editor in
+            try editor.writer.prepare(news.map(\.id), withContent: false)
             for (id, revision) in news {
                 guard var record = try editor.writer.record(of: id, withContent: false) else { continue }
                 guard record.tree.markShared(revision) else { continue }

@@ -71,7 +71,8 @@ extension Database {
         }
         let bodies = documents.map { document in Result { try document.body() } }
         return try edit { editor in
-            try zip(documents, bodies).map { document, body in
+            try editor.writer.prepare(documents.map(\.id), withContent: true)
+            return try zip(documents, bodies).map { document, body in
                 try checking()
                 return try Self.outcome {
                     try Self.save(document, body.get(), onConflict: conflict, with: editor)

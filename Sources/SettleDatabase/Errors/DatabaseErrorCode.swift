@@ -42,6 +42,9 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let timedOut = DatabaseErrorCode(name: "timed_out")
     /// A resolver returned a document of another database; the conflict is as it was (SEMANTICS 22).
     public static let foreignDocument = DatabaseErrorCode(name: "foreign_document")
+    /// The database server can't be reached, or does not confirm writes; try again later. What was not acknowledged may have been
+    /// written if the connection broke during the commit, and writing the same again is safe.
+    public static let unavailable = DatabaseErrorCode(name: "unavailable")
     /// The storage engine failed in another way.
     public static let storage = DatabaseErrorCode(name: "storage")
 

@@ -19,7 +19,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let listener = Guarded<Listener?>(nil)
     /// The listener of commits; a closure alone would be wrapped anew at each look behind the lock.
     private struct Listener: Sendable {
-        let notify: @Sendable (UpdateSequence) -> Void
+        let notify: @Sendable (CommitNotice) -> Void
     }
 
     /// The most writes that share a commit.
@@ -63,7 +63,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     var readsInParallel: Bool { pool != nil }
 
-    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {
         listener.withLock { $0 = Listener(notify: notify) }
     }
 
@@ -234,7 +234,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     private func announce() {
         for action in writer.takeCommitActions() { action() }
-        if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
+        if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence {
+            listener.notify(CommitNotice(sequence: newest))
+        }
     }
 
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {

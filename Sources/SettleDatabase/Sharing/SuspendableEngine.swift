@@ -33,7 +33,7 @@ final class SuspendableEngine: StorageEngine {
         var lastUse = ContinuousClock.now
         /// The files when they were closed.
         var files: [FileStatus?] = []
-        var listener: (@Sendable (UpdateSequence) -> Void)?
+        var listener: (@Sendable (CommitNotice) -> Void)?
         var hooks: Hooks?
 
         /// Whether this thread is in a call. Its further calls belong to that one, and go on while the engine is left.
@@ -358,7 +358,7 @@ final class SuspendableEngine: StorageEngine {
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try using { try $0.hold(body) } }
 
-    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {
         state.withLock { state in
             state.listener = notify
             if case .open(let engine) = state.phase { engine.onCommit(notify) }

@@ -14,6 +14,19 @@ public protocol StorageEngine: Sendable {
     /// Whether reads go on while a write does.
     var readsInParallel: Bool { get }
 
+    /// Whether other processes may write at any time, so that nothing kept in memory is used without ``refresh()``; false unless
+    /// an engine says otherwise.
+    var isShared: Bool { get }
+
+    /// Sees that notices of all commits so far have been given to the closure of ``onCommit(_:)``, those of other processes too;
+    /// does nothing where there are no others. See ``Freshness``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable` or `closed`.
+    func refresh() throws
+
+    /// The leases of the database's jobs; `nil`, which is the default, where one process has the database.
+    var leases: (any JobLeases)? { get }
+
     /// Whether this thread is inside a write, and so sees what is not committed.
     var isWriting: Bool { get }
 
@@ -34,7 +47,8 @@ public protocol StorageEngine: Sendable {
 
     /// Runs a closure whose changes are committed together or, if it throws, not at all; shares the commit with other writers.
     ///
-    /// The closure runs once, on this thread or on that of another writer. A write inside it, or inside ``hold(_:)``, is a
+    /// The closure runs on this thread or on that of another writer. It runs again when a commit of another process has changed
+    /// what it read; then nothing of the earlier run is committed, and only the last run returns. A write inside it, or inside ``hold(_:)``, is a
     /// part of the outer one: if it throws after it changed something, the outer write fails as a whole, even if the closure
     /// around it continues. ``StorageWriter/part(_:)`` makes a part that fails alone.
     ///
@@ -44,8 +58,8 @@ public protocol StorageEngine: Sendable {
     /// Runs a closure like ``commit(_:)``, once, on this thread; other writers wait while it runs.
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
-    /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
-    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
+    /// Sets what is to be called after each commit, before its writer continues; called in the order of commits.
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void)
 
     /// Does a task that only the engine can do.
     ///
@@ -57,6 +71,15 @@ public protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
+    /// No other process writes.
+    public var isShared: Bool { false }
+
+    /// There is nothing to find out.
+    public func refresh() throws {}
+
+    /// One process has the database, so its jobs need no leases.
+    public var leases: (any JobLeases)? { nil }
+
     /// Throws ``NotAtHand``.
     public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }
 }

@@ -6,6 +6,10 @@ public protocol StorageReader {
     /// The position of the newest change, 0 before the first.
     var lastSequence: UpdateSequence { get throws }
 
+    /// Says which documents will be asked for one by one, so that an engine across a network fetches them together; does nothing
+    /// unless an engine says otherwise.
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws
+
     /// A document as far as it can be read, or `nil`; with the winner's content if asked for. What can't be read is empty, and
     /// ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
@@ -55,6 +59,9 @@ public protocol StorageReader {
 }
 
 extension StorageReader {
+    /// Does nothing: documents are at hand.
+    public func prepare(_ ids: [DocumentID], withContent: Bool) throws {}
+
     /// Throws ``NotAtHand``: an engine that does not know how long a document is takes it for a long one.
     public func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? { throw NotAtHand() }
 

@@ -5,7 +5,8 @@ public protocol StorageWriter: StorageReader {
     /// Changes a document.
     ///
     /// - Returns: The document's sequence after the change, or `nil` if the stored document is not the expected one; nothing
-    ///   is written then.
+    ///   is written then. In ``StorageEngine/commit(_:)`` of a shared engine the number holds inside the closure only, as the
+    ///   commit gives another.
     /// - Throws: ``DatabaseError`` of the storage.
     func apply(_ change: DocumentChange) throws -> UpdateSequence?
 
@@ -24,12 +25,29 @@ public protocol StorageWriter: StorageReader {
     /// Removes all entries of the journal, damaged ones too.
     func removeJournal() throws
 
+    /// Makes this write fail as a whole unless a lease is still this node's when it is committed.
+    ///
+    /// - Throws: ``DatabaseError`` with code `conflict`, here or at the commit.
+    func require(_ lease: JobLease) throws
+
+    /// Makes a write of ``StorageEngine/commit(_:)`` run again if another process changes a design document before it is
+    /// committed.
+    func requireCurrentDesign() throws
+
     /// Runs a closure whose changes are undone if it throws, without failing the write around it.
     func part<Result>(_ body: () throws -> Result) throws -> Result
 
     /// Runs an action after this write is committed and before its writer continues; never if the write is undone. Actions are
     /// done in the order of commits and must not use the engine.
     func afterCommit(_ action: @escaping @Sendable () -> Void)
+}
+
+extension StorageWriter {
+    /// An engine without leases has nothing to check.
+    public func require(_ lease: JobLease) throws {}
+
+    /// No other process writes.
+    public func requireCurrentDesign() throws {}
 }
 
 /// A change of one document. It expects the stored document to have the sequence of the given record.

@@ -1,6 +1,5 @@
 internal import SettleCore
 internal import SettlePlatform
-internal import Synchronization
 
 extension Database {
     /// Finishes what is being done, closes all files, and leaves the database to other processes, until ``resume()``.
@@ -60,7 +59,7 @@ extension Database {
         try pendingCache?.readAgain(from: engine)
         designChanges.note()
         designChanges.commit()
-        settingsChanges.add(2, ordering: .sequentiallyConsistent)
+        settingsChanges.note()
         sizeCount.withLock { $0 = nil }
         let sequence = try engine.read { try $0.lastSequence }
         newest.withLock { $0.follow(sequence) }

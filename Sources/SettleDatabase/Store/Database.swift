@@ -63,7 +63,7 @@ public final class Database: Sendable {
     let expirations = ExpirationTimer()
     /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
-    let settingsChanges = Atomic<UInt64>(0)
+    let settingsChanges = SettingsChanges()
     /// The clock that stamps changes, if this is switched on.
     let clocks: DeviceClock
     /// The pending changes; `nil` without a journal.
@@ -84,11 +84,13 @@ public final class Database: Sendable {
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
-        let (notifier, designChanges, newest) = (notifier, designChanges, newest)
-        engine.onCommit { sequence in
+        let (notifier, designChanges, newest, settingsChanges) = (notifier, designChanges, newest, settingsChanges)
+        engine.onCommit { notice in
+            if notice.changesDesign { designChanges.note() }
             designChanges.commit()
-            newest.withLock { $0.follow(sequence) }
-            notifier.announce(sequence)
+            if notice.changesSettings { settingsChanges.note() }
+            newest.withLock { $0.follow(notice.sequence) }
+            notifier.announce(notice.sequence)
         }
         try scheduleExpiration()
     }

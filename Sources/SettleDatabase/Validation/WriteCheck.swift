@@ -36,8 +36,9 @@ extension DocumentEditor {
     ///
     /// - Throws: ``WriteCheck/IsOld``.
     func begin(_ check: WriteCheck?) throws {
-        guard let check, check.designEpoch != designChanges.age else { return }
-        throw WriteCheck.IsOld()
+        guard let check else { return }
+        try writer.requireCurrentDesign()
+        guard check.designEpoch == designChanges.age else { throw WriteCheck.IsOld() }
     }
 
     /// The same for the item at an index of a call's arguments.

@@ -17,3 +17,17 @@ final class DesignChanges: Sendable {
     /// How often design documents were changed since the database was opened.
     var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 }
+
+/// Counts changes of settings, so that cached settings can be checked for being current.
+final class SettingsChanges: Sendable {
+    private let count = Atomic<UInt64>(0)
+
+    /// Records that settings have changed, or may have.
+    func note() { count.add(2, ordering: .sequentiallyConsistent) }
+
+    /// Records that a setting is about to be changed, or just was.
+    func step() { count.add(1, ordering: .sequentiallyConsistent) }
+
+    /// An epoch that changes before and after every change.
+    var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
+}

@@ -27,7 +27,7 @@ final class CountingEngine: StorageEngine {
         try engine.commit(body)
     }
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.hold(body) }
-    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) { engine.onCommit(notify) }
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { engine.onCommit(notify) }
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }
 }

@@ -47,7 +47,7 @@ import Testing
         let engine = try SQLiteStorage.file(folder.path("a.sqlite"))
         defer { engine.close() }
         let (announced, acted) = (Log<UpdateSequence>(), Log<Int>())
-        engine.onCommit { announced.add($0) }
+        engine.onCommit { announced.add($0.sequence) }
         let (failures, acknowledged) = (Log<String>(), Log<Int>())
         let hasBegun = DispatchSemaphore(value: 0)
         let write: @Sendable (any StorageWriter, Int) throws -> Void = { writer, thread in

@@ -40,7 +40,7 @@ private struct MuteEngine: StorageEngine {
         try engine.commit(body)
     }
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.hold(body) }
-    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {}
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {}
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }
 }

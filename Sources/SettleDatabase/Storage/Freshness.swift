@@ -1,0 +1,17 @@
+/// How old the state of a shared storage engine may be that a call believes.
+///
+/// An engine that several processes share asks for the state before anything kept in memory is used. Within
+/// ``answering(_:)``, what was read since its beginning counts as current, so a request asks once and not at each use.
+public enum Freshness {
+    @TaskLocal private static var beginning: ContinuousClock.Instant?
+
+    /// Runs a closure that answers one request: a state that was read since it began is current for it.
+    public static func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try $beginning.withValue(.now, operation: body)
+    }
+
+    /// Whether a state may be used whose reading began at a moment.
+    public static func accepts(readAt moment: ContinuousClock.Instant) -> Bool {
+        beginning.map { moment >= $0 } ?? false
+    }
+}
