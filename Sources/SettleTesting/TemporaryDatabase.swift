@@ -1,4 +1,5 @@
 public import Settle
+internal import SettlePlatform
 
 /// A database for one test, closed and removed when the object is released.
 ///
@@ -11,6 +12,7 @@ public final class TemporaryDatabase {
     /// Its storage.
     public let kind: DatabaseKind
     private let folder: TemporaryFolder?
+    private let other: OtherStorage?
     private let options: DatabaseOptions
 
     /// Makes an empty database.
@@ -20,20 +22,25 @@ public final class TemporaryDatabase {
         self.kind = kind
         self.options = options
         folder = kind == .file ? try TemporaryFolder() : nil
+        other = kind == .other ? try OtherStorage.make() : nil
         database =
             try folder.map { try Database.create($0("test.settle"), options: options) }
-            ?? Database.inMemory(options: options)
+            ?? other?.open(options) ?? Database.inMemory(options: options)
     }
 
-    deinit { database.close() }
+    deinit {
+        database.close()
+        other?.remove()
+    }
 
     /// Closes the database and opens it again; has no effect in memory, where closing would discard it.
     ///
     /// - Throws: ``DatabaseError`` when it can't be opened.
     public func reopen() throws {
-        guard let path = database.path else { return }
+        guard database.path != nil || other != nil else { return }
+        let path = database.path
         database.close()
-        database = try Database.open(path, options: options)
+        database = try other?.open(options) ?? path.map { try Database.open($0, options: options) } ?? database
     }
 }
 
@@ -65,7 +72,47 @@ public enum DatabaseKind: String, CaseIterable, Sendable, CustomStringConvertibl
     case file
     /// In memory.
     case memory
+    /// On the storage engine that ``OtherStorage/use(_:)`` was given.
+    case other
+
+    /// The kinds that Settle itself has.
+    public static var allCases: [DatabaseKind] { [.file, .memory] }
 
     /// The kind's name.
     public var description: String { rawValue }
+}
+
+/// Storage of another engine, on which the tests of databases run as well.
+///
+///     OtherStorage.use {
+///         let name = newName()
+///         return OtherStorage(open: { try Database.make(on: MyEngine(name), options: $0) }, remove: { MyEngine.remove(name) })
+///     }
+public struct OtherStorage: Sendable {
+    /// Opens the database, and creates it at the first call.
+    public let open: @Sendable (DatabaseOptions) throws -> Database
+    /// Removes it.
+    public let remove: @Sendable () -> Void
+
+    private static let maker = Guarded<Maker?>(nil)
+    private struct Maker: Sendable { let make: @Sendable () throws -> OtherStorage }
+
+    /// Creates a value.
+    public init(
+        open: @escaping @Sendable (DatabaseOptions) throws -> Database, remove: @escaping @Sendable () -> Void
+    ) {
+        (self.open, self.remove) = (open, remove)
+    }
+
+    /// Sets what makes storage for ``DatabaseKind/other``.
+    public static func use(_ make: @escaping @Sendable () throws -> OtherStorage) {
+        maker.withLock { $0 = Maker(make: make) }
+    }
+
+    static func make() throws -> OtherStorage {
+        guard let maker = maker.withLock({ $0 }) else {
+            throw DatabaseError(.invalid, "no other storage was set: call OtherStorage.use first")
+        }
+        return try maker.make()
+    }
 }

@@ -1,9 +1,10 @@
+import PostgresTesting
 import Settle
 import Testing
 
 struct AttachmentDescriptionTests {
     @Test func `bytes stored as they came can be declared as gzip`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let compressed = try database.makeAttachment("a", contentType: "text/plain", content: Array("hello".utf8))
         let bytes = try database.attachmentReader(for: compressed, encoded: true).readAll()
         let writer = try database.attachmentWriter(contentType: "", encoding: .identity)
@@ -21,14 +22,14 @@ struct AttachmentDescriptionTests {
 
     @Test(arguments: ["", "_x"])
     func `an illegal attachment name is refused`(name: String) throws {
-        let attachment = try Database.inMemory().makeAttachment("a", content: [1])
+        let attachment = try Database.plain().makeAttachment("a", content: [1])
         #expect(throws: DatabaseError.self) {
             try attachment.described(as: name, contentType: "", revpos: 0)
         }
     }
 
     @Test func `a wrong length is refused, and so are bytes declared as gzip that are not`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let attachment = try database.makeAttachment("a", content: [1])
         for length in [-1, 0, 2] as [Int64] {
             #expect(throws: DatabaseError.self) {

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -30,7 +31,7 @@ struct IncrementalViewTests {
 
     @Test(arguments: 1...12) func `an incremental update gives the same rows as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let followed = MapIndex<JSONValue, Int>("followed", version: 1, map: Self.map)
         for step in 0..<40 {
             try database.transaction {

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -36,7 +37,7 @@ struct RowOrderTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `rows are sorted by value in both directions, wherever a page begins`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         for round in 0..<3 {
             let documents = Self.rows(&random)
             try Self.save(documents, in: database)

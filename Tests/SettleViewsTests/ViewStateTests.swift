@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -13,7 +14,7 @@ struct ViewStateTests {
     /// A database in a file and one in memory, each with the document `a` and its row.
     private static func each(_ body: (Database) throws -> Void) throws {
         let folder = try TemporaryFolder()
-        for database in [try Database.inMemory(), try Database.create(folder.path + "/rows.settle")] {
+        for database in [try Database.plain(), try Database.create(folder.path + "/rows.settle")] {
             try database.save(Document(id: "a", body: ["n": 1]), onConflict: .fail)
             #expect(try database.rows(of: all).map(\.key) == ["a"])
             #expect(try database.rows(of: all).map(\.key) == ["a"])

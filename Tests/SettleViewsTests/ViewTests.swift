@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -10,7 +11,7 @@ struct ViewTests {
     }
 
     private func library() throws -> Database {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         for (id, year, title) in [("a", 1984, "A"), ("b", 2001, "B"), ("c", 1984, "C"), ("d", 1999, "D")] {
             let body: DocumentBody = ["year": .number(JSONNumber(year)), "title": .string(title)]
             try database.save(Document(id: DocumentID(stringLiteral: id), body: body), onConflict: .fail)
@@ -45,7 +46,7 @@ struct ViewTests {
     }
 
     @Test func `more purges than are remembered are detected`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let all = MapIndex<String, Int>("all", version: 1) { document, emit in emit(document.id.string, 1) }
         let ids = (0..<1200).map { DocumentID(stringLiteral: "d\($0)") }
         try database.transaction { for id in ids { try database.save(Document(id: id), onConflict: .fail) } }
@@ -69,7 +70,7 @@ struct ViewTests {
 
     /// SEMANTICS 142
     @Test func `conflicts are seen, also when only a losing branch has changed`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let conflicted = MapIndex<String, [String]>("conflicts", version: 1) { document, emit in
             if !document.conflicts.isEmpty { emit(document.id.string, document.conflicts.map(\.description)) }
         }

@@ -5,6 +5,11 @@ extension Database {
     ///
     /// Switching it off deletes its entries; the documents stay unchanged.
     static func openJournal(_ isWanted: Bool?, _ engine: any StorageEngine) throws -> PendingCache? {
+        if isWanted == true, !engine.keepsJournal {
+            throw DatabaseError(
+                .invalid,
+                "this storage keeps no journal of local changes, which is a device's: open it without `journal`")
+        }
         let isOn = try engine.read { try $0.setting(journalSetting) } != nil
         if let isWanted, isWanted != isOn {
             try engine.commit { writer in

@@ -21,7 +21,7 @@ struct IDCounts {
     let sealed: Int64
 
     /// Above all ids, since no UTF-8 has this byte.
-    static let end: [UInt8] = [0xFF]
+    static let end = DocumentRange.end
 
     /// How many documents of a kind have an id from one up to another.
     ///
@@ -147,19 +147,6 @@ extension IDCounts {
     }
 }
 
-extension [UInt8] {
-    /// Whether these bytes come before others, as SQLite orders them.
-    func precedes(_ other: [UInt8]) -> Bool { withUnsafeBytes { $0.precedes(other) } }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func precedes(_ other: [UInt8]) -> Bool {
-        guard let baseAddress else { return !other.isEmpty }
-        let order = memcmp(baseAddress, other, Swift.min(count, other.count))
-        return order == 0 ? count < other.count : order < 0
-    }
-}
-
 /// How many documents there are of each kind, by the number of ``RecordFlags``.
 typealias KindCounts = SIMD4<Int64>
 
@@ -171,13 +158,7 @@ extension KindCounts {
     }
 }
 
-/// Which documents of a range count.
-enum DocumentKind {
-    case any
-    /// Those that have a live leaf.
-    case live
-    case flagged(RecordFlags)
-
+extension DocumentKind {
     /// How many of them there are.
     func number(in counts: KindCounts) -> Int64 {
         switch self {

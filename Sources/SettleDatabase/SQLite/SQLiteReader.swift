@@ -22,7 +22,7 @@ class SQLiteReader: StorageReader {
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
         statement.bind(1, utf8: id.string)
-        return try statement.first { try record($0, id: id, withContent: withContent) }
+        return try statement.first { record($0, id: id, withContent: withContent) }
     }
 
     func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
@@ -31,7 +31,7 @@ class SQLiteReader: StorageReader {
         statement.bind(2, Int64(mostBytes))
         return try statement.first { row in
             guard row.integer(5) <= Int64(mostBytes) else { throw NotAtHand() }
-            return try record(row, id: id, withContent: true)
+            return record(row, id: id, withContent: true)
         }
     }
 
@@ -72,7 +72,7 @@ class SQLiteReader: StorageReader {
             descending: range.descending
         ) { row in
             guard let id = try? row.id(1) else { return nil }
-            return try record(row, id: id, withContent: withContent)
+            return record(row, id: id, withContent: withContent)
         }
     }
 
@@ -126,8 +126,10 @@ class SQLiteReader: StorageReader {
             let sequence = row.integer(0)
             guard range.descending ? sequence < last : sequence > last else { throw SQLiteError.outOfOrder }
             last = sequence
-            guard let id = try? row.id(1) else { return DocumentRecord(withoutID: row.string(1), sequence) }
-            return try record(row, id: id, withContent: withContent)
+            guard let id = try? row.id(1) else {
+                return DocumentRecord(damagedID: row.string(1), UpdateSequence(sequence))
+            }
+            return record(row, id: id, withContent: withContent)
         }
     }
 
@@ -175,75 +177,17 @@ extension SQLiteReader {
         return statement
     }
 
-    private func record(_ row: SQLiteStatement, id: DocumentID, withContent: Bool) throws -> DocumentRecord {
-        var record = DocumentRecord(
-            id: id, sequence: UpdateSequence(row.integer(0)), tree: RevisionTree(), content: nil)
-        let tree = row.withBytes(2) { bytes in
-            Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) }
-        }
-        switch tree {
-        case .failure(let error): record.damage = .damaged(id, "its revision tree", cause: error)
-        case .success(let tree):
-            record.tree = tree
-            if tree.isEmpty {
-                let reason = DatabaseError(.corrupt, "it has no revision")
-                record.damage = .damaged(id, "its revision tree", cause: reason)
-            }
+    private func record(_ row: SQLiteStatement, id: DocumentID, withContent: Bool) -> DocumentRecord {
+        var record = row.withBytes(2) {
+            DocumentRecord(id: id, sequence: UpdateSequence(row.integer(0)), packedTree: $0)
         }
         guard withContent else { return record }
-        do { record.content = try content(row, attachments: 3, body: 4) } catch let error as DamagedAttachments {
-            if record.damage == nil { record.damage = .damaged(id, "its content", cause: error) }
-        }
+        record.readContent(attachments: row.isNull(3) ? nil : row.bytes(3), body: row.bytes(4))
         return record
     }
 
     private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
-        let list = row.isNull(attachments) ? [] : try DocumentAttachment.unpack(row.bytes(attachments))
-        return RevisionContent(body: DocumentBody(unchecked: row.bytes(body)), attachments: list)
-    }
-}
-
-/// The part of the documents that a scan is about: those of a kind in a range of ids, or those of a range of changes.
-private enum ScanPart {
-    case documents(DocumentRange, DocumentKind)
-    case changes(SequenceRange)
-}
-
-extension DocumentScan {
-    fileprivate var part: ScanPart {
-        switch self {
-        case .documents(let range): .documents(range, .any)
-        case .live(let range): .documents(range, .live)
-        case .deleted(let range): .documents(range, .flagged(.deleted))
-        case .conflicted(let kind, let range): .documents(range, .flagged(RecordFlags(kind)))
-        case .changes(let range): .changes(range)
-        }
-    }
-}
-
-extension DocumentRange {
-    /// The bytes from which ids are in the range.
-    fileprivate var low: [UInt8] {
-        let past = after.map { Array("\($0)\0".utf8) } ?? []
-        let first = from.map { Array($0.string.utf8) } ?? []
-        return first.precedes(past) ? past : first
-    }
-
-    /// The bytes from which ids are past the range.
-    fileprivate var high: [UInt8] {
-        let past = through.map { Array("\($0)\0".utf8) } ?? IDCounts.end
-        let end = before.map { Array($0.string.utf8) } ?? IDCounts.end
-        return past.precedes(end) ? past : end
-    }
-}
-
-extension DocumentRecord {
-    /// A row whose id is damaged. It has no revisions, so that nobody takes it for a document.
-    fileprivate init(withoutID text: String, _ sequence: Int64) {
-        self.init(
-            id: DocumentID(unchecked: text.isEmpty ? "?" : text), sequence: UpdateSequence(sequence),
-            tree: RevisionTree(), content: nil)
-        damage = DatabaseError(
-            .damagedDocument, "the document at position \(sequence) of the changes is damaged: its id is not UTF-8")
+        try RevisionContent(
+            packedAttachments: row.isNull(attachments) ? nil : row.bytes(attachments), body: row.bytes(body))
     }
 }

@@ -18,6 +18,9 @@ public protocol StorageEngine: Sendable {
     /// an engine says otherwise.
     var isShared: Bool { get }
 
+    /// Whether the engine can keep a journal of local changes; true unless an engine says otherwise.
+    var keepsJournal: Bool { get }
+
     /// Sees that notices of all commits so far have been given to the closure of ``onCommit(_:)``, those of other processes too;
     /// does nothing where there are no others. See ``Freshness``.
     ///
@@ -73,6 +76,9 @@ public protocol StorageEngine: Sendable {
 extension StorageEngine {
     /// No other process writes.
     public var isShared: Bool { false }
+
+    /// There is room for a journal.
+    public var keepsJournal: Bool { true }
 
     /// There is nothing to find out.
     public func refresh() throws {}

@@ -100,8 +100,11 @@ public struct DocumentStore: Sendable {
 
     private static let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789_$()+-/".utf8)
 
-    private func folder(of name: String) throws -> String {
-        guard Self.isName(name) else {
+    /// Checks that a name is legal for a database.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    package static func checkName(_ name: String) throws {
+        guard isName(name) else {
             throw DatabaseError(
                 .invalid,
                 """
@@ -109,6 +112,10 @@ public struct DocumentStore: Sendable {
                 digits, and any of _ $ ( ) + - /
                 """)
         }
+    }
+
+    private func folder(of name: String) throws -> String {
+        try Self.checkName(name)
         return path + "/" + name.replacing("/", with: "%2F") + Self.suffix
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @Suite struct AttachmentCollectionTests {
     private let content = [UInt8](repeating: 5, count: 100_000)
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `content that no kept revision references is collected`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for size in [10, 100_000] {
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `content not saved yet is pinned, and collected once it is released`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var pending: DocumentAttachment? = try database.makeAttachment("x", content: content)
@@ -45,7 +46,7 @@ import Testing
     }
 
     // SEMANTICS 60, 90
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `content that a conflicting leaf references is kept`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let attachment = try database.makeAttachment("x", content: content)
@@ -72,7 +73,7 @@ import Testing
         #expect(try temporary.database.info().attachmentFilesSize == 0)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Kinds.all)
     func `collecting while the same content is added and removed loses nothing`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let content = content

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 @Suite struct AttachmentStreamTests {
     @Test(.timeLimit(.minutes(5))) func `reading large content in memory does not copy it for each piece`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             // Copying it for each of its pieces would take minutes.
             let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 256 << 20))
             let reader = try database.attachmentReader(for: attachment)
@@ -30,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `content that arrives compressed is stored compressed`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let plain = Array("hello hello hello".utf8)
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `content declared as gzip that is not gzip is refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for bytes: [UInt8] in [[1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], []] {
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases, [10, 100_000])
+    @Test(arguments: Kinds.all, [10, 100_000])
     func `a finished writer refuses more bytes`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { database in
             let writer = try database.attachmentWriter(contentType: "image/png")

@@ -1,10 +1,11 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseAttachmentTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `an attachment keeps its name, type, digest and lengths`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         var document = Document(id: "a")
@@ -25,7 +26,7 @@ import Testing
     }
 
     // SEMANTICS 198
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a stub keeps its revpos and new content gets one`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var document = Document(id: "a")
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases, [3, 300_000])
+    @Test(arguments: Kinds.all, [3, 300_000])
     func `equal content is stored once`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { database in
             let content = [UInt8](repeating: 7, count: size)
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `text is stored as gzip and read as it was given`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let text = Array(String(repeating: "settle ", count: 40_000).utf8)
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases, [1000, 200_000])
+    @Test(arguments: Kinds.all, [1000, 200_000])
     func `a range is clamped, and refused for compressed content`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { database in
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `illegal names are refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             #expect(code { try database.makeAttachment("", content: []) } == .invalid)
@@ -121,7 +122,7 @@ import Testing
     }
 
     // SEMANTICS 24
-    @Test(arguments: DatabaseKind.allCases, [10, 100_000])
+    @Test(arguments: Kinds.all, [10, 100_000])
     func `an attachment of another database is refused`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { here in
             try withTemporaryDatabase(kind) { there in
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a peer's attachment keeps the peer's revpos`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var attachment = try database.makeAttachment("x", content: [1])

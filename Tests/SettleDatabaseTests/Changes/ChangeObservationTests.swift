@@ -1,11 +1,12 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ChangeObservationTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `committed changes are delivered in order`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -23,7 +24,7 @@ import Testing
         #expect(try await all.next()?.id == "before")
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a document changed often between two reads is delivered once`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -36,7 +37,7 @@ import Testing
         #expect(try await changes.next()?.id == "b")
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a predicate selects changes`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -47,7 +48,7 @@ import Testing
         #expect(try await changes.next()?.id == "b")
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a change that was rolled back is never delivered`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -66,7 +67,7 @@ import Testing
         #expect(try await changes.next()?.id == "x")
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `cancelling ends a waiting observation`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let observation = try temporary.database.observe()
@@ -80,7 +81,7 @@ import Testing
         #expect(try await task.value == 0)
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `closing ends observations of every kind`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -97,7 +98,7 @@ import Testing
         #expect(try await documents.value <= 1)
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `nothing is missed while four threads write`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database

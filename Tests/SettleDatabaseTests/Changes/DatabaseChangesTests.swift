@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseChangesTests {
     // SEMANTICS 203, 204
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `each document is listed once, at its last change`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `since, limit and order`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 1...5 { try database.add(DocumentID(validating: "d\(number)")) }
@@ -37,7 +38,7 @@ import Testing
     }
 
     // SEMANTICS 60
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `all leaves are listed, winner first`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
@@ -52,7 +53,7 @@ import Testing
     }
 
     // SEMANTICS 129
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a filter decides by content, and the limit counts the changes that pass`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 1...9 {
@@ -67,7 +68,7 @@ import Testing
     }
 
     // SEMANTICS 132
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a document that no longer matches a filter is no longer listed`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["worker": 1])
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `changes past one page are all listed, both ways`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let documents = try (0..<1301).map { Document(id: try DocumentID(validating: "d\($0)")) }
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a purge advances the sequence and removes the change`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.add("a")

@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DocumentObservationTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a document is delivered as it is, and then at each change of its winner`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -22,7 +23,7 @@ import Testing
         #expect(try await states.next() == .some(nil))
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a slow observer gets the newest state`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -33,7 +34,7 @@ import Testing
     }
 
     @Test func `cancelling ends the observation`() async throws {
-        let temporary = try TemporaryDatabase(.memory)
+        let temporary = try TemporaryDatabase(.plain)
         let observation = temporary.database.observe("a")
         let task = Task {
             var seen = 0

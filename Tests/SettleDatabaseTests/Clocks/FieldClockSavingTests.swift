@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleTesting
@@ -45,7 +46,7 @@ import Testing
 
     @Test func `enabling it in a transaction that fails leaves it off`() throws {
         struct Stop: Error {}
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             #expect(throws: Stop.self) {
                 try database.transaction {
                     try database.setFieldClocks(true)
@@ -76,7 +77,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a wall clock put back by a day does not make a later edit the older one`(kind: DatabaseKind) throws {
         let device = try Device(kind)
         var last: FieldClock?
@@ -155,7 +156,7 @@ import Testing
         var options = DatabaseOptions.quiet
         options.fieldClocks = true
         options.maximumDocumentSize = 60
-        try withTemporaryDatabase(.memory, options: options) { database in
+        try withTemporaryDatabase(.plain, options: options) { database in
             let document = Document(id: "x", body: ["member": 1])
             #expect(code { try database.save(document, onConflict: .fail) } == .documentTooLarge)
         }

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleDatabase
@@ -9,7 +10,7 @@ struct ObjectChangesTests {
     }
 
     @Test func `changes to several attributes of one object are saved together`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let count = 20_000
         let changes = try (0..<count).map { try change("n\($0)", .number(JSONNumber($0)), 5) }
         let outcomes = try database.change(
@@ -26,7 +27,7 @@ struct ObjectChangesTests {
 
     // SEMANTICS 151
     @Test func `each change in a call sees the attribute as the change before it left it`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let changes = try [change("name", "b", 5), change("name", "a", 3), change("name", "c", 7)]
         let outcomes = try database.change(
             [ObjectChanges("a", type: ("type", "t"), changes: changes)], believing: FieldClock.latest)

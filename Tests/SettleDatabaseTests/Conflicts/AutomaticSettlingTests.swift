@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -6,7 +7,7 @@ import Testing
     // SEMANTICS 40, 86
     @Test(.timeLimit(.minutes(5)))
     func `existing and arriving conflicts are settled automatically`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.makeConflict("before")
         let settling = database.settleAutomatically(using: .threeWayMerge())
         try await settling.idle()
@@ -22,7 +23,7 @@ import Testing
     // SEMANTICS 45
     @Test(.timeLimit(.minutes(5)))
     func `changing the policy after the start changes nothing`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         var policy = ConflictPolicy.custom("first") { _ in .merged(["by": "first"], attachments: []) }
         let settling = database.settleAutomatically(using: policy)
         policy = .custom("second") { _ in .merged(["by": "second"], attachments: []) }
@@ -37,7 +38,7 @@ import Testing
     // SEMANTICS 28, 30, 31, 33, 41
     @Test(.timeLimit(.minutes(5)))
     func `each attempt is reported once, and a failed one is retried after a restart`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let seen = Seen()
         let policy = ConflictPolicy.custom("fails over b once") { conflict in
@@ -67,7 +68,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a sweep retries failed conflicts`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         try database.makeConflict("a")
         let seen = Seen()
         let settling = database.settleAutomatically(
@@ -90,7 +91,7 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `a second policy for the same database is warned about`() async throws {
         let seen = Seen()
-        let database = try Database.inMemory(options: options(noting: seen))
+        let database = try Database.plain(options: options(noting: seen))
         let first = database.settleAutomatically(using: .threeWayMerge())
         let same = database.settleAutomatically(using: .threeWayMerge())
         #expect(seen.all == [])
@@ -105,7 +106,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `automatic settling ends when the database closes`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let settling = database.settleAutomatically(using: .threeWayMerge())
         try await settling.idle()
         database.close()

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite struct ConflictPolicyTests {
     /// A live leaf of generation 4 and a deletion of generation 2.
     private func settledDeletion(_ policy: ConflictPolicy) throws -> (Database, Settlement) {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.insertReplicated([
             peer("a", path("2-t", "a"), isDeleted: true), peer("a", path("4-d", "c", "b", "a"), ["v": 4]),
         ])
@@ -37,7 +38,7 @@ import Testing
         first: String, second: String, winner: String
     ) throws {
         for policy in [ConflictPolicy.mostRevisions, .deletesWin] {
-            try withTemporaryDatabase(.memory) { database in
+            try withTemporaryDatabase(.plain) { database in
                 try database.insertReplicated([
                     peer("a", path(first), ["v": .string(first)]), peer("a", path(second), ["v": .string(second)]),
                 ])
@@ -52,7 +53,7 @@ import Testing
 
     // SEMANTICS 11
     @Test func `where both sides are deleted no policy is asked`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("2-s", "a"), isDeleted: true), peer("a", path("2-t", "a"), isDeleted: true),
             ])
@@ -72,7 +73,7 @@ import Testing
     // SEMANTICS 12
     @Test(arguments: [ConflictPolicy.mostRevisions, .deletesWin, .localWins, .remoteWins, .threeWayMerge()])
     func `after a settling policy no conflict is left`(policy: ConflictPolicy) throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             for id: DocumentID in ["a", "b", "c"] { try database.makeConflict(id) }
             let report = try database.settleAll(using: policy)
             #expect(report.settled == 3)
@@ -83,7 +84,7 @@ import Testing
 
     // SEMANTICS 60, K4
     @Test func `keep-all keeps all`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let before = try (database.tree(of: "a"), database.lastSequence())
             #expect(try database.settle("a", using: .keepAll).outcome == .left)
@@ -121,7 +122,7 @@ import Testing
 
     // SEMANTICS 13
     @Test func `a save over a deletion follows the rules of saves even where deletions win`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         defer { database.close() }
         let settling = database.settleAutomatically(using: .deletesWin)
         let stale = try database.save(Document(id: "a", body: ["v": 1]), onConflict: .fail)
@@ -134,7 +135,7 @@ import Testing
 
     // SEMANTICS 15
     @Test func `remote wins keeps the replicated content`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             try database.settle("a", using: .remoteWins)
             #expect(try database.document("a")?["v"] == "there")
@@ -177,7 +178,7 @@ import Testing
 
     // SEMANTICS 74, K9
     @Test func `keeping the winner writes only the closing of the other leaves`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("4-x", "p", "q"), ["v": "x"]), peer("a", path("3-y", "q"), ["v": "y"]),
             ])
@@ -191,7 +192,7 @@ import Testing
 
     // SEMANTICS 70, 73, K8
     @Test func `another leaf that is kept becomes a child of the winner`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("4-x", "p", "q"), ["v": "x"]), peer("a", path("3-y", "q"), ["v": "y"]),
             ])

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -76,7 +77,7 @@ import Testing
 
     // SEMANTICS 66, 67
     @Test func `tombstones beside a live leaf are not a conflict between branches`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("2-b", "a"), ["v": 1]), peer("a", path("3-x", "c", "z"), isDeleted: true),
                 peer("gone", path("2-b", "a"), isDeleted: true), peer("gone", path("2-c", "a"), isDeleted: true),

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -7,7 +8,7 @@ import Testing
 @Suite struct ConflictedListTests {
     // SEMANTICS 66, 67
     @Test func `the list is complete unless a limit is given`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let ids = (0..<1100).map { DocumentID(stringLiteral: "d\(10_000 + $0)") }
         let signatures = ["aa", "bb"].map { RevisionID("1-" + $0) }
         let revisions = try ids.flatMap { id in

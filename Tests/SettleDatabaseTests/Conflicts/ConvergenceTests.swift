@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -46,7 +47,7 @@ import Testing
             #expect(try second.conflictedDocumentIDs() == [])
             #expect(try second.document("a")?.json == ["name": "Oat milk", "count": 3, "note": "?"])
             #expect(try second.leafNames("a") == first.leafNames("a"))
-            try withTemporaryDatabase(.memory) { third in
+            try withTemporaryDatabase(.plain) { third in
                 try third.pull(from: second)
                 #expect(try third.conflictedDocumentIDs() == [])
                 #expect(try third.document("a")?.json == first.document("a")?.json)
@@ -141,7 +142,7 @@ import Testing
         let count = ConflictPolicy.threeWayMerge(MergeRules(fields: ["/n": .sum]))
         for order in 0..<6 {
             try withTwoDatabases { first, second in
-                try withTemporaryDatabase(.memory) { third in
+                try withTemporaryDatabase(.plain) { third in
                     let all = [first, second, third]
                     try first.add("a", ["n": 0])
                     for other in [second, third] { try other.pull(from: first) }
@@ -220,8 +221,8 @@ import Testing
 
     @Test func `a resolver's name and version are replicated, and a mixed fleet is detected`() throws {
         let seen = Seen()
-        try withTemporaryDatabase(.memory, options: options(noting: seen)) { second in
-            try withTemporaryDatabase(.memory) { first in
+        try withTemporaryDatabase(.plain, options: options(noting: seen)) { second in
+            try withTemporaryDatabase(.plain) { first in
                 try first.makeConflict("a")
                 try first.settle("a", using: .custom("merge", version: "1") { .document($0.winner) })
                 #expect(try first.leafBodies("a")[1].contains(#""$resolver":"merge@1""#))

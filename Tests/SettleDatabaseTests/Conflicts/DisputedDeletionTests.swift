@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @Suite struct DisputedDeletionTests {
     // SEMANTICS 7, K2 (ii)
     @Test func `a tombstone whose parent is an ancestor of the live leaf is a deletion`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("4-d", "c", "b", "a"), ["v": 4]), peer("a", path("2-t", "a"), isDeleted: true),
             ])
@@ -23,7 +24,7 @@ import Testing
     // SEMANTICS K2 (i)
     @Test func `a foreign peer's edit and deletion are a deletion if its own winner is deleted`() throws {
         for isDeletion in [true, false] {
-            try withTemporaryDatabase(.memory) { database in
+            try withTemporaryDatabase(.plain) { database in
                 var tombstone = try peer("a", path("3-t", "x", "a"), isDeleted: true)
                 tombstone.isDeletionAtSource = isDeletion
                 try database.insertReplicated([peer("a", path("2-b", "a"), ["v": 1]), tombstone])
@@ -54,7 +55,7 @@ import Testing
 
     // SEMANTICS K2 (iii)
     @Test func `a tombstone by which a foreign peer closed a branch is not a deletion`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("3-b", "x", "a"), ["v": 1]), peer("a", path("3-t", "y", "a"), isDeleted: true),
             ])
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test func `deleting one leaf of a conflict manually does not delete the document`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a", here: ["v": "here"], there: ["v": "there"])
             try database.delete("a")
             #expect(try database.document("a") != nil)

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -33,7 +34,7 @@ extension Database {
         there: DocumentBody = ["v": "there"]
     ) throws {
         let first = try save(Document(id: id, body: base), onConflict: .fail)
-        let peer = try Database.inMemory()
+        let peer = try Database.plain()
         defer { peer.close() }
         try peer.pull(from: self)
         var mine = first
@@ -53,8 +54,8 @@ extension Database {
 
 /// Two databases in memory.
 func withTwoDatabases(_ body: (Database, Database) throws -> Void) throws {
-    try withTemporaryDatabase(.memory) { first in
-        try withTemporaryDatabase(.memory) { second in try body(first, second) }
+    try withTemporaryDatabase(.plain) { first in
+        try withTemporaryDatabase(.plain) { second in try body(first, second) }
     }
 }
 
@@ -69,7 +70,7 @@ extension DatabaseOptions {
 
 /// Makes databases in memory that print no warnings.
 func withDatabases(_ count: Int, _ body: ([Database]) throws -> Void) throws {
-    let databases = try (0..<count).map { _ in try Database.inMemory(options: .quiet) }
+    let databases = try (0..<count).map { _ in try Database.plain(options: .quiet) }
     defer { for database in databases { database.close() } }
     try body(databases)
 }

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -98,7 +99,7 @@ import Testing
             try DocumentBody(
                 parsing: String(repeating: #"{"a":"#, count: 1000) + "\(value)" + String(repeating: "}", count: 1000))
         }
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("d", path("1-a"), deep(0)), peer("d", path("2-b", "a"), deep(1)),
                 peer("d", path("2-c", "a"), deep(2)),

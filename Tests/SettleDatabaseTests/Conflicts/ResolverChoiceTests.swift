@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -14,7 +15,7 @@ import Testing
 
     // SEMANTICS 68, 69, 70, 71
     @Test func `all live leaves are settled in one call, on the winner, and the others are closed`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try threeLeaves(database)
             let seen = Seen()
             let settlement = try database.settle(
@@ -37,7 +38,7 @@ import Testing
 
     // SEMANTICS 74
     @Test func `another leaf that is returned unchanged wins with its content`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try threeLeaves(database)
             try database.settle("a", using: .cloudant { _, conflicts in conflicts.last })
             #expect(try database.document("a")?["v"] == "y")
@@ -47,7 +48,7 @@ import Testing
 
     // SEMANTICS 84
     @Test func `picking the first discards the other edits`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try threeLeaves(database)
             let settlement = try database.settle("a", using: .cloudant { _, conflicts in conflicts.first })
             #expect(settlement.written.count == 2)
@@ -57,7 +58,7 @@ import Testing
 
     // SEMANTICS 75
     @Test func `nil in Cloudant's shape leaves the conflict without an error`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try threeLeaves(database)
             let before = try database.lastSequence()
             #expect(try database.settle("a", using: .cloudant { _, _ in nil }).outcome == .left)
@@ -68,7 +69,7 @@ import Testing
 
     // SEMANTICS 76
     @Test func `with a single live leaf no resolver is asked`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer("a", path("2-b", "a"), ["v": 1]), peer("a", path("2-c", "a"), isDeleted: true),
             ])
@@ -87,7 +88,7 @@ import Testing
     // SEMANTICS 77, 83, K7
     @Test func `a resolver that gives different answers to the same conflict is reported`() throws {
         let seen = Seen()
-        try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
+        try withTemporaryDatabase(.plain, options: options(noting: seen)) { database in
             for id: DocumentID in ["pure", "impure"] { try database.makeConflict(id) }
             let count = Log<Int>()
             var impure = ConflictPolicy.custom("counts") { _ in
@@ -156,7 +157,7 @@ import Testing
 
     // SEMANTICS 80
     @Test func `a revision that is not a leaf of the conflict can't be kept`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try threeLeaves(database)
             let before = try database.leafNames("a")
             let madeUp = try RevisionID(validating: "9-made")
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test func `a validation that refuses the result leaves the conflict unchanged`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let before = try database.leafNames("a")
             database.addValidation("no closing") { context in
@@ -185,7 +186,7 @@ import Testing
     }
 
     @Test func `a validation can distinguish the closing of a branch from a user's deletion`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             database.addValidation("no deletions") { context in
                 if context.newRevision.isDeleted, !context.isClosing { throw DocumentRejection(message: "stay") }

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -33,7 +34,7 @@ import Testing
             (.couchbaseLite { _, _, remote in remote }, #"{"v":"there"}"#),
             (merge, #"{"v":"here","there":"there"}"#),
         ] {
-            try withTemporaryDatabase(.memory) { database in
+            try withTemporaryDatabase(.plain) { database in
                 try database.makeConflict("a")
                 try database.settle("a", using: policy)
                 #expect(try database.document("a")?.json.description == expected)
@@ -45,7 +46,7 @@ import Testing
 
     // SEMANTICS 16
     @Test func `nil in Couchbase Lite's shape deletes`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let settlement = try database.settle("a", using: .couchbaseLite { _, _, _ in nil })
             #expect(settlement.outcome == .settled)
@@ -71,7 +72,7 @@ import Testing
 
     // SEMANTICS 20, K8
     @Test func `a merge becomes a child of the winner, and the other branch is closed`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let winner = try #require(try database.document("a")?.revision)
             let settlement = try database.settle(
@@ -86,7 +87,7 @@ import Testing
     // SEMANTICS 21
     @Test func `a wrong id is warned about, and the content is saved under the document's id`() throws {
         let seen = Seen()
-        try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
+        try withTemporaryDatabase(.plain, options: options(noting: seen)) { database in
             try database.makeConflict("a")
             let settlement = try database.settle(
                 "a", using: .custom("wrong") { _ in .document(Document(id: "b", body: ["v": "merged"])) })
@@ -102,8 +103,8 @@ import Testing
     // SEMANTICS 22, 23
     @Test func `a document of another database is refused, a new one is not`() throws {
         let seen = Seen()
-        try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
-            try withTemporaryDatabase(.memory) { other in
+        try withTemporaryDatabase(.plain, options: options(noting: seen)) { database in
+            try withTemporaryDatabase(.plain) { other in
                 try database.makeConflict("a")
                 let before = try database.leafNames("a")
                 let foreign = try other.add("a", ["v": "foreign"])
@@ -121,7 +122,7 @@ import Testing
 
     // SEMANTICS 26
     @Test func `a document changed in place counts as a merge`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             try database.settle(
                 "a",
@@ -162,7 +163,7 @@ import Testing
 
     // SEMANTICS 34
     @Test func `a document purged while the resolver runs is not found`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let leaves = try database.leaves(of: "a").compactMap(\.revision)
             let policy = ConflictPolicy.custom("purges") { conflict in
@@ -176,7 +177,7 @@ import Testing
 
     // SEMANTICS 35
     @Test func `a document changed while the resolver runs is settled again, and no edit is lost`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let seen = Seen()
             let settlement = try database.settle(
@@ -197,7 +198,7 @@ import Testing
 
     // SEMANTICS 36
     @Test func `a conflict that is gone when the resolver returns counts as success`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let settlement = try database.settle(
                 "a",
@@ -213,7 +214,7 @@ import Testing
 
     // SEMANTICS 37
     @Test func `when both sides were deleted meanwhile the resolver is not asked again`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             let seen = Seen()
             let settlement = try database.settle(
@@ -249,7 +250,7 @@ import Testing
 
     // SEMANTICS 44
     @Test func `the elapsed time is reported, and exceeding a limit leaves the conflict`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             var slow = ConflictPolicy.custom("slow") { conflict in
                 Thread.sleep(forTimeInterval: 0.2)

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -49,7 +50,7 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `automatic settling survives a resolver's CancellationError, or reports its end`() async throws {
         let seen = Seen()
-        let database = try Database.inMemory(options: options(noting: seen))
+        let database = try Database.plain(options: options(noting: seen))
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let settling = database.settleAutomatically(
             using: .asking("cancelled inside over a") { conflict in
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func `the purity of policies that wait is checked`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
         let asked = Seen()
         var policy = ConflictPolicy.asking("counts") { _ in

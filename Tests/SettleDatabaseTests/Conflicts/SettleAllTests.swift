@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct SettleAllTests {
     // SEMANTICS 85
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a sweep continues past failures and counts everything`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind, options: .quiet) { database in
             for number in 0..<9 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func `a sweep can be stopped, and settled conflicts stay settled`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             for number in 0..<4 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             #expect(throws: Nonsense.self) {
                 try database.settleAll(using: .mostRevisions) { if $0.completed == 2 { throw Nonsense() } }
@@ -53,7 +54,7 @@ import Testing
 
     // SEMANTICS 38
     @Test func `several documents are settled concurrently`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         for number in 0..<6 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
         let running = Log<Int>()
         let gate = Gate(count: 3)
@@ -68,7 +69,7 @@ import Testing
     }
 
     @Test func `a policy that waits can't be used in a synchronous call`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.makeConflict("a")
             #expect(code { try database.settle("a", using: .asking("someone") { _ in .delete }) } == .invalid)
             #expect(try database.conflictedDocumentIDs() == ["a"])
@@ -77,7 +78,7 @@ import Testing
 
     // SEMANTICS 44
     @Test func `a resolver that exceeds the time limit leaves the conflict, even if it never returns`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         try database.makeConflict("a")
         let forever = Gate(count: 2)
         var policy = ConflictPolicy.asking("nobody") { conflict in

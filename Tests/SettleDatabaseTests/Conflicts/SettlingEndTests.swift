@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @Suite struct SettlingEndTests {
     @Test(.timeLimit(.minutes(5)))
     func `a deletion learnt of a known tombstone is settled before settling is idle`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         var tombstone = try peer("d", path("3-t", "x", "a"), isDeleted: true)
         try database.insertReplicated([peer("d", path("2-b", "a"), ["v": 1]), tombstone])
         let settling = database.settleAutomatically(using: .deletesWin)
@@ -22,7 +23,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `idle throws when its task is cancelled`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
         let never = Gate(count: 2)
         let settling = database.settleAutomatically(
@@ -39,7 +40,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a second stop waits too`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         try database.makeConflict("d")
         let seen = Seen()
         let settling = database.settleAutomatically(
@@ -58,7 +59,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a resolver that waits for a person does not block other documents`() async throws {
-        let database = try Database.inMemory(options: .quiet)
+        let database = try Database.plain(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let never = Gate(count: 2)
         let settling = database.settleAutomatically(

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -56,7 +57,7 @@ import Testing
     // SEMANTICS 7, 8, 12, 16, 17, 61, 63, 67, 69, 70, 74, 75, 76, K1, K2, K3, K8, K9
     @Test(arguments: rows, 1...4)
     func `each policy decides as its rule says`(row: Row, leaves: Int) throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         defer { database.close() }
         // Four leaves of all six states would be thousands of trees more without new differences.
         let states: [ShapedDocument.Leaf] =

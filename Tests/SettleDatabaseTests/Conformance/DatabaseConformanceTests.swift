@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -5,7 +6,7 @@ import Testing
 /// The database gives the same answers as the recorded CouchDB.
 struct DatabaseConformanceTests {
     // SEMANTICS 198, 199
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `every recorded write gets the revision id that a CouchDB gave it`(kind: DatabaseKind) throws {
         let replay = DatabaseReplay(kind)
         for step in try RecordedExchange.revisionIDs() {
@@ -23,7 +24,7 @@ struct DatabaseConformanceTests {
             ("conflicts--", 80), ("revs-limit--", 15), ("revs-diff--", 15), ("bulk-docs--new-edits-false", 10),
             ("open-revs--", 5), ("revision-ids--compressed-attachments", 5),
             ("revision-ids--attachments", 5),
-        ], DatabaseKind.allCases)
+        ], Kinds.all)
     func `recorded answers equal the database's`(expected: (topic: String, count: Int), kind: DatabaseKind) throws {
         var compared = 0
         for file in RecordedExchange.files(expected.topic) {

@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseConflictTests {
     // SEMANTICS 59, 60, 61, 143
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `two edits on one peer and one on another are two live leaves`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let base = try database.set("a", "v", 1).revision
@@ -21,7 +22,7 @@ import Testing
     }
 
     // SEMANTICS 62, 63
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the winner does not depend on the order of arrival`(kind: DatabaseKind) throws {
         let revisions = [
             peer("a", try path("2-b", "a"), ["v": "b"]), peer("a", try path("2-c", "a"), ["v": "c"]),
@@ -39,7 +40,7 @@ import Testing
     }
 
     // SEMANTICS 64, 65
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `signatures of 32 digits compare as bytes, whatever their case`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let high = String(repeating: "f", count: 32)
@@ -54,7 +55,7 @@ import Testing
     }
 
     // SEMANTICS 66, 67
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `exactly the documents with two live leaves are listed, each once`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for id: DocumentID in ["three", "two"] {
@@ -76,7 +77,7 @@ import Testing
     }
 
     // SEMANTICS 145
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a conflicting leaf can be edited, and its content is shown when it wins`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([

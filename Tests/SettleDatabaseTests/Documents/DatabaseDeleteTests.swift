@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct DatabaseDeleteTests {
     // SEMANTICS 198
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a deletion leaves an empty tombstone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let document = try database.add("a", .empty)
@@ -22,7 +23,7 @@ import Testing
     }
 
     // SEMANTICS 131
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a filter passes a deletion only if the tombstone keeps the member it reads`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("plain", ["worker_id": 7, "x": 1])
@@ -37,7 +38,7 @@ import Testing
     }
 
     // SEMANTICS 131, K19
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the members kept on delete are a setting of the database and persist`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.setFieldsKeptOnDelete(["type", "a,\"b"])
@@ -53,7 +54,7 @@ import Testing
     }
 
     // SEMANTICS 131
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a tombstone may keep all members, and have additional ones`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let body: DocumentBody = ["a": 1, "$kept": true, "b": ["c": 2]]
@@ -77,7 +78,7 @@ import Testing
     }
 
     // SEMANTICS 88
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `creating over a deleted document extends the winning tombstone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let old = try database.add("a")
@@ -96,7 +97,7 @@ import Testing
     }
 
     // SEMANTICS 88
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `of several tombstones the winner is extended`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
@@ -110,7 +111,7 @@ import Testing
     }
 
     // SEMANTICS 201
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a deletion in a conflicted document removes one leaf`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleCore
 import SettlePlatform
@@ -17,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `edits follow CouchDB's rules`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let unknown = RevisionID("1-abc")
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func `a tombstone may be the first revision, and a tombstone beside a live leaf may be edited`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             #expect(try write(database, DocumentEdit(id: "a", parent: nil, isDeleted: true, body: .empty)) == ["1"])
             #expect(try database.counts() == DocumentCounts(live: 0, deleted: 1))
             let dead = try #require(try database.record(of: "a")?.tree.winner?.revision)
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func `a batch is written in the order of its ids, and a refused edit does not stop the others`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let outcome = try write(
                 database, DocumentEdit(id: "c", parent: nil, body: .empty),
                 DocumentEdit(id: "a", parent: nil, body: .empty), DocumentEdit(id: "a", parent: nil, body: .empty),
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `documents and changes are counted by index`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 0..<20 {
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test func `a notice is delivered once, also when it is late or the database closes`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let calls = Guarded<[Bool]>([])
             let note: @Sendable (Bool) -> Void = { goesOn in calls.withLock { $0.append(goesOn) } }
             _ = database.notify(after: 0, note)
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test func `a peer's attachment without a revpos may keep none`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let attachment = try database.makeAttachment("x", content: [1])
             let history = try RevisionHistory(start: 4, signatures: [#require(RevisionSignature("d"))])
             var revision = ReplicatedRevision(id: "a", history: history, attachments: [attachment])

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleTesting
@@ -6,7 +7,7 @@ import Testing
 /// Revisions that arrive in an order in which contents have to be moved.
 @Suite struct DatabaseJoinTests {
     // SEMANTICS 60, 202
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `contents stay with their revisions when an inner one joins two roots`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([peer("x", try path("4-d", "c"), ["was": "d"], isDeleted: true)])
@@ -27,7 +28,7 @@ import Testing
     }
 
     // SEMANTICS 6
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `an edit that a peer has made before is the same revision`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let first = try database.save(Document(id: "x", body: ["v": 1]), onConflict: .fail)
@@ -45,7 +46,7 @@ import Testing
     }
 
     // SEMANTICS 114, 118
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a validation sees the leaf that is edited, not the winner`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let seen = Seen()
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test func `deleting with a handler succeeds when the document is already deleted`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let saved = try database.save(Document(id: "x"), onConflict: .fail)
             try database.delete(saved, onConflict: .fail)
             #expect(try database.delete(Document(id: "x"), onConflict: .merge { _, _ in true }) == nil)
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test func `attachments are distinguished by the bytes of their names`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             var document = Document(id: "x")
             for name in ["\u{E9}", "e\u{301}"] {
                 document.attach(try database.makeAttachment(name, content: Array(name.utf8)))

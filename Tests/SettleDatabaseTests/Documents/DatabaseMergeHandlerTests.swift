@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseMergeHandlerTests {
     // SEMANTICS 52, 58
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a handler adds its keys to the current ones`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var mine = try database.add("a", ["both": 1, "removed": 1])
@@ -35,7 +36,7 @@ import Testing
     }
 
     // SEMANTICS 52
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a handler is not called when there is no conflict`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -46,7 +47,7 @@ import Testing
     }
 
     // SEMANTICS 53
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a deleted current document is nil, and the handler may revive it or not`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -67,7 +68,7 @@ import Testing
     }
 
     // SEMANTICS 54
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a handler that declines leaves the database unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -84,7 +85,7 @@ import Testing
     }
 
     // SEMANTICS 55
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a handler that throws fails the save with its error and a warning`(kind: DatabaseKind) throws {
         let warnings = Log<String>()
         var options = DatabaseOptions()
@@ -105,7 +106,7 @@ import Testing
     }
 
     // SEMANTICS 56, 146
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a write while the handler runs makes it run again`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -127,7 +128,7 @@ import Testing
     }
 
     // SEMANTICS 57
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a save of a document purged while the handler runs is not found`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -142,7 +143,7 @@ import Testing
     }
 
     // SEMANTICS 48, 51
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a delete merges as well, and leaves a deleted document alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")

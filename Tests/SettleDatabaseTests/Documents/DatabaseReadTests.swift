@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseReadTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `every revision whose content is kept can be read`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let documents = try (1...4).map { try database.set("a", "v", .number(JSONNumber($0))) }
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `documents come in the order of their ids' bytes`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let ids: [DocumentID] = ["B", "a", "a\u{0}b", "é", "z", "\u{10000}", "\u{ffff}", "deleted"]
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `documents past one page are all listed, both ways`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let ids = try (0..<1203).map { try DocumentID(validating: "d\(10_000 + $0)") }
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the info counts documents and tombstones`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             #expect(try database.info().documents == DocumentCounts())
@@ -74,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `everything is read back after reopening`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let saved = try temporary.database.set("a", "v", [1, 2.5, "x", nil])

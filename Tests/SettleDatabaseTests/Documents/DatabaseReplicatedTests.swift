@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseReplicatedTests {
     // SEMANTICS 199, 200
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a replicated revision keeps its id, and is stored once`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let revision = peer("a", try path("3-c", "b", "a"), ["v": 1])
@@ -24,7 +25,7 @@ import Testing
     }
 
     // SEMANTICS 199
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a replicated write on a stale parent makes a branch without an error`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let histories = [try path("2-b", "a"), try path("2-c", "a"), try path("3-d", "b", "a")]
@@ -36,7 +37,7 @@ import Testing
     }
 
     // SEMANTICS 5
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `an edit made on both sides is one revision and not a conflict`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { here in
             try withTemporaryDatabase(kind) { there in
@@ -54,7 +55,7 @@ import Testing
     }
 
     // SEMANTICS 117, 203
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a refused revision is listed in its place and the others are stored`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("even") { context in
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the difference lists missing revisions and their possible ancestors`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `marking as shared changes no sequence and persists`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let document = try temporary.database.add("a")
@@ -105,7 +106,7 @@ import Testing
     }
 
     // SEMANTICS 202
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a stemmed path that shares no revision becomes a second root and is readable`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.setRevisionLimit(2)
@@ -120,7 +121,7 @@ import Testing
     }
 
     // SEMANTICS 202
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the revision limit stems when a document is written`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         for generation in 1...10 { try temporary.database.set("a", "v", .number(JSONNumber(generation))) }

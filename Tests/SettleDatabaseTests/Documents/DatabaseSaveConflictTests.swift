@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -12,7 +13,7 @@ import Testing
     }
 
     // SEMANTICS 46, 49, K5
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the last write wins on one branch`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let saved = try database.save(try raced(database), onConflict: .lastWriteWins)
@@ -24,7 +25,7 @@ import Testing
     }
 
     // SEMANTICS 47, 145
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a stale save fails, writes nothing, and can be repeated`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try raced(database)
@@ -38,7 +39,7 @@ import Testing
     }
 
     // SEMANTICS 48, 50
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a stale delete fails or wins`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try raced(database)
@@ -52,7 +53,7 @@ import Testing
     }
 
     // SEMANTICS 50, K6
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a save over a deletion revives the document or fails`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -66,7 +67,7 @@ import Testing
     }
 
     // SEMANTICS 50: that deletions win in replication does not apply to a save, unless the save says so.
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a deletion wins over a save where the save says so, and a new document is no such save`(
         kind: DatabaseKind
     ) throws {
@@ -93,7 +94,7 @@ import Testing
     }
 
     // SEMANTICS 145
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a branch keeps both edits, and makes the revision that a peer would have made`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try raced(database)
@@ -120,7 +121,7 @@ import Testing
     }
 
     // SEMANTICS 145
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a branch may create a document again, delete, and stand beside a deletion`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let first = try database.add("a", ["v": 1])
@@ -153,7 +154,7 @@ import Testing
     }
 
     // SEMANTICS 51
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `deleting a deleted document succeeds, deleting a missing one is not found`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -175,7 +176,7 @@ import Testing
     }
 
     // SEMANTICS 57
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a save of a document purged meanwhile is not found and asks no handler`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
@@ -193,7 +194,7 @@ import Testing
     }
 
     // SEMANTICS 145
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a new document does not replace an existing one`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")

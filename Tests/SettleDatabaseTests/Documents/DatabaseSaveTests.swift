@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseSaveTests {
     // SEMANTICS 198
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a saved document has CouchDB's revision ids and is read back unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var document = try database.add("a", ["v": 1])
@@ -23,7 +24,7 @@ import Testing
 
     // SEMANTICS 198
     @Test func `the same edits make the same revisions in any database`() throws {
-        let revisions = try DatabaseKind.allCases.map { kind in
+        let revisions = try Kinds.all.map { kind in
             try withTemporaryDatabase(kind) { database in
                 try database.add("x")
                 try database.set("x", "w", [1, 2.5, nil])
@@ -34,7 +35,7 @@ import Testing
         #expect(revisions[0]?.generation == 3)
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `members keep their order`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let body = try DocumentBody(parsing: #"{"z":1,"a":{"y":1.0,"b":[]},"m":"é"}"#)
@@ -44,7 +45,7 @@ import Testing
     }
 
     // SEMANTICS 89
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a member with an underscore is refused and nothing is written`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var document = Document(id: "a", body: ["v": 1])
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a body over the limit is refused, one at the limit is accepted`(kind: DatabaseKind) throws {
         var options = DatabaseOptions()
         options.maximumDocumentSize = 20
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a local id is refused by save`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             #expect(code { try database.add("_local/x") } == .invalid)
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `one bad document of a batch does not stop the others`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("taken")
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a batch can overwrite and merge`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["old": 1])

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -7,7 +8,7 @@ import Testing
     private struct Refused: Error {}
 
     // SEMANTICS 146
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `concurrent saves by others are kept, and the closure is called again with them`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
@@ -26,7 +27,7 @@ import Testing
     }
 
     // SEMANTICS 146
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `returning false changes nothing, without an error`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
@@ -50,7 +51,7 @@ import Testing
     }
 
     // SEMANTICS 146
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a missing or deleted document is created, also when it is deleted meanwhile`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             func count(_ document: inout Document) -> Bool {

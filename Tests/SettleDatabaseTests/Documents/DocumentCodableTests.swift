@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleTesting
@@ -17,7 +18,7 @@ import Testing
 
     // SEMANTICS 198
     @Test func `a model is stored in declaration order and decoded again`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let note = Note(title: "Milk", count: 2, tags: ["a"], due: 1.5)
             let saved = try database.save(Document(id: "n", encoding: note), onConflict: .fail)
             #expect(try saved.body().description == #"{"title":"Milk","count":2,"tags":["a"],"due":1.5}"#)
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func `changing a model keeps id, revision and attachments of its document`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             var document = try Document(id: "n", encoding: Note(title: "a", count: 1, tags: [], due: nil))
             document.attach(try database.makeAttachment("x", content: [1]))
             document = try database.save(document, onConflict: .fail)

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import Testing
 
@@ -35,7 +36,7 @@ struct ModelSavingTests {
     }
 
     private let database: Database
-    init() throws { database = try Database.inMemory() }
+    init() throws { database = try Database.plain() }
 
     @Test func `a model without an id gets a new one, and one with an id is that document`() throws {
         let first = try database.save(Note(title: "Milk"))

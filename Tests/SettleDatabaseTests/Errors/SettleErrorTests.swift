@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import Testing
 
@@ -21,7 +22,7 @@ struct SettleErrorTests {
     }
 
     @Test func `errors of each layer are shown as they are printed`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let calls: [() throws -> Void] = [
             { _ = try DocumentID(validating: "_x") }, { _ = try JSONValue(parsing: "{") },
             { _ = try MangoSelector(["$none": 1]) },

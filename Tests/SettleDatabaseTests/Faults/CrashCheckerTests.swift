@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleDatabase
@@ -9,7 +10,7 @@ import Testing
 @Suite struct CrashCheckerTests {
     let database: Database
 
-    init() throws { database = try Database.inMemory() }
+    init() throws { database = try Database.plain() }
 
     private func problems(_ journal: String) throws -> [String] {
         var ledger = Ledger()

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleCore
 import SettleTesting
@@ -120,7 +121,7 @@ import Testing
     }
 
     @Test func `storage refuses a number that could not be read back`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let good = try database.makeAttachment("f", content: [1])
         let bad = [
             DocumentAttachment(

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -5,7 +6,7 @@ import Testing
 /// An entry has its contents as long as it exists, whatever happens to the document's revisions.
 struct JournalContentTests {
     private func withDatabase(limit: Int = 1000, _ body: (Database, Journal) throws -> Void) throws {
-        try withTemporaryDatabase(.memory, options: ManualTime().options) { database in
+        try withTemporaryDatabase(.plain, options: ManualTime().options) { database in
             try database.setRevisionLimit(limit)
             let document = try database.add("a", ["n": 0])
             try database.markShared([("a", try #require(document.revision))])

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -11,7 +12,7 @@ struct JournalSwitchTests {
     }
 
     @Test func `there is no journal unless it is switched on`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.add("a")
             #expect(database.journal == nil)
         }
@@ -42,7 +43,7 @@ struct JournalSwitchTests {
     }
 
     @Test func `times come from the system clock unless given`() throws {
-        try withTemporaryDatabase(.memory, options: options(true)) { database in
+        try withTemporaryDatabase(.plain, options: options(true)) { database in
             try database.add("a")
             let time = try #require(try database.journal?.pending.first?.time)
             #expect(time.milliseconds > 1_700_000_000_000)

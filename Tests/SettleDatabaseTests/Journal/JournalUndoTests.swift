@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -8,7 +9,7 @@ struct JournalUndoTests {
     private func withDatabase(clocks: Bool = false, _ body: (Database, Journal) throws -> Void) throws {
         var options = time.options
         options.fieldClocks = clocks
-        try withTemporaryDatabase(.memory, options: options) { database in
+        try withTemporaryDatabase(.plain, options: options) { database in
             let document = try database.add("1", ["name": "item1_3"])
             try database.markShared([("1", try #require(document.revision))])
             try body(database, try #require(database.journal))

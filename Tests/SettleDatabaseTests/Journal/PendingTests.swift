@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -9,7 +10,7 @@ struct PendingTests {
 
     /// A database with a synchronized document.
     private func database() throws -> Database {
-        let database = try Database.inMemory(options: time.options)
+        let database = try Database.plain(options: time.options)
         try synchronize(database)
         return database
     }
@@ -20,7 +21,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 148, 149
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.withJournal)
     func `each local save is recorded beside the documents`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind, options: time.options)
         defer { withExtendedLifetime(temporary) {} }
@@ -38,7 +39,7 @@ struct PendingTests {
 
     // SEMANTICS 149
     @Test func `pending documents are grouped by type and id, a deletion under its former type`() throws {
-        let database = try Database.inMemory(options: time.options)
+        let database = try Database.plain(options: time.options)
         let gone = try database.add("gone", ["type": "transfers", "n": 1])
         try database.markShared([("gone", try #require(gone.revision))])
         time.now = 1_423_083_473
@@ -142,7 +143,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 155
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.withJournal)
     func `a change rolled back with its transaction is not recorded`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind, options: time.options)
         defer { withExtendedLifetime(temporary) {} }

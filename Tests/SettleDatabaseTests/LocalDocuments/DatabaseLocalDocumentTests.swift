@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct DatabaseLocalDocumentTests {
     // SEMANTICS 203
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a local document is stored, numbered by its writes, and absent from changes`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.saveLocalDocument("_local/c", body: ["v": 1])
@@ -22,7 +23,7 @@ import Testing
         #expect(try database.problems() == [])
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `deleting restarts the numbering`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.saveLocalDocument("_local/c", body: .empty)
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `another id is refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             #expect(code { try database.saveLocalDocument("c", body: .empty) } == .invalid)
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `local documents are listed in order, a page at a time`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for id: DocumentID in ["_local/b", "_local/a", "_local/c"] {

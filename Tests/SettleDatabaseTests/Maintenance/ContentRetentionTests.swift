@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleCore
 import SettlePlatform
@@ -16,7 +17,7 @@ import Testing
         var options = DatabaseOptions()
         let time = time
         options.now = { Date(milliseconds: time.withLock { $0 }) }
-        return try Database.inMemory(options: options)
+        return try Database.plain(options: options)
     }
 
     private func pass(_ days: Int64) { time.withLock { $0 += days * Self.day } }

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -16,7 +17,7 @@ import Testing
     }
 
     // SEMANTICS 90
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `compaction removes bodies of old revisions, and keeps leaves and ids`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 1...5 { try database.set("a", "v", .number(JSONNumber(number))) }
@@ -34,7 +35,7 @@ import Testing
     }
 
     // SEMANTICS 90
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the branch point of a conflict is kept while the conflict exists`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try insert(
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the newest shared ancestor of unsynced work is kept`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try insert(database, [try path("1-a"), try path("2-b", "a")])
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `compaction returns space and reports progress`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let text = JSONValue.string(String(repeating: "x", count: 20_000))
@@ -79,7 +80,8 @@ import Testing
             let before = try database.info().fileSize
             let told = Log<MaintenanceProgress>()
             let result = try database.compact { told.add($0) }
-            #expect(result.bytes > 500_000)
+            // A server gives space back by itself.
+            if kind != .other { #expect(result.bytes > 500_000) }
             #expect(try database.info().fileSize == before - result.bytes)
             #expect(Set(told.values.map(\.phase)).isSuperset(of: ["old revisions", "rewriting the file"]))
             #expect(told.values.allSatisfy { $0.completed <= $0.total })
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Kinds.all)
     func `compacting inside a transaction is refused and does not deadlock`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Kinds.all)
     func `writers proceed while a database is compacted`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let failures = Log<String>()

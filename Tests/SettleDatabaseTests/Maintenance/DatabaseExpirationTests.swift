@@ -1,10 +1,11 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseExpirationTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `expired documents are purged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let date = Date(timeIntervalSinceNow: 3600)
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Kinds.all)
     func `expiration runs automatically, soon after its time`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
@@ -51,7 +52,7 @@ import Testing
         database.close()
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `dates out of range are handled`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")

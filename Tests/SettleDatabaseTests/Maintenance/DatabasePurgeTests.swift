@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -11,7 +12,7 @@ import Testing
         ])
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `purging a losing leaf drops the ancestors of this leaf alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `purging the winner makes the next leaf the winner, with its content`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a purged document leaves no trace`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `purging inner and unknown revisions changes nothing`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -112,7 +113,7 @@ import Testing
         database.close()
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a sound database is reported sound, is counted, and stays unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")

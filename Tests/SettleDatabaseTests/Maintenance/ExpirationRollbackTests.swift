@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func `an earlier date comes first, whatever was set before`() async throws {
-        let kept = try TemporaryDatabase(.memory)
+        let kept = try TemporaryDatabase(.plain)
         let database = kept.database
         for id: DocumentID in ["late", "soon"] { try database.save(Document(id: id), onConflict: .fail) }
         try database.setExpiration(of: "late", at: Date(timeIntervalSinceNow: 3600))

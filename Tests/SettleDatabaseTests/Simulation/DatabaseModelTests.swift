@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -5,7 +6,7 @@ import Testing
 
 /// A database and a naive model perform the same random steps and are compared after each.
 @Suite struct DatabaseModelTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a database agrees with a naive model`(kind: DatabaseKind) throws {
         for round in 0..<3 {
             let run = ModelRun(seed: SeededRandom.seed &+ UInt64(round), try TemporaryDatabase(kind))

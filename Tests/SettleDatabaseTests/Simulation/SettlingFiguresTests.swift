@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -54,7 +55,7 @@ private struct Fleet {
         var quiet = DatabaseOptions()
         quiet.warn = { _ in }
         let options = quiet
-        databases = try (0..<count).map { _ in try Database.inMemory(options: options) }
+        databases = try (0..<count).map { _ in try Database.plain(options: options) }
         try databases[0].save(Document(id: "a", body: ["base": true]), onConflict: .fail)
         try exchange()
         for (index, database) in databases.enumerated() {

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -15,7 +16,7 @@ import Testing
 
     /// Seed 7 of the first schedules.
     @Test func `a policy that keeps all leaves leaves racing answers alone`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer(["1-a"]), peer(["1-b"]), peer(["2-c", "1-b"]), peer(["2-d", "1-b"]),
                 peer(["2-e", "1-a"], isDeleted: true, ["$closed": "2-c"]),
@@ -31,7 +32,7 @@ import Testing
 
     /// Seed 350: an edit revives the document over two deletions, and one of them contradicts a concurrent edit.
     @Test func `a revived document closes all deletions that its author has seen`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer(["2-b", "1-a"], isDeleted: true), peer(["2-d", "1-c"], isDeleted: true),
             ])
@@ -45,7 +46,7 @@ import Testing
 
     /// Seed 113945: the path of a reviving edit was cut just above the deletion it is based on.
     @Test func `an edit whose path was stemmed above a deletion does not give way to it`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let document = try database.save(Document(id: "a"), onConflict: .fail)
             try database.delete(document, onConflict: .fail)
             try database.insertReplicated([peer(["3-c"])])
@@ -63,7 +64,7 @@ import Testing
     /// 1-c
     /// ```
     @Test func `a merge waits where the path of a closed branch was stemmed`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             try database.insertReplicated([
                 peer(["3-m", "2-w", "1-w"], ["name": "m"]), peer(["1-c"], ["note": "removed on the way to 2-x"]),
                 peer(["3-d", "2-x"], isDeleted: true, ["$closed": "3-m"]),
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func `a merge waits where a closed revision itself was forgotten`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let path = ["3-m", "2-w", "1-w"]
             try database.insertReplicated([
                 peer(path, ["count": 3]), peer(["1-w"], ["count": 1]), peer(["3-y", "2-x", "1-w"], ["count": 7]),

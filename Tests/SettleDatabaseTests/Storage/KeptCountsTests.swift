@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `counts are what a recount finds, whatever is written, undone or compacted`(place: DatabaseKind) throws {
         let folder = try TemporaryFolder()
         let path = place == .memory ? nil : folder.path("a.sqlite")

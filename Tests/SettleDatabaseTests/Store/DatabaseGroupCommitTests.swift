@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import SettleDatabase
 
 @Suite struct DatabaseGroupCommitTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `saves of sixteen threads are all stored, each with a sequence of its own`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let failures = Log<any Error>()
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `errors of one writer do not affect the others`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("taken")
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `edits run on another writer's thread get their own outcome`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { (database) throws in
             let failures = Log<String>()
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `an edit that fails in a shared commit does not affect the others`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { (database) throws in
             let body: DocumentBody = ["n": 1]
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `of many writers of one document exactly one wins each round`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let start = try database.add("a", ["v": 0])
@@ -129,7 +130,7 @@ import Testing
     }
 
     // SEMANTICS 56, 146
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `handlers retried on many threads lose no edit`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let start = try database.add("a", ["n": 0])

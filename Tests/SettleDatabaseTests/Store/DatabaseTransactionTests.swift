@@ -1,9 +1,10 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseTransactionTests {
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a transaction that throws leaves no trace`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let before = try database.add("a")
@@ -29,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `reads in a transaction see its writes`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let sum = try database.transaction {
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a nested transaction can fail alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.transaction {
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `transactions from several threads take turns`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("counter", ["n": 0])
@@ -111,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `perform runs off the caller's thread and passes errors on`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database

@@ -1,10 +1,11 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
 
 @Suite struct DatabaseValidationTests {
     // SEMANTICS 114, 118, 119
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `every write is validated, with the existing revision`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let seen = Log<String>()
@@ -32,7 +33,7 @@ import Testing
     }
 
     // SEMANTICS 115, 116
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a refusal reaches the caller with status and message, and nothing is written`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("no") { _ in throw DocumentRejection() }
@@ -54,7 +55,7 @@ import Testing
     }
 
     // SEMANTICS 120
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a deletion can be refused for the content it deletes`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("done first") { context in
@@ -70,7 +71,7 @@ import Testing
     }
 
     // SEMANTICS 118
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a save over a tombstone sees the tombstone as current`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
@@ -83,7 +84,7 @@ import Testing
     }
 
     // SEMANTICS 124
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `the first refusal decides, and an error of another kind refuses and is logged`(kind: DatabaseKind) throws {
         let warnings = Log<String>()
         var options = DatabaseOptions()
@@ -115,7 +116,7 @@ import Testing
     }
 
     // SEMANTICS 117
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a refusal in a batch is in its place and the others are stored`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("b") { if $0.newRevision.id == "b" { throw DocumentRejection() } }

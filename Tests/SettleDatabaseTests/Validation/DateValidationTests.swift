@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -15,7 +16,7 @@ import Testing
         ("2024-02-29T08:30:06.", false),
     ])
     func `a member that is not a date is refused, with its value`(text: String, isDate: Bool) throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             database.addValidation("dates") { try $0.requireDates("created_at", "due") }
             let document = Document(id: "a", body: try DocumentBody(["created_at": .string(text)]))
             if isDate {
@@ -31,7 +32,7 @@ import Testing
 
     // SEMANTICS 127
     @Test func `an absent member and a deletion pass, and a number does not`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             database.addValidation("dates") { try $0.requireDates("created_at") }
             try database.save(Document(id: "a", body: ["n": 1]), onConflict: .fail)
             try database.save(Document(id: "b", body: ["created_at": nil]), onConflict: .fail)

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -10,7 +11,7 @@ import Testing
     ]
 
     // SEMANTICS 126
-    @Test(arguments: DatabaseKind.allCases)
+    @Test(arguments: Kinds.all)
     func `a schema refuses documents that violate it, saved or replicated`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("note", try JSONSchema(Self.schema).validation())
@@ -35,7 +36,7 @@ import Testing
 
     // SEMANTICS 119, 126
     @Test func `deletions, design documents and documents of another type pass`() throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             let schema = try JSONSchema(Self.schema)
             database.addValidation("note", schema.validation { $0["type"] == "note" })
             try database.save(Document(id: "other", body: ["type": "task"]), onConflict: .fail)

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -6,7 +7,7 @@ import Testing
     private func check(
         _ old: DocumentBody?, _ new: DocumentBody, _ validation: @escaping DocumentValidation
     ) throws -> DocumentRejection? {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             if let old { try database.add("a", old) }
             database.addValidation("test", validation)
             do {
@@ -63,7 +64,7 @@ import Testing
         (DocumentBody(dictionaryLiteral: ("created_at", "yesterday")), false),
     ])
     func `the guide's date rule applies to saves and replicated revisions`(body: DocumentBody, isFine: Bool) throws {
-        try withTemporaryDatabase(.memory) { database in
+        try withTemporaryDatabase(.plain) { database in
             database.addValidation("date") { context in
                 guard let date = context.newRevision["created_at"]?.string else { return }
                 if date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/) == nil {

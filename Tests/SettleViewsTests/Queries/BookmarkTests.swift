@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import SettleViews
@@ -18,7 +19,7 @@ struct BookmarkTests {
     func `a bookmark continues after its document, whatever is written before it`(
         isIndexed: Bool, isDescending: Bool
     ) throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try numbers(100..<200, in: database)
         if isIndexed { try database.createIndex(on: "n") }
         let field = isIndexed ? "n" : "_id"
@@ -52,7 +53,7 @@ struct BookmarkTests {
     }
 
     @Test func `the last bookmark is repeated where no more is found, and an empty result has none`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         #expect(try database.find(DocumentQuery<JSONValue>()).bookmark == nil)
         try numbers(0..<3, in: database)
         let end = try #require(try database.find(DocumentQuery<JSONValue>()).bookmark)
@@ -64,14 +65,14 @@ struct BookmarkTests {
 
     @Test(arguments: ["nil", "garbage", "*", "W10", "WzFd", "WyJhIl0", "bnVsbA", "W10=", "\u{FFFF}", "W10\u{0}"])
     func `an invalid bookmark is refused`(text: String) throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let error = #expect(throws: QueryError.self) { try database.find(DocumentQuery<JSONValue>().after(text)) }
         #expect(error?.code == .invalidBookmark)
         #expect(error?.reason == "Invalid bookmark value: \(JSONValue.string(text))")
     }
 
     @Test func `a bookmark of another query is used as a position`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try numbers(0..<10, in: database)
         try database.createIndex(on: "n")
         let byID = try #require(try database.find(DocumentQuery<JSONValue>().prefix(3)).bookmark)
@@ -83,7 +84,7 @@ struct BookmarkTests {
     }
 
     @Test func `the pages have all results, each once`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try numbers(0..<95, in: database)
         try database.createIndex(on: "n")
         for query in [DocumentQuery<JSONValue>(), DocumentQuery<JSONValue>().where { $0["n"] >= 0 }.sorted(by: "n")] {
@@ -99,7 +100,7 @@ struct BookmarkTests {
     }
 
     @Test func `a live query delivers its results now and then each change of them`() async throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try numbers(0..<3, in: database)
         try database.createIndex(on: "n")
         var observation = database.observe(DocumentQuery<JSONValue>().where { $0["n"] >= 1 }).makeAsyncIterator()

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -20,7 +21,7 @@ struct FindPropertyTests {
     @Test(arguments: 1...24)
     func `a query finds the same with each index, without one, and by a scan`(seed: UInt64) throws {
         var questions = RandomQuestions(seed: seed)
-        let pair = Pair(indexed: try Database.inMemory(), plain: try Database.inMemory())
+        let pair = Pair(indexed: try Database.plain(), plain: try Database.plain())
         for round in 0..<6 {
             for _ in 0..<(round == 0 ? 60 : 15) { try change(pair, &questions) }
             if round < 4 { try makeIndex(pair.indexed, &questions, round) }

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -26,7 +27,7 @@ struct ForeignDocumentTests {
     }
 
     private func room() throws -> Database {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.save(Document(id: "ada", encoding: Person(name: "Ada", age: 36)), onConflict: .fail)
         try put("bad", ["name": "Bob", "age": "old"], in: database)
         try put("note", ["text": "no person"], in: database)
@@ -79,7 +80,7 @@ struct ForeignDocumentTests {
     }
 
     @Test func `a model that has the member itself decides what is in it`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.save(Document(id: "o", encoding: Order(kind: "order", total: 3)), onConflict: .fail)
         #expect(try database.document("o")?.json == ["kind": "order", "total": 3])
         #expect(try database.find(DocumentQuery<Order>()).values.map(\.total) == [3])

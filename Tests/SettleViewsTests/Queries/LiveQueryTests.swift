@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import SettleViews
@@ -7,7 +8,7 @@ import Testing
 struct LiveQueryTests {
     private let database: Database
     init() throws {
-        database = try Database.inMemory()
+        database = try Database.plain()
         for n in 0..<10 {
             try database.save(Document(id: DocumentID.numbered(n), body: ["n": JSONValue(n), "kind": "a"]))
         }

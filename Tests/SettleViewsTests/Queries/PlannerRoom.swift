@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleViews
 import Testing
@@ -6,7 +7,7 @@ import Testing
 struct PlannerRoom {
     let database: Database
 
-    init() throws { database = try Database.inMemory() }
+    init() throws { database = try Database.plain() }
 
     /// Creates an index named by its members, in a design document of its own.
     @discardableResult

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -21,7 +22,7 @@ private struct Person: Codable, Equatable {
 
 struct QueryTests {
     private func people() throws -> Database {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let all = [
             Person(name: "Ada", age: 36, nickname: "A", tags: ["x", "y"]), Person(name: "Bob", age: 41),
             Person(name: "Alan", age: 41, tags: ["y"], home: Address(city: "Prague")), Person(name: "Cid", age: 17),

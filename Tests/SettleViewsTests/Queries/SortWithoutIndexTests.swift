@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -14,7 +15,7 @@ struct SortWithoutIndexTests {
     private let database: Database
 
     init() throws {
-        database = try Database.inMemory()
+        database = try Database.plain()
         for (number, name) in ["Telč", "Praha", "Brno", "Aš", "Zlín"].enumerated() {
             try database.save(
                 Document(

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -8,7 +9,7 @@ import Testing
 struct TextFinderTests {
     @Test(arguments: [1, 3, 10, 40, 41, 100], [false, true])
     func `all results are found, a part at a time`(largest: Int, isDescending: Bool) throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let index = TextIndex("words", fields: [TextIndexField("words")])
         for number in 0..<40 {
             let body: DocumentBody = ["words": "red", "a": .number(JSONNumber(number * 7 % 40 / 2))]

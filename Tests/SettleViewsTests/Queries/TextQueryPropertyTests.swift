@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleDatabase
 import SettleTesting
@@ -11,7 +12,7 @@ struct TextQueryPropertyTests {
     @Test(arguments: 1...16)
     func `full-text search with conditions by an index equals a filter of all documents`(seed: UInt64) throws {
         var questions = RandomQuestions(seed: seed)
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.createTextIndex(on: "words")
         for round in 0..<4 {
             for _ in 0..<30 { try change(database, &questions) }

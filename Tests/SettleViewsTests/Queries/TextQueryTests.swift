@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleViews
 import Testing
@@ -7,7 +8,7 @@ struct TextQueryTests {
     private let database: Database
 
     init() throws {
-        database = try Database.inMemory()
+        database = try Database.plain()
         let books: [(String, String, Int, String)] = [
             ("a", "red cat", 1990, "book"), ("b", "blue cat and more words to weigh it down", 1980, "book"),
             ("c", "red dog", 2000, "film"), ("d", "a red red red fox", 1970, "book"), ("e", "green", 1960, "book"),

@@ -1,3 +1,4 @@
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -15,7 +16,7 @@ struct IncrementalSearchTests {
 
     @Test(arguments: 1...10) func `an incremental update gives the same results as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let fields: [[TextIndexField]] = [[], ["a", "b.c"]]
         for step in 0..<24 {
             try database.transaction {

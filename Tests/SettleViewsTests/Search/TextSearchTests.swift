@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
@@ -9,7 +10,7 @@ struct TextSearchTests {
     private let books = TextIndex("books", fields: [TextIndexField("title", weight: 5), "summary", "author.name"])
 
     private func library() throws -> Database {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let all: [(DocumentID, String, String, String)] = [
             ("a", "The old catalogue", "A list of books about débris and dust", "Ann Lee"),
             ("b", "Café society", "Old friends meet; the catalogue of their books is long", "Béla Novák"),
@@ -56,7 +57,7 @@ struct TextSearchTests {
         ("a NOT", "character 3: a word is missing"),
     ])
     func `a malformed search is reported with its position`(text: String, complaint: String) throws {
-        let error = #expect(throws: DatabaseError.self) { try Database.inMemory().search(text, in: books) }
+        let error = #expect(throws: DatabaseError.self) { try Database.plain().search(text, in: books) }
         #expect(error?.code == .invalid)
         #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
     }
@@ -112,7 +113,7 @@ struct TextSearchTests {
     }
 
     @Test func `each tokenizer splits text as documented`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         let text = "Connected café foo_bar ann@example.com v2beta Über-Straße"
         try database.save(Document(id: "x", body: ["t": .string(text)]), onConflict: .fail)
         func finds(_ word: String, _ tokenizer: TextTokenizer) throws -> Bool {
@@ -133,7 +134,7 @@ struct TextSearchTests {
     }
 
     @Test func `the whole tokenizer matches entire texts only, lines and numbers too`() throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         for (id, text) in [("two", "blue cat\nred dog"), ("one", "red dog"), ("number", "-1.5")] {
             try database.save(
                 Document(id: DocumentID(stringLiteral: id), body: ["t": .string(text)]), onConflict: .fail)
@@ -154,7 +155,7 @@ struct TextSearchTests {
 
     @Test(arguments: ["standard", "classic", "email", "simple", "whitespace", "keyword", "english"])
     func `each analyzer with a tokenizer finds a word`(analyzer: String) throws {
-        let database = try Database.inMemory()
+        let database = try Database.plain()
         try database.save(Document(id: "x", body: ["t": "Word"]), onConflict: .fail)
         let tokenizer = try #require(TextTokenizer(analyzer: analyzer))
         #expect(try ids("word", in: TextIndex("t", fields: ["t"], tokenizer: tokenizer), database) == ["x"])

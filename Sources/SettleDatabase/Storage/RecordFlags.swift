@@ -1,7 +1,7 @@
-internal import SettleCore
+package import SettleCore
 
-/// What the index of the documents table tells apart; a document is of one kind only.
-enum RecordFlags: Int64 {
+/// What the index of an engine's documents tells apart; a document is of one kind only.
+package enum RecordFlags: Int64, Sendable {
     /// There is one live leaf.
     case plain = 0
     /// All leaves are tombstones.
@@ -11,7 +11,7 @@ enum RecordFlags: Int64 {
     /// There is one live leaf, and a user's deletion stands against it.
     case contested = 3
 
-    init(_ tree: RevisionTree) {
+    package init(_ tree: RevisionTree) {
         if tree.isDeleted {
             self = .deleted
         } else if tree.count < 2 {
@@ -21,7 +21,7 @@ enum RecordFlags: Int64 {
         }
     }
 
-    init(_ kind: ConflictKind) {
+    package init(_ kind: ConflictKind) {
         switch kind {
         case .branches: self = .conflicted
         case .deletion: self = .contested

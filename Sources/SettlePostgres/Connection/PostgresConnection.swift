@@ -1,0 +1,277 @@
+internal import CPostgres
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// A connection to a server, by libpq. One thread at a time uses it.
+///
+/// Statements go in pipelines: any number of calls, one round trip. Each statement is prepared at its first use.
+///
+///     run([a, b, c])     Parse a · Bind a · Execute · Bind b · Execute · …· Sync ──→
+///                        ←── results of a, b, c
+///
+/// The values are always bound, never part of the text, and the texts are those of ``PostgresStatement``.
+final class PostgresConnection {
+    private let handle: OpaquePointer
+    private var names: [PostgresStatement: String] = [:]
+    /// How many names were given to prepared statements.
+    private var lastName = 0
+    /// What the pipeline that is being sent prepares.
+    private var fresh: [PostgresStatement] = []
+    /// How many calls of a pipeline were sent whose results nobody has read.
+    private var owed = 0
+    private let notices: UnsafeMutablePointer<Int>
+    /// Whether it must not be used any more.
+    private(set) var isBroken = false
+
+    /// How long an answer may take.
+    static let patience: Duration = .seconds(30)
+
+    /// Connects with parameters of libpq.
+    ///
+    /// - Throws: ``PostgresFailure/broken(_:)`` with libpq's message, which has no password.
+    init(_ parameters: [(String, String)]) throws {
+        notices = .allocate(capacity: 1)
+        notices.initialize(to: 0)
+        let names = parameters.map { strdup($0.0) } + [nil]
+        let values = parameters.map { strdup($0.1) } + [nil]
+        defer { for text in names + values { free(text) } }
+        let opened = names.withUnsafeBufferPointer { names in
+            values.withUnsafeBufferPointer { values in
+                names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
+                    values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+                        PQconnectdbParams(names.baseAddress, values.baseAddress, 0)
+                    }
+                }
+            }
+        }
+        guard let opened else {
+            notices.deallocate()
+            throw PostgresFailure.broken("libpq is out of memory")
+        }
+        handle = opened
+        guard PQstatus(handle) == CONNECTION_OK else {
+            let reason = Self.message(handle)
+            PQfinish(handle)
+            notices.deallocate()
+            throw PostgresFailure.broken(reason)
+        }
+        PQsetNoticeReceiver(handle, { counter, _ in counter?.assumingMemoryBound(to: Int.self).pointee += 1 }, notices)
+        guard PQenterPipelineMode(handle) == 1 else {
+            let reason = Self.message(handle)
+            PQfinish(handle)
+            notices.deallocate()
+            throw PostgresFailure.broken(reason)
+        }
+    }
+
+    deinit {
+        PQfinish(handle)
+        notices.deallocate()
+    }
+
+    /// How many warnings the server has sent.
+    var warnings: Int { notices.pointee }
+
+    /// The descriptor of the socket, to wait for what the server sends by itself.
+    var socket: Int32 { PQsocket(handle) }
+
+    /// Sends calls together and returns their results.
+    ///
+    /// - Throws: ``PostgresFailure``. When a call is refused, those after it were not run.
+    func run(_ calls: [PostgresCall], within limit: Duration = patience) throws -> [PostgresResult] {
+        try running(within: limit) { for call in calls { try send(call) } }
+    }
+
+    /// Sends a pipeline and reads its results.
+    private func running(within limit: Duration, _ send: () throws -> Void) throws -> [PostgresResult] {
+        let deadline = ContinuousClock.now + limit
+        try guarding {
+            try drain(until: deadline)
+            try send()
+            guard PQpipelineSync(handle) == 1 else { throw broken() }
+        }
+        var failure: PostgresFailure?
+        var results: [PostgresResult] = []
+        try guarding {
+            // A call that is prepared has two results; that of the preparation is passed over.
+            for _ in 0..<pending { try take(until: deadline, &results, &failure) }
+            pending = 0
+            try takeSync(until: deadline)
+        }
+        if let failure { try fail(failure) }
+        fresh = []
+        return results
+    }
+
+    /// Forgets what a pipeline that failed may not have prepared.
+    private func fail(_ failure: PostgresFailure) throws {
+        for statement in fresh { names[statement] = nil }
+        fresh = []
+        if failure.endsConnection { isBroken = true }
+        throw failure
+    }
+
+    /// Sends a call whose result nobody waits for; the next use of the connection reads it.
+    func post(_ call: PostgresCall) throws {
+        try guarding {
+            try drain(until: ContinuousClock.now + Self.patience)
+            try send(call)
+            guard PQpipelineSync(handle) == 1 else { throw broken() }
+            (owed, pending) = (pending, 0)
+        }
+    }
+
+    /// Runs a text of the migration, which has no parameters.
+    @discardableResult
+    func runText(_ text: String) throws -> [PostgresResult] {
+        try running(within: .seconds(600)) {
+            guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1) == 1 else { throw broken() }
+            pending += 1
+            preparations.append(false)
+        }
+    }
+
+    /// A name as it stands in a text, quoted.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that PostgreSQL can't have.
+    func identifier(_ name: String) throws -> String {
+        guard let quoted = PQescapeIdentifier(handle, name, name.utf8.count) else {
+            throw DatabaseError(.invalid, "\"\(name)\" is no name of a role")
+        }
+        defer { PQfreemem(quoted) }
+        return String(cString: quoted)
+    }
+
+    /// Undoes an open transaction; the next use of the connection waits for that.
+    func abandonTransaction() {
+        guard !isBroken else { return }
+        try? post(PostgresCall(.rollback))
+    }
+
+    /// The payloads that other sessions have sent by `NOTIFY`, after what came was read.
+    func notifications() throws -> [String] {
+        guard PQconsumeInput(handle) == 1 else { throw broken() }
+        var payloads: [String] = []
+        while let notification = PQnotifies(handle) {
+            payloads.append(String(cString: notification.pointee.extra))
+            PQfreemem(notification)
+        }
+        return payloads
+    }
+
+    // MARK: - Sending
+
+    /// How many results the pipeline that is being sent will have.
+    private var pending = 0
+    /// Which of those results are of preparations.
+    private var preparations: Queue<Bool> = Queue()
+
+    private func send(_ call: PostgresCall) throws {
+        let name = try prepared(call.statement)
+        let encoded = call.values.map(\.encoded)
+        // One block of memory for all values, so that each has an address until they are sent.
+        var block: [UInt8] = []
+        block.reserveCapacity(encoded.reduce(1) { $0 + ($1?.count ?? 0) })
+        var places: [(offset: Int, length: Int)?] = []
+        for value in encoded {
+            places.append(value.map { (block.count, $0.count) })
+            if let value { block += value }
+        }
+        block.append(0)
+        let isSent = block.withUnsafeBytes { bytes in
+            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let values = places.map { place in place.flatMap { place in start.map { $0 + place.offset } } }
+            let lengths = places.map { Int32($0?.length ?? 0) }
+            let formats = [Int32](repeating: 1, count: places.count)
+            return PQsendQueryPrepared(handle, name, Int32(places.count), values, lengths, formats, 1)
+        }
+        guard isSent == 1 else { throw broken() }
+        pending += 1
+        preparations.append(false)
+    }
+
+    private func prepared(_ statement: PostgresStatement) throws -> String {
+        if let name = names[statement] { return name }
+        lastName += 1
+        let name = "s\(lastName)"
+        guard PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw broken() }
+        names[statement] = name
+        fresh.append(statement)
+        pending += 1
+        preparations.append(true)
+        return name
+    }
+
+    // MARK: - Receiving
+
+    /// Reads the results that nobody has waited for.
+    private func drain(until deadline: ContinuousClock.Instant) throws {
+        guard owed > 0 else { return }
+        var (results, failure) = ([PostgresResult](), PostgresFailure?.none)
+        while owed > 0 {
+            try take(until: deadline, &results, &failure)
+            owed -= 1
+        }
+        try takeSync(until: deadline)
+        if let failure { try fail(failure) }
+        fresh = []
+    }
+
+    private func take(
+        until deadline: ContinuousClock.Instant, _ results: inout [PostgresResult], _ failure: inout PostgresFailure?
+    ) throws {
+        let isPreparation = preparations.popFirst() ?? false
+        guard let result = try next(until: deadline) else { throw broken() }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+            if isPreparation { PQclear(result) } else { results.append(PostgresResult(result)) }
+        default:
+            if failure == nil, PQresultStatus(result) != PGRES_PIPELINE_ABORTED { failure = PostgresFailure(result) }
+            PQclear(result)
+        }
+        // The end of this call's results.
+        while let more = try next(until: deadline) { PQclear(more) }
+    }
+
+    private func takeSync(until deadline: ContinuousClock.Instant) throws {
+        guard let result = try next(until: deadline) else { throw broken() }
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw broken() }
+    }
+
+    private func next(until deadline: ContinuousClock.Instant) throws -> OpaquePointer? {
+        while PQisBusy(handle) != 0 {
+            guard wait(until: deadline) else { throw PostgresFailure.broken("no answer came in time") }
+            guard PQconsumeInput(handle) == 1 else { throw broken() }
+        }
+        return PQgetResult(handle)
+    }
+
+    /// Waits until the server has sent something; false if the time is over.
+    func wait(until deadline: ContinuousClock.Instant) -> Bool {
+        while true {
+            let left = deadline - ContinuousClock.now
+            guard left > .zero else { return false }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            let milliseconds = Int32(min(left.inSeconds * 1000 + 1, 3_600_000))
+            if poll(&entry, 1, milliseconds) > 0 { return true }
+        }
+    }
+
+    private func guarding(_ body: () throws -> Void) throws {
+        guard !isBroken else { throw PostgresFailure.broken("it was broken before") }
+        do { try body() } catch {
+            isBroken = true
+            throw error
+        }
+    }
+
+    private func broken() -> PostgresFailure {
+        isBroken = true
+        return .broken(Self.message(handle))
+    }
+
+    private static func message(_ handle: OpaquePointer) -> String {
+        String(cString: PQerrorMessage(handle)).split(separator: "\n").joined(separator: " ")
+    }
+}

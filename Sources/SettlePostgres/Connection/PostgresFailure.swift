@@ -1,0 +1,59 @@
+internal import CPostgres
+internal import SettleDatabase
+
+/// Why a question or a write did not work, before anybody knows what that means for the database.
+enum PostgresFailure: Error {
+    /// The connection broke, or an answer did not come in time. What was sent may have been done.
+    case broken(String)
+    /// The server refused with an SQLSTATE and its message, without the detail, which may hold values.
+    case refused(state: String, message: String)
+
+    /// Whether the server did nothing and would do the same again: a serialization failure, a deadlock.
+    var isTransient: Bool {
+        if case .refused(let state, _) = self { ["40001", "40P01"].contains(state) } else { false }
+    }
+
+    /// Whether the connection can't be used any more, or leads to a server that must not be asked.
+    var endsConnection: Bool {
+        switch self {
+        case .broken: true
+        case .refused(let state, _):
+            state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006" || state == "25P03"
+        }
+    }
+
+    /// The failure of a result.
+    init(_ result: OpaquePointer?) {
+        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+        self = .refused(
+            state: field(Int32(UInt8(ascii: "C"))) ?? "XX000",
+            message: field(Int32(UInt8(ascii: "M"))) ?? "an error without a message")
+    }
+
+    /// The same in the words of a database.
+    var error: DatabaseError {
+        switch self {
+        case .broken(let reason):
+            return DatabaseError(.unavailable, "the connection to PostgreSQL broke: \(reason); try again")
+        case .refused(let state, let message):
+            let said = "PostgreSQL says \(state): \(message)"
+            switch state {
+            case "53100":
+                return DatabaseError(.diskFull, "the disk of PostgreSQL is full; nothing was written. \(said)")
+            case "42501":
+                return DatabaseError(
+                    .storage, "the role lacks a right: `settle postgres migrate --app-role` grants them. \(said)")
+            case "42P01", "3F000", "42703":
+                return DatabaseError(
+                    .storage, "the schema is not there, or of another version: run `settle postgres migrate`. \(said)")
+            case "22021": return DatabaseError(.invalid, "PostgreSQL can't store the text. \(said)")
+            case "54000": return DatabaseError(.invalid, "a value is too long for PostgreSQL. \(said)")
+            default:
+                let isAway =
+                    ["53", "57", "08", "25", "40"].contains(state.prefix(2)) || state == "58030" || state == "XX000"
+                return DatabaseError(
+                    isAway ? .unavailable : .storage, "\(isAway ? "try again; " : "")\(said)")
+            }
+        }
+    }
+}

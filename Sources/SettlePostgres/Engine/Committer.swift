@@ -1,0 +1,220 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Commits to one database, and finds out how a commit ended whose answer was lost.
+///
+/// Each commit writes a *mark*: the number of this node's last commit. A commit whose answer did not come is there exactly if the
+/// mark of its number is. The mark is read after a commit of its own on the database's row, which waits behind one that still
+/// stands in line, and which is on the standby once it is acknowledged, with all before it.
+final class Committer: Sendable {
+    private let database: Int64
+    private let pool: PostgresPool
+    /// The name of this node among the leases.
+    private let node: String
+    /// The name of this engine among the marks.
+    private let marker: String
+    private let lastMark = Guarded<Int64>(0)
+    /// How long a commit may take, and how long it may take to find out how it ended.
+    private static let patience: Duration = .seconds(10)
+    private static let retries = 5
+
+    init(_ database: Int64, _ pool: PostgresPool, node: String) {
+        (self.database, self.pool, self.node) = (database, pool, node)
+        marker = node + "-" + SecureRandom.hexadecimal(bytes: 4)
+    }
+
+    /// How the commit of a group ended.
+    struct Outcomes {
+        var each: [CommitOutcome]
+        /// The state after the commit; `nil` if nothing was committed.
+        var state: DatabaseState?
+    }
+
+    // MARK: - A group of change sets
+
+    /// Commits those of some change sets that are not stale.
+    func commit(_ sets: [ChangeSet], _ settings: SettingsCache, _ followed: FollowedState) -> Outcomes {
+        do {
+            var attempt = 0
+            while true {
+                do {
+                    let outcomes = try pool.with { connection in
+                        do { return try commit(sets, connection, settings, followed) } catch {
+                            connection.abandonTransaction()
+                            throw error
+                        }
+                    }
+                    if let state = outcomes.state { followed.follow(state, settings, isForeign: false) }
+                    return outcomes
+                } catch let failure as PostgresFailure {
+                    // A connection that was idle may have broken long ago; nothing was sent on it then.
+                    attempt += 1
+                    guard failure.isTransient ? attempt <= Self.retries : failure.endsConnection && attempt == 1 else {
+                        throw failure.error
+                    }
+                }
+            }
+        } catch { return Outcomes(each: sets.map { _ in .failed(error) }, state: nil) }
+    }
+
+    private func commit(
+        _ sets: [ChangeSet], _ connection: PostgresConnection, _ settings: SettingsCache, _ followed: FollowedState
+    ) throws -> Outcomes {
+        let comparison = Comparison(sets, database)
+        let results = try connection.run([PostgresCall(.begin), lock] + comparison.calls)
+        var state = try DatabaseState(results[1])
+        followed.follow(state, settings, isForeign: true)
+        var outcomes = try comparison.outcomes(state, Array(results.dropFirst(2)))
+        var (merged, touched) = (ChangeSet(), ChangeSet.Touched())
+        for index in sets.indices {
+            guard case .committed = outcomes[index] else { continue }
+            if sets[index].depends(on: touched) {
+                outcomes[index] = .stale
+            } else {
+                merged.merge(sets[index])
+                touched.insert(sets[index])
+            }
+        }
+        guard !merged.isEmpty else {
+            connection.abandonTransaction()
+            return Outcomes(each: outcomes, state: nil)
+        }
+        var tallies = Tallies()
+        let calls = try merged.calls(database, &state, &tallies)
+        let mark = nextMark()
+        try finish(
+            calls + (tallies.call(database).map { [$0] } ?? []) + [advance(to: state), self.mark(mark)], connection,
+            mark)
+        return Outcomes(each: outcomes, state: state)
+    }
+
+    // MARK: - A locked session
+
+    /// Runs a closure with the row of the database locked, and commits.
+    func locked<Result>(
+        _ settings: SettingsCache, _ followed: FollowedState, _ body: (LockedSession) throws -> Result,
+        done: (DatabaseState) -> Void
+    ) throws -> Result {
+        var attempt = 0
+        while true {
+            do {
+                return try pool.with { connection in
+                    let results = try connection.run([PostgresCall(.begin), lock])
+                    return try locked(connection, results[1], settings, followed, body, done)
+                }
+            } catch let failure as PostgresFailure {
+                // Only the lock fails so, before the closure has run.
+                attempt += 1
+                guard failure.isTransient ? attempt <= Self.retries : failure.endsConnection && attempt == 1 else {
+                    throw failure.error
+                }
+            }
+        }
+    }
+
+    private func locked<Result>(
+        _ connection: PostgresConnection, _ row: PostgresResult, _ settings: SettingsCache, _ followed: FollowedState,
+        _ body: (LockedSession) throws -> Result, _ done: (DatabaseState) -> Void
+    ) throws -> Result {
+        do {
+            let state = try DatabaseState(row)
+            followed.follow(state, settings, isForeign: true)
+            let link = ConnectionLink(connection)
+            let session = LockedSession(
+                database, link, node: node, state: state, settings: try settings.values(at: state.settingsAge, link))
+            let result = try body(session)
+            try session.checkUploads()
+            let calls = try session.takeCalls()
+            guard !calls.isEmpty || session.state != session.start else {
+                connection.abandonTransaction()
+                for action in session.changes.actions { action() }
+                return result
+            }
+            if let failure = link.failure { throw failure }
+            let mark = nextMark()
+            do { try finish(calls + [advance(to: session.state), self.mark(mark)], connection, mark) } catch let failure
+                as PostgresFailure
+            { throw failure.error }
+            followed.follow(session.state, settings, isForeign: false)
+            done(session.state)
+            for action in session.changes.actions { action() }
+            return result
+        } catch {
+            connection.abandonTransaction()
+            if let failure = error as? PostgresFailure { throw failure.error }
+            throw error
+        }
+    }
+
+    // MARK: - The end of a commit
+
+    /// Sends the last statements and the commit.
+    ///
+    /// - Throws: ``PostgresFailure`` when nothing was committed; ``DatabaseError`` with code `unavailable` when nobody knows.
+    private func finish(_ calls: [PostgresCall], _ connection: PostgresConnection, _ mark: Int64) throws {
+        let warnings = connection.warnings
+        do {
+            let results = try connection.run(calls + [PostgresCall(.commit)], within: Self.patience)
+            guard results.last?.tag == "COMMIT" else {
+                throw PostgresFailure.refused(state: "40000", message: "the transaction was rolled back")
+            }
+            // A warning may say that the standby was not waited for.
+            if connection.warnings == warnings { return }
+        } catch PostgresFailure.broken {}
+        guard try isCommitted(mark) else {
+            throw DatabaseError(
+                .unavailable, "the connection to PostgreSQL broke before the commit; nothing was written, try again")
+        }
+    }
+
+    /// Whether the commit with a mark is there, and will stay.
+    private func isCommitted(_ mark: Int64) throws -> Bool {
+        let deadline = ContinuousClock.now + Self.patience
+        var last: (any Error)?
+        while ContinuousClock.now < deadline {
+            do {
+                return try pool.with { connection in
+                    let warnings = connection.warnings
+                    let results = try connection.run(
+                        [
+                            PostgresCall(.begin), PostgresCall(.waitInLine, .integer(database)),
+                            PostgresCall(.findMark, .integer(database), .text(marker)), PostgresCall(.commit),
+                        ], within: max(deadline - .now, .milliseconds(100)))
+                    guard results[3].tag == "COMMIT", connection.warnings == warnings else {
+                        throw PostgresFailure.broken("the standby was not waited for")
+                    }
+                    return results[2].count > 0 && results[2].integer(0, 0) >= mark
+                }
+            } catch {
+                last = error
+                usleep(100_000)
+            }
+        }
+        throw DatabaseError(
+            .unavailable,
+            """
+            PostgreSQL has not said in time whether a commit is there: it may have been written. Writing the same again is \
+            safe
+            """, cause: last)
+    }
+
+    private var lock: PostgresCall { PostgresCall(.lock, .integer(database)) }
+
+    private func advance(to state: DatabaseState) -> PostgresCall {
+        PostgresCall(
+            .advance, .integer(database), .integer(state.sequence), .integer(state.token), .integer(state.settingsAge),
+            .integer(state.designAge))
+    }
+
+    private func mark(_ number: Int64) -> PostgresCall {
+        PostgresCall(.mark, .integer(database), .text(marker), .integer(number))
+    }
+
+    private func nextMark() -> Int64 {
+        lastMark.withLock { last in
+            last += 1
+            return last
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// A write that has the database's row locked, on a connection of its own; see ``WriteSession``.
+final class LockedSession: WriteSession {
+    private let link: ConnectionLink
+    private let node: String
+    /// The locked row, as the changes sent so far leave it.
+    private(set) var state: DatabaseState
+    /// The row as it was when it was locked.
+    let start: DatabaseState
+
+    /// Makes a session of a row that was locked.
+    init(_ database: Int64, _ link: ConnectionLink, node: String, state: DatabaseState, settings: SettingsCache.Values)
+    {
+        (self.link, self.node, self.state, start) = (link, node, state, state)
+        super.init(database, link, settings: settings)
+        changes.sequence = state.sequence
+    }
+
+    /// The row itself moves on at the commit.
+    override var lastSequence: UpdateSequence { UpdateSequence(changes.sequence) }
+
+    override func prepareForScan() throws { try send() }
+
+    override func newToken() throws -> UInt64 {
+        state.token += 1
+        return UInt64(state.token)
+    }
+
+    override func changed() throws {
+        if changes.bytes > Self.mostBytes { try send() }
+    }
+
+    /// Documents that nobody has looked at are looked at, as the caller is told at once.
+    override func assumeAbsent(_ id: DocumentID) throws { try prepare([id], withContent: false) }
+
+    override func require(_ lease: JobLease) throws {
+        let found = try ask(
+            .requireLease, .bytes(Array(lease.job.utf8)), .text(node), .integer(lease.term))
+        guard found.count > 0 else {
+            throw DatabaseError(
+                .conflict, "the job \"\(lease.job)\" is not this node's any more; nothing was written")
+        }
+    }
+
+    override func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) {
+        try send()
+        _ = try ask([PostgresCall(.savepoint)])
+        let (before, settingsBefore) = (state, sentSettings)
+        return (
+            undo: { [self] in
+                let token = state.token
+                (state, sentSettings) = (before, settingsBefore)
+                // Contents of the part are gone, but their tokens may be known outside.
+                state.token = token
+                try? link.undoPart()
+            },
+            keep: { [self] in
+                try send()
+                _ = try ask([PostgresCall(.releaseSavepoint)])
+            }
+        )
+    }
+
+    /// The statements of what was changed and not sent, without those that end the transaction.
+    func takeCalls() throws -> [PostgresCall] {
+        var set = changes.set
+        let calls: [PostgresCall]
+        if set.isEmpty {
+            calls = []
+        } else {
+            var tallies = Tallies()
+            let written = try set.calls(database, &state, &tallies)
+            calls = written + (tallies.call(database).map { [$0] } ?? [])
+        }
+        // What was sent is what is stored now.
+        for (id, change) in set.documents {
+            switch change {
+            case .write:
+                if let record = changes.documents[id]?.record {
+                    set.expected[id] = ChangeSet.Base(sequence: record.sequence.number, flags: record.flags)
+                }
+            case .tree(let record):
+                set.expected[id]?.edition += 1
+                set.expected[id]?.flags = record.flags
+            case .remove: set.expected[id] = ChangeSet.Base()
+            case .superseded: break
+            }
+        }
+        var rest = ChangeSet()
+        rest.expected = set.expected
+        rest.records = [:]
+        (changes.set, changes.places, changes.bytes) = (rest, [:], 0)
+        return calls
+    }
+
+    /// Sends what was changed, so that questions see it.
+    private func send() throws {
+        let changed = changedSettings
+        try checkUploads()
+        let calls = try takeCalls()
+        sentSettings.merge(changed) { _, new in new }
+        guard !calls.isEmpty else { return }
+        _ = try ask(calls)
+    }
+
+    /// Settings that were changed and sent.
+    private var sentSettings: [SideRecord.Key: SideRecord?] = [:]
+
+    private var changedSettings: [SideRecord.Key: SideRecord?] {
+        changes.set.records.filter { if case .setting = $0.key { true } else { false } }
+    }
+
+    override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        if changes.set.records[key] == nil, let sent = sentSettings[key] { return sent }
+        return try super.sideRecord(key)
+    }
+
+    /// Sees that the uploads are there which new contents name.
+    func checkUploads() throws {
+        let new = changes.set.newBlobs.values.filter { $0.place != nil }
+        guard !new.isEmpty else { return }
+        let found = try ask(.uploadsThere, .byteArrays(new.map(\.place)))
+        let there = Set(found.map { found.bytes($0, 0) })
+        if let lost = new.first(where: { blob in blob.place.map { !there.contains($0) } ?? false }) {
+            throw Comparison.lost(lost)
+        }
+    }
+}
+
+/// A connection in a transaction.
+final class ConnectionLink: PostgresLink {
+    let connection: PostgresConnection
+    /// Why the transaction can't be committed: a statement failed.
+    private(set) var failure: DatabaseError?
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        if let failure { throw failure }
+        do { return try connection.run(calls) } catch let refusal as PostgresFailure {
+            failure = refusal.error
+            throw refusal.error
+        }
+    }
+
+    /// Undoes what was done since the last savepoint, and a failure since then.
+    func undoPart() throws {
+        do {
+            _ = try connection.run([PostgresCall(.rollbackToSavepoint), PostgresCall(.releaseSavepoint)])
+            failure = nil
+        } catch let refusal as PostgresFailure {
+            failure = refusal.error
+            throw refusal.error
+        }
+    }
+}

@@ -1,0 +1,218 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The storage engine on PostgreSQL: one of any number of nodes that share a database.
+///
+///     read        a question on any connection               one round trip
+///     snapshot    REPEATABLE READ, read only                 one round trip, and one more for each further question
+///     commit      the closure reads and collects changes ─→ lock the row, compare, write, commit: two round trips, shared by
+///                 all writers of the node that wait
+///     hold        lock the row ─→ the closure reads and writes ─→ commit
+///
+/// Every commit locks the row of the database first, so sequences rise in the order of commits, and who reads a sequence has
+/// seen all below it.
+final class PostgresEngine: StorageEngine {
+    /// The number of the database.
+    let database: Int64
+    private let pool: PostgresPool
+    private let line = WriteLine()
+    private let settings: SettingsCache
+    private let tokens: ContentTokens
+    private let committer: Committer
+    private let followed: FollowedState
+    /// The sessions and snapshots of threads, the innermost last.
+    private let threads = Guarded<[ThreadID: [Lent<PostgresReader>]]>([:])
+    private let closed = Guarded(false)
+    private let onDeletion = Guarded<(@Sendable () -> Void)?>(nil)
+    let configuration: PostgresConfiguration
+    /// Called with each commit of this node.
+    private let ring: @Sendable (Int64, DatabaseState) -> Void
+    private let onClose: @Sendable () -> Void
+
+    /// The longest id of a document: an entry of a B-tree has to fit into a third of a page.
+    static let longestID = 2048
+    /// How often a closure runs without a lock before it gets one.
+    private static let attempts = 3
+
+    init(
+        _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, state: DatabaseState,
+        ring: @escaping @Sendable (Int64, DatabaseState) -> Void, onClose: @escaping @Sendable () -> Void
+    ) {
+        (self.database, self.pool, self.configuration) = (database, pool, configuration)
+        (self.ring, self.onClose) = (ring, onClose)
+        settings = SettingsCache(database, pool)
+        tokens = ContentTokens(database, pool)
+        committer = Committer(database, pool, node: configuration.node)
+        followed = FollowedState(state)
+    }
+
+    deinit { onClose() }
+
+    var readsInParallel: Bool { true }
+
+    var isShared: Bool { true }
+
+    var keepsJournal: Bool { false }
+
+    var isWriting: Bool { session != nil }
+
+    /// The session in which this thread is.
+    private var session: WriteSession? { inner as? WriteSession }
+
+    private var inner: PostgresReader? {
+        threads.withLock { threads in threads[ThreadID.current]?.last.map { Lent($0.value) } }?.value
+    }
+
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { followed.listen(notify) }
+
+    // MARK: - Reading
+
+    func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        if let inner { return try body(inner) }
+        try checkOpen()
+        return try body(PostgresReader(database, pool))
+    }
+
+    func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        if let inner { return try body(inner) }
+        try checkOpen()
+        let link = SnapshotLink(pool)
+        defer { link.end() }
+        return try within(PostgresReader(database, link)) { try body($0) }
+    }
+
+    /// Runs a closure with a reader that further calls on this thread use too.
+    private func within<Reader: PostgresReader, Result>(
+        _ reader: Reader, _ body: (Reader) throws -> Result
+    ) throws -> Result {
+        let (thread, lent) = (ThreadID.current, Lent<PostgresReader>(reader))
+        threads.withLock { $0[thread, default: []].append(lent) }
+        defer {
+            threads.withLock { threads in
+                _ = threads[thread]?.popLast()
+                if threads[thread]?.isEmpty == true { threads[thread] = nil }
+            }
+        }
+        return try body(reader)
+    }
+
+    private func checkOpen() throws {
+        guard !closed.withLock({ $0 }) else { throw DatabaseError(.closed, "the database was closed") }
+    }
+
+    // MARK: - Writing
+
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
+        if let session { return try session.joined(body) }
+        try checkOpen()
+        var touched: [DocumentID] = []
+        for _ in 0..<Self.attempts {
+            let session = OptimisticSession(
+                database, pool, settings: try settings.values(), tokens: tokens,
+                designAge: { [followed] in followed.announcedDesignAge })
+            var result: Result?
+            do {
+                // What was read before is read together now.
+                try session.prepare(touched, withContent: true)
+                result = try within(session) { try $0.whole(body) }
+            } catch  where session.needsLock || session.isStale {}
+            if session.needsLock { break }
+            let changes = session.changes
+            if let result, !session.isStale, try commit(changes) { return result }
+            touched = Array(changes.set.expected.keys)
+        }
+        return try locked(body)
+    }
+
+    func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        if let session { return try session.joined(body) }
+        try checkOpen()
+        return try locked(body)
+    }
+
+    /// Commits what an optimistic session has collected; false if another commit was faster.
+    private func commit(_ changes: WriteSession.Changes) throws -> Bool {
+        guard !changes.set.isEmpty else {
+            for action in changes.actions { action() }
+            return true
+        }
+        let place = WriteLine.Place(changes.set, bytes: changes.bytes, actions: changes.actions)
+        let outcome: CommitOutcome
+        switch line.enter(place) {
+        case .lead(let group):
+            let outcomes = committer.commit(group.compactMap(\.set), settings, followed)
+            if let state = outcomes.state { ring(database, state) }
+            for (other, outcome) in zip(group, outcomes.each) {
+                if case .committed = outcome { for action in other.actions { action() } }
+            }
+            line.leave()
+            for (other, outcome) in zip(group, outcomes.each) where other !== place { other.wake(.ended(outcome)) }
+            outcome = outcomes.each[0]
+        case .ended(let ended): outcome = ended
+        case .alone: outcome = .stale
+        }
+        switch outcome {
+        case .committed: return true
+        case .stale: return false
+        case .failed(let error): throw error
+        }
+    }
+
+    /// Runs a closure while the row of the database is locked.
+    private func locked<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        guard case .alone = line.enter(WriteLine.Place(nil)) else {
+            throw DatabaseError(.storage, "a write lost its turn; nothing was written")
+        }
+        defer { line.leave() }
+        return try committer.locked(settings, followed) { session in
+            try within(session) { try $0.whole(body) }
+        } done: { [ring, database] state in
+            ring(database, state)
+        }
+    }
+
+    // MARK: - Others
+
+    /// Takes the state of the row as somebody has read it.
+    func follow(_ state: DatabaseState, isForeign: Bool) { followed.follow(state, settings, isForeign: isForeign) }
+
+    /// Says that another node has deleted the database.
+    func wasDeleted() { onDeletion.withLock { $0 }?() }
+
+    /// Sets what is called once another node has deleted the database.
+    func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
+
+    func refresh() throws {
+        try checkOpen()
+        guard !isWriting, !followed.isFresh else { return }
+        let begin = ContinuousClock.now
+        let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
+        follow(state, isForeign: true)
+        followed.note(readAt: begin)
+    }
+
+    /// Notes that the state that was followed last was read at a moment.
+    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
+
+    var leases: (any JobLeases)? { PostgresLeases(database, pool, node: configuration.node) }
+
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
+        try checkOpen()
+        if case .reclaimSpace = task, inner != nil {
+            throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
+        }
+        return try read { reader in
+            guard let reader = reader as? PostgresReader else { return MaintenanceReport() }
+            return try reader.report(on: task)
+        }
+    }
+
+    func close() {
+        let wasOpen = closed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+        if wasOpen { onClose() }
+    }
+}

@@ -1,0 +1,178 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// Asks PostgreSQL questions about one database.
+///
+/// What ``prepare(_:withContent:)`` fetched is at hand for the questions that follow.
+class PostgresReader: StorageReader {
+    /// The number of the database.
+    let database: Int64
+    private let link: any PostgresLink
+    private var prepared: [DocumentID: Prepared] = [:]
+
+    /// A document that was fetched ahead; `nil` for one that is not there.
+    private struct Prepared {
+        let row: DocumentRow?
+        let hasContent: Bool
+    }
+
+    init(_ database: Int64, _ link: any PostgresLink) { (self.database, self.link) = (database, link) }
+
+    /// Sends questions together.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] { try link.ask(calls) }
+
+    /// The results of one question.
+    func ask(_ statement: PostgresStatement, _ values: PostgresValue...) throws -> PostgresResult {
+        guard let result = try ask([PostgresCall(statement, [.integer(database)] + values)]).first else {
+            throw DatabaseError(.storage, "PostgreSQL gave no result")
+        }
+        return result
+    }
+
+    var lastSequence: UpdateSequence {
+        get throws { UpdateSequence(try DatabaseState(ask(.state)).sequence) }
+    }
+
+    // MARK: - Documents
+
+    /// The rows of some documents, in no order.
+    func rows(of ids: [DocumentID], withContent: Bool) throws -> [DocumentRow] {
+        guard !ids.isEmpty else { return [] }
+        let keys = PostgresValue.byteArrays(ids.map { Array($0.string.utf8) })
+        let columns: PostgresStatement.Columns = withContent ? .whole : .head
+        return try ask(.documents(columns), keys).documents(columns)
+    }
+
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws {
+        let missing = ids.filter { prepared[$0].map { withContent && !$0.hasContent } ?? true }
+        for id in missing { prepared[id] = Prepared(row: nil, hasContent: withContent) }
+        for row in try rows(of: missing, withContent: withContent) {
+            prepared[row.record.id] = Prepared(row: row, hasContent: withContent)
+        }
+    }
+
+    func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        if let known = prepared[id], known.hasContent || !withContent {
+            guard var record = known.row?.record, !withContent else { return known.row?.record }
+            record.content = nil
+            return record
+        }
+        return try rows(of: [id], withContent: withContent).first?.record
+    }
+
+    func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        let columns: PostgresStatement.Columns = withContent ? .whole : .head
+        let most = PostgresValue.integer(Int64(clamping: max(limit, 0)))
+        switch scan.part {
+        case .changes(let range):
+            return try ask(
+                .changes(columns, range.descending ? .descending : .ascending), .integer(range.after.number),
+                .integer(range.through.number), most
+            ).documents(columns, keepingDamagedIDs: true).map(\.record)
+        case .documents(let range, let kind):
+            let statement = PostgresStatement.range(columns, kind.part, range.descending ? .descending : .ascending)
+            return try ask(statement, .bytes(range.low), .bytes(range.high), .short(kind.flag), most)
+                .documents(columns).map(\.record)
+        }
+    }
+
+    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+        let most = PostgresValue.integer(Int64(clamping: max(limit, 0)))
+        switch scan.part {
+        case .changes: return try records(scan, limit: limit, withContent: false).map(\.id)
+        case .documents(let range, let kind):
+            let statement = PostgresStatement.range(.id, kind.part, range.descending ? .descending : .ascending)
+            let result = try ask(statement, .bytes(range.low), .bytes(range.high), .short(kind.flag), most)
+            return try result.map { row in
+                guard let id = result.id(row, 0) else {
+                    throw DatabaseError(.corrupt, "the id of a document is not UTF-8")
+                }
+                return id
+            }
+        }
+    }
+
+    func count(_ scan: DocumentScan) throws -> Int {
+        switch scan.part {
+        case .changes(let range):
+            guard range.after < range.through else { return 0 }
+            let newest = range.through.number
+            let results = try ask([
+                PostgresCall(.countChanges, [.integer(database), .integer(newest)]),
+                PostgresCall(.countChanges, [.integer(database), .integer(max(range.after.number, 0))]),
+            ])
+            return max(0, Int(results[0].integer(0, 0) - results[1].integer(0, 0)))
+        case .documents(let range, let kind):
+            if range.low.isEmpty, range.high == DocumentRange.end {
+                let sums = try ask(.countAll)
+                let counts = (0..<4).map { Int(sums.integer(0, $0)) }
+                return kind.number(counts)
+            }
+            return Int(
+                try ask(.count(kind.part), .bytes(range.low), .bytes(range.high), .short(kind.flag)).integer(0, 0))
+        }
+    }
+
+    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        guard place >= 0 else { return nil }
+        let result = try ask(
+            .place(range.descending ? .descending : .ascending), .bytes(range.low), .bytes(range.high),
+            .short(DocumentKind.live.flag), .integer(Int64(place)))
+        return result.count == 0 ? nil : result.id(0, 0)
+    }
+
+    // MARK: - Contents
+
+    func content(at token: UInt64) throws -> RevisionContent? {
+        guard token >= BodyToken.firstApart, let number = Int64(exactly: token) else { return nil }
+        let result = try ask(.contents, .integers([number]))
+        guard result.count > 0 else { return nil }
+        do {
+            return try RevisionContent(packedAttachments: result.optionalBytes(0, 1), body: result.bytes(0, 2))
+        } catch {
+            throw DatabaseError(.damagedDocument, "content \(token) is damaged: \(error)", cause: error)
+        }
+    }
+
+    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
+        let result = try ask(
+            .contentTokens(descending ? .descending : .ascending), .integer(Int64(clamping: token)),
+            .integer(Int64(clamping: max(limit, 0))))
+        return result.map { UInt64(max(result.integer($0, 0), 0)) }
+    }
+
+    // MARK: - Side records
+
+    func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        switch key {
+        case .blob(let digest): return try ask(.blobs, .byteArrays([digest.bytes])).blobs().first.map(SideRecord.blob)
+        case .journal: return nil
+        default:
+            guard let place = key.place else { return nil }
+            return try ask(.records, .short(place.kind.rawValue), .byteArrays([place.key])).records(place.kind).first
+        }
+    }
+
+    func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
+        let most = PostgresValue.integer(Int64(clamping: max(limit, 0)))
+        switch scan {
+        case .locals(let id):
+            return try ask(
+                .recordsAfter, .short(RecordKind.local.rawValue), .bytes(id.map { Array($0.string.utf8) } ?? []), most
+            ).records(.local)
+        case .expirations(let time):
+            return try ask(.recordsThrough, .integer(time), most).records(.expiration)
+        case .blobs(let digest):
+            return try ask(.blobsAfter, .bytes(digest?.bytes ?? []), most).blobs().map(SideRecord.blob)
+        case .journal, .newestJournal: return []
+        }
+    }
+}
+
+extension PostgresCall {
+    init(_ statement: PostgresStatement, _ values: [PostgresValue]) {
+        (self.statement, self.values) = (statement, values)
+    }
+}

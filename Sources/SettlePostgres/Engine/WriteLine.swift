@@ -1,0 +1,92 @@
+internal import Dispatch
+internal import SettlePlatform
+
+/// The line in which the writes of one database on this node wait: locked sessions one by one, change sets in groups.
+///
+///     waiting   set · set · set · locked · set · set
+///     turns     └─ one commit ─┘  alone    └ one commit ┘
+///
+/// So at most one connection of a node waits for the row of a database.
+final class WriteLine: Sendable {
+    /// A thread in the line.
+    final class Place: Sendable {
+        /// What wakes the thread.
+        enum Signal: Sendable {
+            /// Commit these sets, one's own among them.
+            case lead([Place])
+            /// Write alone.
+            case alone
+            /// The set was committed or not, by another thread.
+            case ended(CommitOutcome)
+        }
+
+        /// The changes to commit; `nil` for a locked session.
+        let set: ChangeSet?
+        let bytes: Int
+        let actions: [@Sendable () -> Void]
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let signal = Guarded<Signal?>(nil)
+
+        init(_ set: ChangeSet?, bytes: Int = 0, actions: [@Sendable () -> Void] = []) {
+            (self.set, self.bytes, self.actions) = (set, bytes, actions)
+        }
+
+        func wake(_ signal: Signal) {
+            self.signal.withLock { $0 = signal }
+            semaphore.signal()
+        }
+
+        func wait() -> Signal {
+            semaphore.wait()
+            return signal.withLock { $0 } ?? .ended(.stale)
+        }
+    }
+
+    private struct State {
+        var waiting = Queue<Place>()
+        var isBusy = false
+    }
+
+    private let state = Guarded(State())
+    private static let largestGroup = 256
+    private static let mostBytes = 8 << 20
+
+    /// Waits for a turn.
+    func enter(_ place: Place) -> Place.Signal {
+        state.withLock { $0.waiting.append(place) }
+        callNext()
+        return place.wait()
+    }
+
+    /// Ends a turn, and wakes the next ones.
+    func leave() {
+        state.withLock { $0.isBusy = false }
+        callNext()
+    }
+
+    private func callNext() {
+        let next = state.withLock { state -> (Place, Place.Signal)? in
+            guard !state.isBusy, let first = state.waiting.popFirst() else { return nil }
+            state.isBusy = true
+            guard first.set != nil else { return (first, .alone) }
+            var (group, bytes) = ([first], first.bytes)
+            while let place = state.waiting.first, place.set != nil, group.count < Self.largestGroup,
+                bytes + place.bytes <= Self.mostBytes
+            {
+                _ = state.waiting.popFirst()
+                group.append(place)
+                bytes += place.bytes
+            }
+            return (first, .lead(group))
+        }
+        if let (place, signal) = next { place.wake(signal) }
+    }
+}
+
+/// How the commit of a change set ended.
+enum CommitOutcome: Sendable {
+    case committed
+    /// Another commit has changed what it expects; nothing of it was written.
+    case stale
+    case failed(any Error)
+}

@@ -1,0 +1,290 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// A write: what its closure has read and changed, in front of what is stored.
+///
+/// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so.
+/// A *locked* session has the database's row locked from the beginning and sends its changes when a question needs them.
+///
+///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ CommitQueue: lock, compare, write, commit
+///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
+///
+/// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
+/// says so, and its closure runs again in a locked one.
+class WriteSession: PostgresReader, StorageWriter {
+    /// What the write will commit.
+    struct Changes {
+        var set = ChangeSet()
+        /// Documents that were read or changed, as they are in this write. A document without an entry was not looked at.
+        var documents: [DocumentID: Entry] = [:]
+        /// The places of changed documents in the list of changes.
+        var places: [DocumentID: Int] = [:]
+        var actions: [@Sendable () -> Void] = []
+        /// How many changes were made.
+        var count = 0
+        /// About how many bytes they have.
+        var bytes = 0
+        /// The sequence of the newest change.
+        var sequence: Int64 = 0
+    }
+
+    /// A document as this write sees it.
+    struct Entry {
+        /// `nil` for none.
+        var record: DocumentRecord?
+        var hasContent: Bool
+    }
+
+    var changes = Changes()
+    /// Why the open part can't succeed any more, though its closure may continue.
+    private var doomed: (any Error)?
+    /// Settings, as the session has them, by name.
+    let settings: SettingsCache.Values
+
+    init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values) {
+        self.settings = settings
+        super.init(database, link)
+    }
+
+    /// The most bytes of changes in memory.
+    static let mostBytes = 16 << 20
+
+    // MARK: - What the two kinds do differently
+
+    /// Called before a question about more than single documents and side records.
+    func prepareForScan() throws {}
+
+    /// A token for a new content.
+    func newToken() throws -> UInt64 { throw DatabaseError(.storage, "a session without tokens") }
+
+    /// Called with each change, which may be too many for memory.
+    func changed() throws {}
+
+    /// Begins a part that can fail alone, and returns how it is undone and how it is kept.
+    func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) { ({}, {}) }
+
+    /// Called before a document is removed.
+    func prepareForRemoval() throws {}
+
+    func require(_ lease: JobLease) throws {}
+
+    func requireCurrentDesign() throws {}
+
+    // MARK: - Documents
+
+    /// Fetches documents that the write has not looked at.
+    override func prepare(_ ids: [DocumentID], withContent: Bool) throws {
+        var missing: [DocumentID] = []
+        var known: Set<DocumentID> = []
+        for id in ids where known.insert(id).inserted {
+            if let entry = changes.documents[id], entry.hasContent || !withContent || entry.record == nil { continue }
+            missing.append(id)
+        }
+        guard !missing.isEmpty else { return }
+        let rows = try rows(of: missing, withContent: withContent)
+        let found = Dictionary(rows.map { ($0.record.id, $0) }) { first, _ in first }
+        for id in missing {
+            // A changed document whose content is read again keeps its changes.
+            if changes.places[id] != nil { continue }
+            let row = found[id]
+            let base = row.map {
+                ChangeSet.Base(sequence: $0.record.sequence.number, edition: $0.edition, flags: $0.record.flags)
+            }
+            let expected = base ?? ChangeSet.Base()
+            if let before = changes.set.expected[id], before != expected { noteStale() }
+            if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
+            changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
+        }
+    }
+
+    /// Called when two readings of one document differ, so that the write can't be committed.
+    func noteStale() {}
+
+    override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        try prepare([id], withContent: withContent)
+        guard var record = changes.documents[id]?.record else { return nil }
+        if !withContent { record.content = nil }
+        return record
+    }
+
+    func apply(_ change: DocumentChange) throws -> UpdateSequence? {
+        switch change {
+        case .insert(let record):
+            // What nobody has looked at is taken for absent, and compared at the commit.
+            if let entry = changes.documents[record.id], entry.record != nil { return nil }
+            if changes.documents[record.id] == nil { try assumeAbsent(record.id) }
+            if changes.documents[record.id]?.record != nil { return nil }
+            return try write(record)
+        case .update(let record):
+            guard try isExpected(record) else { return nil }
+            return try write(record)
+        case .updateTree(let record):
+            guard try isExpected(record), var entry = changes.documents[record.id] else { return nil }
+            entry.record?.tree = record.tree
+            if let place = changes.places[record.id], case .write(var written) = changes.set.documents[place].change {
+                written.tree = record.tree
+                changes.set.documents[place].change = .write(written)
+            } else {
+                note(.tree(record), record.id)
+            }
+            changes.documents[record.id] = entry
+            try changed()
+            return record.sequence
+        case .remove(let record):
+            try prepareForRemoval()
+            guard try isExpected(record) else { return nil }
+            note(.remove, record.id)
+            changes.sequence += 1
+            changes.documents[record.id] = Entry(record: nil, hasContent: true)
+            try changed()
+            return UpdateSequence(changes.sequence)
+        }
+    }
+
+    /// Takes a document for absent that was not looked at.
+    func assumeAbsent(_ id: DocumentID) throws {
+        changes.set.expected[id] = ChangeSet.Base()
+        changes.documents[id] = Entry(record: nil, hasContent: true)
+    }
+
+    private func isExpected(_ record: DocumentRecord) throws -> Bool {
+        if changes.documents[record.id] == nil { try prepare([record.id], withContent: false) }
+        return changes.documents[record.id]?.record?.sequence == record.sequence
+    }
+
+    private func write(_ record: DocumentRecord) throws -> UpdateSequence {
+        guard record.id.string.utf8.count <= PostgresEngine.longestID else {
+            throw DatabaseError(
+                .invalid,
+                """
+                the id \"\(record.id.string.prefix(40))…\" has \(record.id.string.utf8.count) bytes; a database in PostgreSQL \
+                takes ids of up to \(PostgresEngine.longestID)
+                """)
+        }
+        guard let content = record.content else {
+            throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be written without its content")
+        }
+        changes.sequence += 1
+        var record = record
+        record.sequence = UpdateSequence(changes.sequence)
+        note(.write(record), record.id)
+        changes.documents[record.id] = Entry(record: record, hasContent: true)
+        changes.bytes += content.body.utf8.count + 200
+        try changed()
+        return record.sequence
+    }
+
+    /// Puts a change at the end of the list, in place of an earlier one of the document.
+    private func note(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
+        changes.count += 1
+        if let place = changes.places[id] {
+            let isTree = if case .tree = changes.set.documents[place].change { true } else { false }
+            changes.set.documents[place].change = .superseded(takesSequence: !isTree)
+        }
+        changes.places[id] = changes.set.documents.count
+        changes.set.documents.append((id, change))
+    }
+
+    // MARK: - Contents
+
+    func putContent(_ content: RevisionContent) throws -> UInt64 {
+        let token = try newToken()
+        changes.set.newContents[token] = content
+        changes.count += 1
+        changes.bytes += content.body.utf8.count + 100
+        try changed()
+        return token
+    }
+
+    func removeContent(at token: UInt64) throws {
+        guard token >= BodyToken.firstApart, token <= UInt64(Int64.max) else { return }
+        changes.count += 1
+        if changes.set.newContents.removeValue(forKey: token) == nil { changes.set.removedContents.insert(token) }
+    }
+
+    override func content(at token: UInt64) throws -> RevisionContent? {
+        if let new = changes.set.newContents[token] { return new }
+        if changes.set.removedContents.contains(token) { return nil }
+        return try super.content(at: token)
+    }
+
+    override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        try record(key) { try super.sideRecord(key) }
+    }
+
+    // MARK: - Parts and actions
+
+    func afterCommit(_ action: @escaping @Sendable () -> Void) { changes.actions.append(action) }
+
+    func part<Result>(_ body: () throws -> Result) throws -> Result {
+        let outer = doomed
+        doomed = nil
+        defer { doomed = outer }
+        let (undo, keep) = try beginPart()
+        let saved = changes
+        do {
+            let result = try whole { _ in try body() }
+            try keep()
+            return result
+        } catch {
+            undo()
+            changes = saved
+            throw error
+        }
+    }
+
+    /// Runs a closure as all there is in this write.
+    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        let result = try body(self)
+        if let doomed { throw doomed }
+        return result
+    }
+
+    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        let before = changes.count
+        do { return try body(self) } catch {
+            if changes.count != before, doomed == nil { doomed = error }
+            throw error
+        }
+    }
+
+    // MARK: - Questions about ranges
+
+    override var lastSequence: UpdateSequence {
+        get throws {
+            try prepareForScan()
+            return try super.lastSequence
+        }
+    }
+
+    override func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        try prepareForScan()
+        return try super.records(scan, limit: limit, withContent: withContent)
+    }
+
+    override func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+        try prepareForScan()
+        return try super.ids(scan, limit: limit)
+    }
+
+    override func count(_ scan: DocumentScan) throws -> Int {
+        try prepareForScan()
+        return try super.count(scan)
+    }
+
+    override func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try prepareForScan()
+        return try super.liveID(at: place, in: range)
+    }
+
+    override func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
+        try prepareForScan()
+        return try super.contentTokens(after: token, descending: descending, limit: limit)
+    }
+
+    override func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
+        try prepareForScan()
+        return try super.sideRecords(scan, limit: limit)
+    }
+}

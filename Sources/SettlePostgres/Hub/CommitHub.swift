@@ -1,0 +1,139 @@
+internal import Dispatch
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Tells the databases of this node about commits of other nodes.
+///
+///     commit here ─→ bell: NOTIFY at most every 20 ms, in a transaction of its own ─→ other nodes
+///     poll, every second: the rows of all databases that are open here ─→ what was missed
+///
+/// A bell is a hint: one that is lost costs a second. Where `LISTEN` fails, the poll runs every 250 ms.
+final class CommitHub: Sendable {
+    private struct State {
+        /// The open databases, by their numbers.
+        var open: [Int64: Weak] = [:]
+        /// What the next bell tells.
+        var rung: [Int64: DatabaseState] = [:]
+        var isStopped = false
+    }
+
+    private struct Weak: Sendable { weak let engine: PostgresEngine? }
+
+    private let pool: PostgresPool
+    private let node: String
+    private let state = Monitor(State())
+    /// How long the bell collects.
+    private static let quiet = 0.02
+    /// More databases than this are told by a bell without names.
+    private static let mostNames = 150
+    /// How often the rows are read.
+    static let interval: Duration = .seconds(1)
+    /// The same where nobody rings.
+    static let intervalWithoutBell: Duration = .milliseconds(250)
+
+    init(_ pool: PostgresPool, node: String) { (self.pool, self.node) = (pool, node) }
+
+    /// Starts the threads that ring and listen.
+    func start() throws {
+        do {
+            try SystemThread.detach { [weak self] in
+                while self?.ringOnce() == true {}
+            }
+            try SystemThread.detach { [weak self] in self?.listen() }
+        } catch { throw DatabaseError(.storage, "the system gives no thread", cause: error) }
+    }
+
+    /// Ends the threads.
+    func stop() { state.update { $0.isStopped = true } }
+
+    /// Follows a database from now on.
+    func add(_ engine: PostgresEngine) { state.withLock { $0.open[engine.database] = Weak(engine: engine) } }
+
+    /// Follows a database no more.
+    func remove(_ database: Int64) { state.withLock { $0.open[database] = nil } }
+
+    /// Tells other nodes about a commit of this one, soon.
+    func ring(_ database: Int64, _ newest: DatabaseState) { state.updateForOne { $0.rung[database] = newest } }
+
+    // MARK: - Ringing
+
+    private func ringOnce() -> Bool {
+        let isOpen = state.wait { state -> Bool? in
+            if state.isStopped { return false }
+            return state.rung.isEmpty ? nil : true
+        }
+        guard isOpen else { return false }
+        usleep(UInt32(Self.quiet * 1_000_000))
+        let rung = state.withLock { state in
+            defer { state.rung = [:] }
+            return state.rung
+        }
+        let names = rung.map { "\($0.key):\($0.value.sequence):\($0.value.settingsAge):\($0.value.designAge)" }
+        let text = rung.count > Self.mostNames ? "\(node) *" : ([node] + names).joined(separator: " ")
+        // A bell that is lost is made up for by the poll.
+        try? pool.with { _ = try $0.run([PostgresCall(.notify, .text(text))]) }
+        return true
+    }
+
+    // MARK: - Listening
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private func listen() {
+        while !isStopped {
+            do {
+                let connection = try pool.connect()
+                let hears = (try? connection.run([PostgresCall(.listen)])) != nil && !connection.isBroken
+                try poll(connection)
+                while !isStopped {
+                    try wait(connection, ContinuousClock.now + (hears ? Self.interval : Self.intervalWithoutBell))
+                    try poll(connection)
+                }
+            } catch {
+                // The server is away. Feeds stay open, and learn what they missed when it is back.
+                usleep(300_000)
+            }
+        }
+    }
+
+    /// Takes bells until a moment.
+    private func wait(_ connection: PostgresConnection, _ end: ContinuousClock.Instant) throws {
+        while !isStopped,
+            connection.wait(until: min(end, ContinuousClock.now + .milliseconds(500))) || ContinuousClock.now < end
+        {
+            for bell in try connection.notifications() {
+                let words = bell.split(separator: " ")
+                guard words.first.map(String.init) != node else { continue }
+                if words.last == "*" { try poll(connection) }
+                for word in words.dropFirst() { follow(word) }
+            }
+        }
+    }
+
+    private func follow(_ word: Substring) {
+        let numbers = word.split(separator: ":").compactMap { Int64($0) }
+        guard numbers.count == 4, let engine = engine(numbers[0]) else { return }
+        engine.follow(
+            DatabaseState(sequence: numbers[1], settingsAge: numbers[2], designAge: numbers[3]), isForeign: true)
+    }
+
+    /// Reads the rows of all open databases.
+    private func poll(_ connection: PostgresConnection) throws {
+        let open = state.withLock { $0.open.filter { $0.value.engine != nil }.keys.sorted() }
+        guard !open.isEmpty else { return }
+        let begin = ContinuousClock.now
+        guard let rows = try connection.run([PostgresCall(.follow, .integers(open))]).first else { return }
+        var found: Set<Int64> = []
+        for row in 0..<rows.count {
+            let number = rows.integer(row, 0)
+            found.insert(number)
+            let newest = DatabaseState(
+                sequence: rows.integer(row, 1), settingsAge: rows.integer(row, 2), designAge: rows.integer(row, 3))
+            engine(number)?.follow(newest, isForeign: true)
+            engine(number)?.note(readAt: begin)
+        }
+        for number in open where !found.contains(number) { engine(number)?.wasDeleted() }
+    }
+
+    private func engine(_ database: Int64) -> PostgresEngine? { state.withLock { $0.open[database]?.engine } }
+}

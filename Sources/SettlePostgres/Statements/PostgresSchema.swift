@@ -1,0 +1,91 @@
+/// The tables, as docs/POSTGRES.md describes them. Only the owner's role makes them.
+///
+/// Each step brings the schema from one version to the next and leaves the version before able to run, so that nodes are replaced
+/// one by one.
+enum PostgresSchema {
+    /// The version that this program reads and writes.
+    static let version: Int64 = 1
+
+    /// The texts that make version 1.
+    static let first: [String] = [
+        "CREATE SCHEMA IF NOT EXISTS settle",
+        "CREATE TABLE settle.format (number bigint NOT NULL, cluster text NOT NULL)",
+        "CREATE TABLE settle.names (name text COLLATE \"C\" PRIMARY KEY, database_id bigint NOT NULL)",
+        """
+        CREATE TABLE settle.databases (
+            database_id bigint PRIMARY KEY, name text NOT NULL, state smallint NOT NULL,
+            last_sequence bigint NOT NULL DEFAULT 0, last_token bigint NOT NULL DEFAULT 1,
+            settings_age bigint NOT NULL DEFAULT 0, design_age bigint NOT NULL DEFAULT 0)
+        """,
+        """
+        CREATE TABLE settle.documents (
+            database_id bigint NOT NULL, id bytea NOT NULL, sequence bigint NOT NULL, edition bigint NOT NULL,
+            flags smallint NOT NULL, tree bytea NOT NULL, attachments bytea, body bytea NOT NULL,
+            PRIMARY KEY (database_id, id))
+        """,
+        "CREATE UNIQUE INDEX documents_by_sequence ON settle.documents (database_id, sequence)",
+        "CREATE INDEX documents_by_flags ON settle.documents (database_id, flags, id) WHERE flags > 0",
+        """
+        CREATE TABLE settle.tallies (
+            database_id bigint NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, plain bigint NOT NULL,
+            deleted bigint NOT NULL, conflicted bigint NOT NULL, contested bigint NOT NULL,
+            PRIMARY KEY (database_id, level, bucket))
+        """,
+        """
+        CREATE TABLE settle.contents (
+            database_id bigint NOT NULL, token bigint NOT NULL, attachments bytea, body bytea NOT NULL,
+            PRIMARY KEY (database_id, token))
+        """,
+        """
+        CREATE TABLE settle.records (
+            database_id bigint NOT NULL, kind smallint NOT NULL, key bytea NOT NULL, number bigint NOT NULL, value bytea,
+            PRIMARY KEY (database_id, kind, key))
+        """,
+        "CREATE INDEX expirations_by_time ON settle.records (database_id, number, key) WHERE kind = 3",
+        """
+        CREATE TABLE settle.blobs (
+            database_id bigint NOT NULL, digest bytea NOT NULL, md5 bytea NOT NULL, length bigint NOT NULL, upload bytea,
+            content bytea, PRIMARY KEY (database_id, digest))
+        """,
+        """
+        CREATE TABLE settle.chunks (
+            database_id bigint NOT NULL, upload bytea NOT NULL, number bigint NOT NULL, bytes bytea NOT NULL,
+            PRIMARY KEY (database_id, upload, number))
+        """,
+        """
+        CREATE TABLE settle.uploads (
+            database_id bigint NOT NULL, upload bytea NOT NULL, until timestamptz NOT NULL,
+            PRIMARY KEY (database_id, upload))
+        """,
+        """
+        CREATE TABLE settle.leases (
+            database_id bigint NOT NULL, job bytea NOT NULL, node text NOT NULL, term bigint NOT NULL,
+            until timestamptz NOT NULL, status bytea, PRIMARY KEY (database_id, job))
+        """,
+        """
+        CREATE TABLE settle.marks (
+            database_id bigint NOT NULL, node text NOT NULL, number bigint NOT NULL, at timestamptz NOT NULL,
+            PRIMARY KEY (database_id, node))
+        """,
+        "CREATE TABLE settle.server (name text PRIMARY KEY, value bytea NOT NULL, version bigint NOT NULL)",
+    ]
+
+    /// Settings of storage that relatives of PostgreSQL lack, each of which may fail without harm.
+    static let tuning: [String] = [
+        "ALTER TABLE settle.documents ALTER COLUMN body SET COMPRESSION lz4",
+        "ALTER TABLE settle.contents ALTER COLUMN body SET COMPRESSION lz4",
+        "ALTER TABLE settle.chunks ALTER COLUMN bytes SET STORAGE EXTERNAL",
+        """
+        ALTER TABLE settle.databases SET (fillfactor = 10, autovacuum_vacuum_scale_factor = 0,
+            autovacuum_vacuum_threshold = 200)
+        """,
+        "ALTER TABLE settle.tallies SET (fillfactor = 50)",
+        "ALTER TABLE settle.marks SET (fillfactor = 20)",
+    ]
+
+    /// The tables, on which a server's role needs rights.
+    static let tables = [
+        "format", "names", "databases", "documents", "tallies", "contents", "records", "blobs", "chunks", "uploads",
+        "leases", "marks", "server",
+    ]
+}

@@ -1,0 +1,82 @@
+/// The closed list of statements that are sent to PostgreSQL, but for those that make the schema.
+///
+/// Their texts are constant: what varies is a parameter, and names of databases and documents are values like any other.
+/// Relatives of PostgreSQL lack some constructs, which a test looks for here: decision 48 has the list.
+enum PostgresStatement: Hashable, Sendable {
+    // Transactions.
+    case begin, beginSnapshot, commit, rollback, savepoint, releaseSavepoint, rollbackToSavepoint
+    // A session.
+    case setUp, format, rights, listen, notify, allowIdle
+    // A database as a whole.
+    case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMark, settings
+    // Documents.
+    case documents(Columns)
+    case changes(Columns, Direction)
+    case range(Columns, Kind, Direction)
+    case count(Kind)
+    case place(Direction)
+    case countAll, countChanges, editions
+    case putDocuments, putTrees, removeDocuments, putCounts
+    // Contents apart.
+    case contents
+    case contentTokens(Direction)
+    case putContents, removeContents
+    // Side records.
+    case records, recordsAfter, recordsThrough, putRecords, removeRecords
+    // Contents of attachments.
+    case blobs, blobsAfter, blobsThere, putBlobs, removeBlobs
+    case newUpload, prolongUpload, putChunk, chunk, uploadsThere, dropUploads, claimUploads, dropChunks, oldUploads
+    // Leases.
+    case takeLeases, renewLeases, releaseLeases, forgetLeases, leases, requireLease
+    // Many databases.
+    case find, follow, names, create, name, deleteName, doom, doomed, destroyDocuments, destroyContents, destroyChunks
+    case destroy(Table)
+    case startCopy, findCopy, endCopy
+    // The server.
+    case serverRecord, makeServerRecord, putServerRecord, serverVersion
+    // Maintenance.
+    case weigh, size, wrongCounts, wrongFlags, sumsAtOdds
+
+    /// Which columns of documents are read.
+    enum Columns: CaseIterable { case id, head, whole }
+
+    /// The order of rows.
+    enum Direction: CaseIterable { case ascending, descending }
+
+    /// Which documents count, by their flags.
+    enum Kind: CaseIterable { case any, live, flagged }
+
+    /// The tables whose rows of a deleted database are few enough to go at once.
+    enum Table: String, CaseIterable { case tallies, blobs, uploads, records, leases, marks, databases }
+
+    /// All statements.
+    static var all: [PostgresStatement] {
+        var all = constant
+        for columns in Columns.allCases {
+            all.append(.documents(columns))
+            for direction in Direction.allCases {
+                all.append(.changes(columns, direction))
+                for kind in Kind.allCases { all.append(.range(columns, kind, direction)) }
+            }
+        }
+        for kind in Kind.allCases { all.append(.count(kind)) }
+        for direction in Direction.allCases { all += [.place(direction), .contentTokens(direction)] }
+        for table in Table.allCases { all.append(.destroy(table)) }
+        return all
+    }
+
+    /// Those of which there is one.
+    private static let constant: [PostgresStatement] = [
+        .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
+        .format, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance, .reserveTokens, .mark,
+        .findMark, .waitInLine, .removeMark, .settings, .countAll, .countChanges, .editions,
+        .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
+        .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,
+        .putBlobs, .removeBlobs, .newUpload, .prolongUpload, .putChunk, .chunk, .uploadsThere, .dropUploads,
+        .claimUploads, .dropChunks, .oldUploads, .takeLeases, .renewLeases, .releaseLeases, .forgetLeases,
+        .leases, .requireLease, .find, .follow, .names, .create, .name, .deleteName, .doom, .doomed,
+        .destroyDocuments, .destroyContents, .destroyChunks, .startCopy, .findCopy, .endCopy, .serverRecord,
+        .makeServerRecord, .putServerRecord, .serverVersion, .weigh, .size, .wrongCounts, .wrongFlags,
+        .sumsAtOdds,
+    ]
+}

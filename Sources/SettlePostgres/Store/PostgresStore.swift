@@ -1,0 +1,179 @@
+public import SettleDatabase
+internal import SettlePlatform
+
+/// The databases of a PostgreSQL cluster, which any number of nodes use at the same time.
+///
+///     let store = try PostgresStore(PostgresConfiguration("host=127.0.0.1 dbname=settle user=settle_app", passwordFile: "secret"))
+///     let notes = try store.open("notes")
+///
+/// A write is acknowledged once PostgreSQL has it on the disk, and on its synchronous standbys if it has some. `settle postgres
+/// migrate` makes the tables. Names are CouchDB's, as those of a ``DocumentStore``.
+public final class PostgresStore: Sendable {
+    let pool: PostgresPool
+    let configuration: PostgresConfiguration
+    private let options: DatabaseOptions
+    private let hub: CommitHub
+    /// The open databases, so that opening one twice returns the same object.
+    private let open = Guarded<[Int64: Open]>([:])
+
+    private struct Open: Sendable { weak let database: Database? }
+
+    /// Connects to a cluster.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where it is.
+    ///   - options: How databases are opened. ``DatabaseOptions/journal`` must not be on.
+    /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached; `storage` for a schema that is not there or
+    ///   a role that may not write; `newerFormat`.
+    public init(_ configuration: PostgresConfiguration, options: DatabaseOptions = DatabaseOptions()) throws {
+        self.configuration = configuration
+        self.options = options
+        pool = PostgresPool(configuration)
+        hub = CommitHub(pool, node: configuration.node)
+        try checkRights()
+        try hub.start()
+    }
+
+    deinit {
+        hub.stop()
+        pool.close()
+    }
+
+    /// Opens a database, or returns the object by which this process has it open.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound` or `unavailable`.
+    public func open(_ name: String) throws -> Database {
+        guard DocumentStore.isName(name), let row = try find([name]).first else {
+            throw DatabaseError(.notFound, "there is no database \"\(name)\"")
+        }
+        return try open(row)
+    }
+
+    /// Creates a database.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists`, `invalid` for an illegal name, or `unavailable`.
+    public func create(_ name: String) throws -> Database {
+        try make(name)
+        return try open(name)
+    }
+
+    /// Makes the rows of a new database.
+    private func make(_ name: String) throws {
+        try DocumentStore.checkName(name)
+        let number = Int64.random(in: 1 ... .max)
+        let calls = [
+            PostgresCall(.begin), PostgresCall(.create, .integer(number), .text(name)),
+            PostgresCall(.name, .text(name), .integer(number)),
+        ]
+        try write { connection in
+            guard try connection.run(calls)[2].count == 1 else {
+                throw DatabaseError(.exists, "there is a database \"\(name)\" already")
+            }
+            _ = try connection.run([PostgresCall(.commit)])
+        }
+    }
+
+    /// The engine of a new database.
+    package func newEngine(_ name: String) throws -> any StorageEngine {
+        try make(name)
+        return try engine(of: name)
+    }
+
+    /// Another engine of a database that is there.
+    package func engine(of name: String) throws -> any StorageEngine {
+        guard let row = try find([name]).first else {
+            throw DatabaseError(.notFound, "there is no database \"\(name)\"")
+        }
+        return engine(row)
+    }
+
+    private func engine(_ row: Row) -> PostgresEngine {
+        let engine = PostgresEngine(
+            row.number, pool, configuration, state: row.state, ring: { [hub] in hub.ring($0, $1) },
+            onClose: { [hub] in hub.remove(row.number) })
+        hub.add(engine)
+        return engine
+    }
+
+    /// Deletes a database on all nodes. Its rows are removed in the background.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound` or `unavailable`.
+    public func delete(_ name: String) throws {
+        var number: Int64 = 0
+        try write { connection in
+            let gone = try connection.run([PostgresCall(.begin), PostgresCall(.deleteName, .text(name))])[1]
+            guard gone.count == 1 else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
+            number = gone.integer(0, 0)
+            _ = try connection.run([PostgresCall(.doom, .integer(number)), PostgresCall(.commit)])
+        }
+        open.withLock { $0[number]?.database }?.close()
+        hub.ring(number, DatabaseState(sequence: 0, settingsAge: 0, designAge: 0))
+    }
+
+    /// The names of all databases, sorted.
+    public func names() throws -> [String] {
+        guard let rows = try pool.ask([PostgresCall(.names)]).first else { return [] }
+        return rows.map { rows.text($0, 0) }
+    }
+
+    /// Runs a closure in a transaction, which is undone if it throws.
+    private func write(_ body: (PostgresConnection) throws -> Void) throws {
+        try pool.with { connection in
+            do { try body(connection) } catch {
+                connection.abandonTransaction()
+                if let failure = error as? PostgresFailure { throw failure.error }
+                throw error
+            }
+        }
+    }
+
+    // MARK: - Open databases
+
+    /// A row of a database.
+    struct Row {
+        let name: String
+        let number: Int64
+        let state: DatabaseState
+    }
+
+    /// The rows of databases by their names.
+    func find(_ names: [String]) throws -> [Row] {
+        guard let rows = try pool.ask([PostgresCall(.find, .texts(names))]).first else { return [] }
+        return rows.map { row in
+            Row(
+                name: rows.text(row, 0), number: rows.integer(row, 1),
+                state: DatabaseState(
+                    sequence: rows.integer(row, 2), settingsAge: rows.integer(row, 3), designAge: rows.integer(row, 4)))
+        }
+    }
+
+    private func open(_ row: Row) throws -> Database {
+        try open.withLock { open in
+            if let database = open[row.number]?.database, !database.isClosed { return database }
+            let engine = engine(row)
+            let database = try Database.make(on: engine, options: options)
+            engine.onDeletion { [weak database] in database?.close() }
+            open[row.number] = Open(database: database)
+            if open.count > 64, open.count > 2 * open.values.count(where: { $0.database != nil }) {
+                open = open.filter { $0.value.database != nil }
+            }
+            return database
+        }
+    }
+
+    /// Checks that the role may do what a server does, and warns if it may do more.
+    private func checkRights() throws {
+        guard let rights = try pool.ask([PostgresCall(.rights)]).first, rights.count == 1 else { return }
+        if (2...5).contains(where: { !rights.flag(0, $0) }) {
+            throw DatabaseError(
+                .storage,
+                """
+                the role may not read and write the tables: `settle postgres migrate --app-role` grants what a server needs
+                """)
+        }
+        if rights.flag(0, 0) || rights.flag(0, 1) {
+            options.warn(
+                "the role of the PostgreSQL connection may do more than a server needs: use one without other rights")
+        }
+    }
+}
