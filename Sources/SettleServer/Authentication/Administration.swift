@@ -142,6 +142,7 @@ extension Administration {
     ///
     /// - Parameter body: Changes the settings, and returns whether they are to be stored.
     /// - Returns: What the closure returned at last.
+    /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
     @discardableResult
     private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
         try changing.withLock { _ in

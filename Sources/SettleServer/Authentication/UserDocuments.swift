@@ -32,6 +32,7 @@ final class UserDocuments: Sendable {
     ///   - name: The name of the account.
     ///   - users: The database `_users`.
     ///   - read: Reads the document, if it is not known.
+    /// - Returns: The document, or `nil` if there is none.
     func find(_ name: String, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
         // Taken before the document is read: what is written meanwhile makes it old.
         guard let commit = users.newestCommit else { return try read() }

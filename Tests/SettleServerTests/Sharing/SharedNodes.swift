@@ -20,9 +20,12 @@ final class SharedNodes: Sendable {
 extension RouterClient {
     /// A client of a server that shares its databases with others.
     init(sharing memory: SharedMemory, _ change: (inout ServerOptions) -> Void = { _ in }) throws {
-        try self.init(store: { _ in try SharedMemoryStore(memory) }) { options in
-            (options.port, options.stopTimeout) = (0, .seconds(2))
-            change(&options)
-        }
+        let store = try SharedMemoryStore(memory)
+        try self.init(
+            store: { _ in store },
+            { options in
+                (options.port, options.stopTimeout) = (0, .seconds(2))
+                change(&options)
+            })
     }
 }
