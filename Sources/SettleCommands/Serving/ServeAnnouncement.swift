@@ -1,8 +1,12 @@
 internal import Settle
+internal import SettlePlatform
 
 /// The message that `settle serve` prints when it listens.
 struct ServeAnnouncement {
-    let folder: String
+    /// Where the databases are.
+    let place: String
+    /// This node's name; `nil` for a folder, which has one server.
+    let node: String?
     let host: String
     let port: Int
     let isSecure: Bool
@@ -22,8 +26,15 @@ struct ServeAnnouncement {
         return "\(isSecure ? "https" : "http")://\(name):\(port)/"
     }
 
+    /// The fields of the log's line.
+    var fields: KeyValuePairs<String, String> {
+        guard let node else { return ["url": url, "data": place, "process": "\(getpid())"] }
+        return ["url": url, "postgres": place, "node": node, "process": "\(getpid())"]
+    }
+
     var text: String {
-        let first = "Serving \(folder) on \(url)"
+        let what = node.map { "PostgreSQL at \(place) as node \($0)" } ?? place
+        let first = "Serving \(what) on \(url)"
         if let made {
             return """
                 \(first)
@@ -39,8 +50,13 @@ struct ServeAnnouncement {
 
     var json: JSONValue {
         var members: [(String, JSONValue)] = [
-            ("ok", true), ("url", .string(url)), ("port", .number(JSONNumber(port))), ("data", .string(folder)),
+            ("ok", true), ("url", .string(url)), ("port", .number(JSONNumber(port))),
         ]
+        if let node {
+            members += [("postgres", .string(place)), ("node", .string(node))]
+        } else {
+            members += [("data", .string(place))]
+        }
         if let made {
             members += [("admin", "admin"), ("password", .string(made)), ("password_from", "made")]
         } else if let administrator {

@@ -3,7 +3,7 @@ internal import Settle
 internal import SettlePlatform
 internal import SettleServer
 
-/// `settle serve`: serves a folder of databases by CouchDB's HTTP API.
+/// `settle serve`: serves a folder of databases, or those of a PostgreSQL, by CouchDB's HTTP API.
 enum ServeCommand: Command {
     static let spec = CommandSpec(
         "serve", "serve a folder of databases by CouchDB's HTTP API",
@@ -20,6 +20,10 @@ enum ServeCommand: Command {
 
             Starts, stops and warnings are logged to standard error, in the format of --log-format. SIGHUP reopens the \
             file of --access-log after a rotation. Passwords, cookies and tokens are never logged.
+
+            With --postgres any number of servers serve the databases of one PostgreSQL, on any machines. Each of them \
+            answers any request, and administrators are the same on all. The connection string has no password: put \
+            that into the file of --postgres-password-file.
             """,
         options: ServeSetting.all.compactMap(\.option) + [
             Option("--show-settings", "print the configuration with its sources, without secrets, and exit")
@@ -37,11 +41,14 @@ enum ServeCommand: Command {
                 "settle serve --config settle.json --show-settings",
                 "prints the configuration of a file, and starts nothing"),
             CommandSpec.Example(
+                "settle serve --postgres 'host=db.example dbname=settle user=settle' --postgres-password-file pw",
+                "as one of many servers of a PostgreSQL"),
+            CommandSpec.Example(
                 "settle serve --data /srv/settle --port 0 --json", "on a free port, which is printed"),
         ],
         json: """
             one line once it listens: {"ok":true,"url":…,"port":N,"data":…,"admin":name,"password_from":text}, with \
-            "password" if it made one; with --show-settings {"ok":true,"settings":{name:{"value":…,"source":…} …}}
+            "password" if it made one, and with --postgres "postgres" and "node" for "data"; with --show-settings {"ok":true,"settings":{name:{"value":…,"source":…} …}}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -56,7 +63,6 @@ enum ServeCommand: Command {
         }
         // So that neither this process's environment nor its children's shows them.
         for name in ["SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"] { unsetenv(name) }
-        let folder = settings.text("data") ?? "data"
         var options = settings.options
         let password = try administrator.map(password)
         if isSecure { options.certificate = try certificate(settings) }
@@ -78,17 +84,18 @@ enum ServeCommand: Command {
         storeOptions.cacheBytes = 2 << 20
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
-        let server = Server(store: try DocumentStore(path: folder, options: storeOptions), options: options)
+        let store = try ServedStore.make(settings, storeOptions)
+        let server = Server(store: store, options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
         let made = try server.makeAdministrator()
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }
         let announcement = ServeAnnouncement(
-            folder: folder, host: options.host, port: server.port, isSecure: isSecure, administrator: administrator,
-            made: made)
+            place: store.place, node: settings.postgres?.node, host: options.host, port: server.port,
+            isSecure: isSecure, administrator: administrator, made: made)
         try invocation.console.print(announcement.text, json: announcement.json)
         try invocation.console.output.flush()
         if !invocation.console.isQuiet {
-            log.notice("start", ["url": announcement.url, "data": folder, "process": "\(getpid())"])
+            log.notice("start", announcement.fields)
         }
         let signal = wait(&signals, log, reopens: settings.hasLogFile)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)

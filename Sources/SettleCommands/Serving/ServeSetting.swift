@@ -63,6 +63,16 @@ struct ServeSetting: Sendable {
             "host", standard: "127.0.0.1", value: "ADDRESS", aliases: ["--bind"], "the address to listen on"),
         ServeSetting(
             "port", .count(0...65_535), standard: "5984", value: "N", "the port to listen on, 0 for a free one"),
+        ServeSetting(
+            "postgres", value: "ADDRESS",
+            "serve the databases in this PostgreSQL, not a folder; a connection string without a password"),
+        ServeSetting(
+            "postgres_password_file", value: "FILE", "a file with the password for --postgres on its first line"),
+        ServeSetting(
+            "postgres_secrets_key_file", value: "FILE",
+            "a file with the key that encrypts the server's secrets in PostgreSQL"),
+        ServeSetting("index_dir", value: "DIR", "the folder of the indexes with --postgres; may be lost"),
+        ServeSetting("node", value: "NAME", "the name of this server with --postgres; by default the host's"),
         ServeSetting("admin", value: "NAME[:PASSWORD]", "set the password of this administrator"),
         ServeSetting("admin_password", isInFile: false, isSecret: true, "the administrator's password"),
         ServeSetting("admin_password_file", value: "FILE", "a file with the password on its first line"),
@@ -81,6 +91,8 @@ struct ServeSetting: Sendable {
         ServeSetting(
             "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
             "whether _index creates text indexes, or answers 503 like a stock CouchDB"),
+        ServeSetting(
+            "postgres_connections", .count(1...10_000), standard: "16", "maximum number of connections to PostgreSQL"),
         ServeSetting("connections", .count(1...1_000_000), standard: "10000", "maximum number of connections"),
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60",

@@ -9,6 +9,17 @@ struct ServeSettings {
         case option, environment, file, preset, standard
 
         static func < (left: Source, right: Source) -> Bool { left.rawValue < right.rawValue }
+
+        /// The source of a setting as text: `--port`, `SETTLE_PORT`, `file`, or `default`.
+        func shown(of setting: ServeSetting) -> String {
+            switch self {
+            case .option: setting.flag
+            case .environment: setting.variable
+            case .file: "file"
+            case .preset: "preset"
+            case .standard: "default"
+            }
+        }
     }
 
     /// A setting's text and its source.
@@ -25,6 +36,8 @@ struct ServeSettings {
     /// The replicator's options; the file's member `replicator`.
     let replicator: ReplicatorOptions
     private let isReplicatorSet: Bool
+    /// The PostgreSQL with the databases; `nil` for a folder.
+    let postgres: PostgresSettings?
 
     /// Collects the settings.
     ///
@@ -62,7 +75,9 @@ struct ServeSettings {
             values["document_size"] = Value(text: "\(preset.largestDocument)", source: .preset)
         }
         securityMembers = rest.names
-        for setting in ServeSetting.all {
+        postgres = try PostgresSettings(&values)
+        // With PostgreSQL there is no folder, not even one by default.
+        for setting in ServeSetting.all where postgres == nil || setting.name != "data" {
             if values[setting.name] == nil, let standard = setting.standard {
                 values[setting.name] = Value(text: standard, source: .standard)
             }
@@ -81,17 +96,7 @@ struct ServeSettings {
     func source(_ name: String) -> Source? { values[name]?.source }
 
     /// The source of a setting as text: `--port`, `SETTLE_PORT`, `file`, or `default`.
-    func origin(_ setting: ServeSetting) -> String? {
-        values[setting.name].map { value in
-            switch value.source {
-            case .option: setting.flag
-            case .environment: setting.variable
-            case .file: "file"
-            case .preset: "preset"
-            case .standard: "default"
-            }
-        }
-    }
+    func origin(_ setting: ServeSetting) -> String? { values[setting.name]?.source.shown(of: setting) }
 
     /// The options of a server with these settings, without its certificate.
     var options: ServerOptions {

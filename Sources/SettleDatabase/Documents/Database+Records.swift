@@ -110,6 +110,14 @@ extension Database {
         notifier.notify(after: seen, body)
     }
 
+    /// The position of the newest change by this process since the database was opened, 0 before the first; it is in memory.
+    package var newestOwnChange: UpdateSequence { ownNotifier.newest }
+
+    /// Calls a closure like ``notify(after:_:)``, but for changes by this process alone where others write, too.
+    package func notifyOfOwnChange(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
+        ownNotifier.notify(after: seen, body)
+    }
+
     /// Waits for a commit after a sequence; false if the database is closed or the task is cancelled.
     package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
 

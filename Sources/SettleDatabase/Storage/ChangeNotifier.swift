@@ -35,6 +35,9 @@ final class ChangeNotifier: Sendable {
         for waiter in woken { waiter(false) }
     }
 
+    /// The newest sequence that was announced; 0 before the first.
+    var newest: UpdateSequence { state.withLock { $0.newest } }
+
     /// Whether the database is closed, so that nothing more will be announced.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 

@@ -6,9 +6,18 @@ public struct CommitNotice: Sendable, Hashable {
     public var changesDesign: Bool
     /// Whether a setting may have changed that this process did not set.
     public var changesSettings: Bool
+    /// Whether all these commits are of other processes.
+    public var isForeign: Bool
+    /// Whether a document may have been changed or removed; false for commits of settings and other side records alone.
+    public var changesDocuments: Bool
 
     /// Creates a notice.
-    public init(sequence: UpdateSequence, changesDesign: Bool = false, changesSettings: Bool = false) {
-        (self.sequence, self.changesDesign, self.changesSettings) = (sequence, changesDesign, changesSettings)
+    public init(
+        sequence: UpdateSequence, changesDesign: Bool = false, changesSettings: Bool = false, isForeign: Bool = false,
+        changesDocuments: Bool = true
+    ) {
+        (self.sequence, self.isForeign) = (sequence, isForeign)
+        (self.changesDesign, self.changesSettings) = (changesDesign, changesSettings)
+        self.changesDocuments = changesDocuments
     }
 }

@@ -59,6 +59,8 @@ public final class Database: Sendable {
     let options: DatabaseOptions
     let validations = ValidationList()
     let notifier = ChangeNotifier()
+    /// Announces the changes of documents by this process alone; the same as ``notifier`` where there are no others.
+    let ownNotifier: ChangeNotifier
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
     /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
@@ -84,13 +86,17 @@ public final class Database: Sendable {
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
-        let (notifier, designChanges, newest, settingsChanges) = (notifier, designChanges, newest, settingsChanges)
+        ownNotifier = engine.isShared ? ChangeNotifier() : notifier
+        let (notifier, ownNotifier, designChanges) = (notifier, ownNotifier, designChanges)
+        let (newest, settingsChanges) = (newest, settingsChanges)
         engine.onCommit { notice in
             if notice.changesDesign { designChanges.note() }
             designChanges.commit()
             if notice.changesSettings { settingsChanges.note() }
             newest.withLock { $0.follow(notice.sequence) }
             notifier.announce(notice.sequence)
+            guard ownNotifier !== notifier, !notice.isForeign, notice.changesDocuments else { return }
+            ownNotifier.announce(notice.sequence)
         }
         try scheduleExpiration()
     }
@@ -152,6 +158,7 @@ public final class Database: Sendable {
         let isKept = DatabaseRegistry.shared.letGo(self)
         expirations.cancel()
         notifier.finish()
+        ownNotifier.finish()
         pendingCache?.notifier.finish()
         engine.close()
         // They may reference the database, and releasing them may take other locks.

@@ -79,7 +79,7 @@ public struct DocumentStore: Sendable {
     }
 
     /// Whether there is a database of a name.
-    package func contains(_ name: String) -> Bool {
+    public func contains(_ name: String) -> Bool {
         (try? folder(of: name)).map { DatabaseFiles.exist(in: $0) } ?? false
     }
 

@@ -1,10 +1,13 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleViews
 
 /// Looks up accounts: the server's administrators first, then the documents of `_users`.
 struct Accounts: Sendable {
     let administration: Administration
+    /// Documents that need not be read again; `nil` where reading is as fast.
+    let known: UserDocuments?
 
     /// The account of a name.
     ///
@@ -15,11 +18,12 @@ struct Accounts: Sendable {
             let roles = ["_admin"] + (try administratorsRoles(name, databases))
             return Account(name: name, roles: roles, password: hash, salt: hash.salt)
         }
-        guard let (body, isConflicted) = try document(of: name, databases) else { return nil }
-        guard !isConflicted else {
+        guard let found = try document(of: name, databases) else { return nil }
+        guard !found.isConflicted else {
             throw HTTPError.unauthorized(
                 "User document conflicts must be resolved before the document is used for authentication purposes.")
         }
+        let body = found.body
         var account = Account(
             name: name, roles: Self.roles(body), password: PasswordHash(body), salt: body["salt"]?.string ?? "")
         if let factor = body["totp"] { account.secondFactor = TimeCode(factor).map { .code($0) } ?? .unknown }
@@ -35,15 +39,18 @@ struct Accounts: Sendable {
     }
 
     /// The user's document of a name, as every read shows it; `nil` when it does not exist.
-    private func document(
-        of name: String, _ databases: any DatabaseSource
-    ) throws -> (body: DocumentBody, isConflicted: Bool)? {
+    private func document(of name: String, _ databases: any DatabaseSource) throws -> UserDocuments.Found? {
         guard !name.isEmpty, let users = try databases.sourceIfThere("_users") else { return nil }
+        guard let known else { return try read(name, users) }
+        return try known.find(name, in: users.database) { try read(name, users) }
+    }
+
+    private func read(_ name: String, _ users: any QuerySource) throws -> UserDocuments.Found? {
         let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
         guard let record = try users.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
             let body = record.content?.body
         else { return nil }
-        return (body, record.tree.isConflicted)
+        return UserDocuments.Found(body: body, isConflicted: record.tree.isConflicted)
     }
 
     /// The roles in a document. System roles are ignored, even if they were written directly to the database.

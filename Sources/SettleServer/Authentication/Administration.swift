@@ -1,28 +1,38 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The server's administrators, and the other contents of its settings file.
+/// The server's administrators, and the other contents of its stored settings.
+///
+/// Nodes that share a store share its settings: the first one makes them, each change is made to what is stored then, and
+/// ``follow()`` takes what other nodes have changed.
 final class Administration: Sendable {
     private struct State {
         var settings = ServerSettings()
+        /// The version of the stored settings; `nil` before they are stored.
+        var version: Int64?
         /// Administrators from the options, which are not stored.
         var others: [String: PasswordHash]
         var isLoaded = false
-        var file: SettingsFile
     }
 
     private let state: Guarded<State>
-    /// Taken by who writes the file, so that nobody who only reads waits for the disk.
+    /// Taken by who reads or writes the record, so that nobody who only asks waits for the disk.
     private let changing = Guarded(())
-    private let lock: FolderLock
+    private let record: any ServerRecord
+    private let isShared: Bool
+    private let adopt: @Sendable ([String: String]) -> Void
     let hasher: PasswordHasher
 
-    init(_ options: SecurityOptions, path: String) {
-        lock = FolderLock(path)
+    /// - Parameters:
+    ///   - options: Administrators that are not stored, and how passwords are hashed.
+    ///   - store: What stores the settings.
+    ///   - adopt: Called on a shared store with the configuration that is stored now, before the other settings count.
+    init(
+        _ options: SecurityOptions, store: any DatabaseStore, adopt: @escaping @Sendable ([String: String]) -> Void
+    ) {
+        (record, isShared, self.adopt) = (store.serverRecord(), store.isShared, adopt)
         hasher = PasswordHasher(iterations: options.passwordIterations, places: options.passwordWorkers)
-        let iterations = hasher.iterations
-        let others = options.admins.mapValues { PasswordHash(of: Array($0.utf8), iterations: iterations) }
-        state = Guarded(State(others: others, file: SettingsFile(path: path + "/server.json")))
+        state = Guarded(State(others: Self.hashes(options.admins, hasher.iterations, isShared: store.isShared)))
     }
 
     /// The hash of an administrator's password.
@@ -37,24 +47,22 @@ final class Administration: Sendable {
     /// The server's id in the response of `GET /`.
     var uuid: String { state.withLock { $0.settings.uuid } }
 
-    /// Locks the folder for this server, and reads or creates the settings file.
+    /// Reserves the store for this server where only one may use it, and reads or creates the stored settings.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
     func load() throws {
-        try lock.take()
-        try state.withLock { state in
-            guard !state.isLoaded else { return }
-            if let settings = try state.file.read() {
-                state.settings = settings
-            } else {
-                try state.file.write(state.settings)
+        try record.take()
+        try changing.withLock { _ in
+            guard !state.withLock(\.isLoaded) else { return }
+            if try !readAgain(), try !write(state.withLock(\.settings), replacing: nil), try !readAgain() {
+                throw Self.busy
             }
-            state.isLoaded = true
+            state.withLock { $0.isLoaded = true }
         }
     }
 
-    /// Unlocks the folder.
-    func unload() { lock.release() }
+    /// Lets other servers have the store.
+    func unload() { record.release() }
 
     /// Creates an administrator with a random password if the server has no administrator; returns the password, which is not
     /// stored.
@@ -62,15 +70,26 @@ final class Administration: Sendable {
         try load()
         guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
         let password = Base64.encodeForURL(SecureRandom.bytes(18))
-        try set("admin", password: Array(password.utf8))
-        return password
+        let hash = try hasher.hash(Array(password.utf8))
+        let isMade = try change { settings in
+            // Another node may have made one meanwhile.
+            guard settings.admins.isEmpty else { return false }
+            settings.admins["admin"] = hash
+            return true
+        }
+        return isMade ? password : nil
     }
 
-    /// Sets an administrator's password, and stores its hash.
+    /// Sets an administrator's password, and stores its hash. On a shared store a password that is set already stays: another
+    /// salt, for each node that starts with it, would end the sessions on all.
     func set(_ name: String, password: [UInt8]) throws {
         try load()
         let hash = try hasher.hash(password)
-        try change { $0.admins[name] = hash }
+        try change { settings in
+            if isShared, (try? settings.admins[name]?.verify(password)) == true { return false }
+            settings.admins[name] = hash
+            return true
+        }
     }
 
     /// The configuration changed over HTTP, by `section/key`.
@@ -79,16 +98,88 @@ final class Administration: Sendable {
     /// Stores a value of the configuration that was changed over HTTP; `nil` removes it.
     func store(_ value: String?, as name: String) throws {
         try load()
-        try change { $0.configuration[name] = value }
+        try change { settings in
+            settings.configuration[name] = value
+            return true
+        }
     }
 
-    /// Changes the settings, in their file first.
-    private func change(_ body: (inout ServerSettings) -> Void) throws {
+    /// Hashes passwords of the options. A session is valid on every node that has the same ones, as their salts are made of them;
+    /// neither leaves the memory.
+    private static func hashes(
+        _ admins: [String: String], _ iterations: Int, isShared: Bool
+    ) -> [String: PasswordHash] {
+        Dictionary(
+            uniqueKeysWithValues: admins.map { name, text in
+                let password = Array(text.utf8)
+                guard isShared else { return (name, PasswordHash(of: password, iterations: iterations)) }
+                let salt = Hexadecimal.encode(HashFunction.sha256.code(of: Array(name.utf8), key: password))
+                return (name, PasswordHash(of: password, salt: salt, iterations: iterations))
+            })
+    }
+}
+
+extension Administration {
+    /// How often a change is tried while other nodes change the settings, too.
+    private static let attempts = 20
+
+    /// Takes the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
+    ///
+    /// - Throws: ``DatabaseError`` when they can't be read; then the old ones stay.
+    func follow() throws {
+        guard isOld else { return }
         try changing.withLock { _ in
-            var (settings, file) = state.withLock { ($0.settings, $0.file) }
-            body(&settings)
-            try file.write(settings)
-            state.withLock { $0.settings = settings }
+            if isOld, try !readAgain() { throw Self.busy }
         }
+    }
+
+    private var isOld: Bool {
+        guard let newest = record.newestVersion else { return false }
+        return newest != state.withLock(\.version)
+    }
+
+    /// Changes the settings, where they are stored first; again if another node was faster.
+    ///
+    /// - Parameter body: Changes the settings, and returns whether they are to be stored.
+    /// - Returns: What the closure returned at last.
+    /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
+    @discardableResult
+    private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
+        try changing.withLock { _ in
+            for _ in 0..<Self.attempts {
+                var (settings, version) = state.withLock { ($0.settings, $0.version) }
+                guard body(&settings) else { return false }
+                if try write(settings, replacing: version) { return true }
+                guard try readAgain() else { break }
+            }
+            throw Self.busy
+        }
+    }
+
+    /// Stores settings; false if another node has changed them meanwhile.
+    private func write(_ settings: ServerSettings, replacing version: Int64?) throws -> Bool {
+        guard let version = try record.write(settings.bytes, replacing: version) else { return false }
+        take(settings, version)
+        return true
+    }
+
+    /// Takes the stored settings; false if there are none.
+    ///
+    /// - Throws: ``DatabaseError`` for settings that can't be read.
+    private func readAgain() throws -> Bool {
+        guard let (bytes, version) = try record.read() else { return false }
+        do { take(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
+            throw DatabaseError(.invalid, "\(record.place) is damaged")
+        }
+        return true
+    }
+
+    private func take(_ settings: ServerSettings, _ version: Int64) {
+        if isShared { adopt(settings.configuration) }
+        state.withLock { ($0.settings, $0.version) = (settings, version) }
+    }
+
+    private static var busy: DatabaseError {
+        DatabaseError(.unavailable, "the server's settings are being changed by other nodes; try again")
     }
 }

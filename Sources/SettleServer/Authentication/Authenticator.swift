@@ -14,7 +14,8 @@ struct Authenticator: Sendable {
         self.options = options.security
         self.administration = administration
         self.databases = databases
-        accounts = Accounts(administration: administration)
+        accounts = Accounts(
+            administration: administration, known: databases.isShared ? UserDocuments() : nil)
         cookies = SessionCookie(options: options.security, isSecure: options.certificate != nil)
         lockout = LoginLockout(
             threshold: options.security.lockoutThreshold, seconds: options.security.lockout.inSeconds)

@@ -4,8 +4,8 @@ internal import SettlePlatform
 
 /// What a server stores about itself: its administrators, the secret of its cookies, its id.
 ///
-/// It is a file beside the databases that only its owner may read. A ``Server`` that is created and not started has
-/// settings in memory.
+/// The store keeps it: a folder as a file beside the databases that only its owner may read. A ``Server`` that is created and not
+/// started has settings in memory.
 struct ServerSettings: Sendable {
     /// The hashes of the administrators' passwords, by name.
     var admins: [String: PasswordHash] = [:]
@@ -38,7 +38,7 @@ struct ServerSettings: Sendable {
         }
     }
 
-    /// The file's text.
+    /// The stored text.
     var bytes: [UInt8] {
         let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value.line)) }
         var members: JSONObject = [

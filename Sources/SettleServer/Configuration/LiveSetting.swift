@@ -30,6 +30,9 @@ struct LiveSetting: Sendable {
         flag("text_indexes", "enable", \.makesTextIndexes, { $0.makesTextIndexes = $1 }),
     ]
 
+    /// Whether it is the one that can always be changed.
+    var isSwitch: Bool { (section, key) == (Self.usersSecurity.section, Self.usersSecurity.key) }
+
     /// The setting with a name, if any.
     static func find(_ section: String, _ key: String) -> LiveSetting? {
         all.first { $0.section == section && $0.key == key }
@@ -125,33 +128,4 @@ struct LiveSetting: Sendable {
         let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"/?#@\"\\".utf8.contains($0) }
         return isHost && !scheme.isEmpty && scheme.allSatisfy { $0.isASCII && ($0.isLetter || "+-.".contains($0)) }
     }
-}
-
-/// The current settings that may change while the server runs.
-struct LiveSettings: Sendable {
-    /// Whether the security object of `_users` may be changed.
-    var isUsersSecurityEditable: Bool
-    /// Whether pages of other origins may use the server.
-    var isCrossOriginOn: Bool
-    /// The allowed origins, methods and headers.
-    var crossOrigin: CrossOriginOptions
-    /// The largest body of a document, in bytes.
-    var largestDocument: Int
-    /// The largest body of a request, in bytes.
-    var largestUpload: Int
-    /// Whether `POST /{db}/_index` creates text indexes.
-    var makesTextIndexes: Bool
-
-    /// The settings that a server starts with.
-    init(_ options: ServerOptions) {
-        isUsersSecurityEditable = options.security.isUsersSecurityEditable
-        isCrossOriginOn = options.security.crossOrigin != nil
-        crossOrigin = options.security.crossOrigin ?? CrossOriginOptions(origins: [])
-        largestDocument = options.largestDocument
-        largestUpload = Int(clamping: options.largestUpload)
-        makesTextIndexes = options.makesTextIndexes
-    }
-
-    /// The origins that are allowed now; `nil` for none.
-    var otherOrigins: CrossOriginOptions? { isCrossOriginOn && !crossOrigin.origins.isEmpty ? crossOrigin : nil }
 }

@@ -8,7 +8,7 @@ enum ClusterEndpoints {
 
     /// `GET /_cluster_setup`
     static let state: Endpoint = .work { context in
-        let isSetUp = databases.allSatisfy(context.databases.contains)
+        let isSetUp = try databases.allSatisfy(context.databases.contains)
         return .json(["state": isSetUp ? "single_node_enabled" : "single_node_disabled"])
     }
 

@@ -84,8 +84,7 @@ enum ConfigurationEndpoints {
         guard isHere(context), let setting = LiveSetting.find(section, key) else {
             throw HTTPError.forbidden("This can't be configured while the server runs.")
         }
-        let isSwitch = (section, key) == (LiveSetting.usersSecurity.section, LiveSetting.usersSecurity.key)
-        guard isSwitch || context.options.security.allowsLiveSettings else {
+        guard setting.isSwitch || context.options.security.allowsLiveSettings else {
             throw HTTPError.forbidden(
                 "This can't be configured while the server runs, unless its configuration sets `live_settings`.")
         }

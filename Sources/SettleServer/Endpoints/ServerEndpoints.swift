@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// What the server as a whole answers.
@@ -15,6 +16,12 @@ enum ServerEndpoints {
 
     /// `GET /_up`
     static let up: Endpoint = .read { _ in .json(["status": "ok", "seeds": .object(JSONObject())]) }
+
+    /// The answer to `GET /_up` while a shared store can't be reached, so that a balancer chooses another node.
+    static func down(_ error: HTTPError) -> HTTPResponse {
+        .json(
+            ["status": "unavailable", "seeds": .object(JSONObject())], status: error.status, headers: error.headers)
+    }
 
     /// `GET /_uuids`
     static let uuids: Endpoint = .work { context in
@@ -50,7 +57,8 @@ enum ServerEndpoints {
     }
 
     private static func infos(of names: [String], _ context: RequestContext) throws -> HTTPResponse {
-        .json(
+        try context.databases.freshen(names)
+        return .json(
             .array(
                 try names.map { name in
                     do {

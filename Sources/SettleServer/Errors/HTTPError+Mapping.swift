@@ -33,6 +33,8 @@ extension HTTPError {
         case .damagedDocument: HTTPError(500, "damaged_document", error.message)
         case .closed: .noDatabase
         case .inUse: HTTPError(503, "service_unavailable", "Another process uses the database.")
+        case .unavailable:
+            HTTPError(503, "service_unavailable", "The storage can't be reached now.", headers: ["Retry-After": "1"])
         case .diskFull: HTTPError(507, "insufficient_storage", "There is no room left.")
         default: HTTPError(500, "internal_server_error", Self.seeLog)
         }

@@ -27,10 +27,15 @@ final class ServerState: Sendable {
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
 
-    init(store: DocumentStore, options: ServerOptions) {
+    init(store: any DatabaseStore, options: ServerOptions) {
         self.options = options
+        let live = Guarded(LiveSettings(options))
+        self.live = live
         databases = DatabasePool(store: store, limit: options.openDatabases)
-        administration = Administration(options.security, path: store.path)
+        administration = Administration(options.security, store: store) { stored in
+            let settings = LiveSettings(options, stored: stored)
+            live.withLock { $0 = settings }
+        }
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security)
         scripts = options.scripts.map { Scripts($0, log: options.log) }
@@ -38,22 +43,17 @@ final class ServerState: Sendable {
         replications = ReplicationService(
             options.replicator, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
         updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
-        live = Guarded(LiveSettings(options))
     }
 
     /// Takes the settings that were changed over HTTP before, where that is still allowed.
     func restoreSettings() {
         guard options.security.allowsLiveSettings else { return }
-        for (name, text) in administration.storedSettings.sorted(by: { $0.key < $1.key }) {
-            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-            let setting = parts.count == 2 ? LiveSetting.find(parts[0], parts[1]) : nil
-            do { try live.withLock { try setting?.set(text, in: &$0) } } catch {
-                options.log?.warning("the stored setting \(name) was not taken: \(HTTPError(error).reason)")
-            }
-        }
+        let settings = LiveSettings(options, stored: administration.storedSettings)
+        live.withLock { $0 = settings }
     }
 
-    /// Changes a setting, and keeps its text where changes last. Others can read the settings while this waits for the disk.
+    /// Changes a setting, and keeps its text where changes last: also the switch that a folder's server forgets, where other nodes
+    /// have to know it. Others can read the settings while this waits for the disk.
     ///
     /// - Returns: The text of the value it had.
     func change(
@@ -63,10 +63,11 @@ final class ServerState: Sendable {
             let old = live.withLock(\.self)
             var changed = old
             try body(&changed)
-            if options.security.allowsLiveSettings {
+            if options.security.allowsLiveSettings || databases.isShared {
                 try administration.store(text, as: "\(setting.section)/\(setting.key)")
             }
-            live.withLock { $0 = changed }
+            // On a shared store what was stored counts already, with what other nodes have changed meanwhile.
+            if !databases.isShared { live.withLock { $0 = changed } }
             return setting.text(old)
         }
     }
@@ -89,7 +90,7 @@ final class ServerState: Sendable {
 
     /// Begins to run the replications for which documents of any database ask.
     func watchAllReplications() throws {
-        for name in try databases.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
+        for name in try databases.names.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
     }
 
     /// Ends all replications; they go on when the server is started again.

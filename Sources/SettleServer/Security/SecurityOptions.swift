@@ -4,7 +4,8 @@ internal import SettlePlatform
 
 /// A server's authentication and access options.
 public struct SecurityOptions: Sendable {
-    /// Administrators and their passwords, in addition to those of the server's settings file; kept in memory only.
+    /// Administrators and their passwords, in addition to those of the server's stored settings; kept in memory only. Servers that
+    /// share a store should have the same.
     public var admins: [String: String] = [:]
     /// The iterations for new password hashes; 600,000 by default, as in CouchDB 3.5.
     public var passwordIterations = 600_000

@@ -24,21 +24,21 @@ final class DatabasePool: Sendable {
         var security: (object: SecurityObject, age: UInt64)?
     }
 
-    private let store: DocumentStore
+    private let store: any DatabaseStore
     private let limit: Int
     private let state = Guarded(State())
     /// The names of all databases.
-    let names: DatabaseNames
+    let names: any DatabaseNameList
+    /// Whether other nodes use the databases, too.
+    let isShared: Bool
     private let closer = DatabaseCloser()
 
-    init(store: DocumentStore, limit: Int) {
-        self.store = store.leavingShortLogs()
+    init(store: any DatabaseStore, limit: Int) {
+        self.store = (store as? DocumentStore)?.leavingShortLogs() ?? store
         self.limit = max(limit, 1)
-        names = DatabaseNames(store)
+        names = store.nameList()
+        isShared = store.isShared
     }
-
-    /// The folder they are in.
-    var path: String { store.path }
 
     /// How many are kept open.
     var openCount: Int { state.withLock { $0.open.count } }
@@ -49,20 +49,19 @@ final class DatabasePool: Sendable {
     /// Sets what is called with each database before it is used.
     func onOpen(_ body: @escaping @Sendable (String, Database) -> Void) { state.withLock { $0.onOpen = body } }
 
-    /// The names of the databases whose names meet a condition, sorted; nothing looks at the others' files.
-    func names(where condition: (String) -> Bool) throws -> [String] {
-        try store.listedNames().filter { condition($0) && store.contains($0) }.sorted()
-    }
-
     /// Whether there is a database of a name.
-    func contains(_ name: String) -> Bool { store.contains(name) }
+    ///
+    /// - Throws: ``DatabaseError`` when that can't be found out.
+    func contains(_ name: String) throws -> Bool { try store.contains(name) }
 
-    /// Makes the folder in which long bodies are collected: not the databases' own, for its time of change tells of databases.
-    func makeUploadFolder() throws -> String {
-        let folder = store.path + "/uploads"
-        try makePrivateFolder(folder)
-        return folder
-    }
+    /// Finds out what other nodes have changed in some databases and in the server's settings. One that was deleted or replaced is
+    /// closed then, and another one takes its name here when it is used.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    func freshen(_ names: [String]) throws { try store.freshen(names) }
+
+    /// Makes the folder in which long bodies are collected.
+    func makeUploadFolder() throws -> String { try store.uploadFolder() }
 
     /// A database.
     ///
@@ -86,12 +85,12 @@ final class DatabasePool: Sendable {
 
     /// Who may use a database, if that was read since it was last set.
     func knownSecurity(of name: String) -> SecurityObject? {
-        state.withLock { state in
-            guard let entry = state.open[name], let known = entry.security,
-                known.age == entry.database.settingsEpoch, !entry.database.isClosed
-            else { return nil }
-            return known.object
-        }
+        // Its epoch is read without the lock, as that may ask another machine.
+        let entry = state.withLock { $0.open[name] }
+        guard let entry, let known = entry.security, known.age == entry.database.settingsEpoch,
+            !entry.database.isClosed
+        else { return nil }
+        return known.object
     }
 
     /// Who may use a database, read once as long as its settings stay.

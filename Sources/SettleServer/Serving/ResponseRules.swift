@@ -1,3 +1,4 @@
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// What all responses have in common: errors and their log, challenges, and headers.
@@ -16,7 +17,9 @@ final class ResponseRules: Sendable {
         if told.status >= 500, told.status != 501 {
             options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
         }
-        var response = HTTPResponse.error(challenged(told, call.request))
+        let isDown = (error as? DatabaseError)?.code == .unavailable && call.request.target.segments == ["_up"]
+        var response =
+            isDown ? ServerEndpoints.down(told) : HTTPResponse.error(challenged(told, call.request))
         if told.status >= 500 { response.cause = error }
         return response
     }

@@ -8,6 +8,8 @@ struct RoutedRequest: Sendable {
     let id: String
     /// The route of its path, if there is one.
     let match: RouteTree.Match?
+    /// The name of the database in its path.
+    var database: String? { match?.parameters["db"] }
     /// Who sends it, once that is known.
     var user: User?
     /// Whether they may use the route.

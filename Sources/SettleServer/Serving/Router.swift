@@ -23,10 +23,11 @@ struct Router: Sendable {
     /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
     ///
     /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
-    /// open, a password that was not verified lately, a long document, and when all readers are lent.
+    /// open, a password that was not verified lately, a long document, and when all readers are lent. On a shared store every
+    /// request waits for a question first.
     func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
         var call = RoutedRequest(request, routes, server.requestIDs)
-        if let response = answerAtHand(&call) { return .answered(response) }
+        if !server.databases.isShared, let response = answerAtHand(&call) { return .answered(response) }
         return .work { [self, call] in respond(to: call) }
     }
 
@@ -35,7 +36,7 @@ struct Router: Sendable {
     func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
         var call = RoutedRequest(request, routes, server.requestIDs)
         do {
-            let (route, parameters) = try admitted(&call).match
+            let (route, parameters) = try server.answering(about: call.database) { try admitted(&call).match }
             let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
             guard call.request.method == "PUT", isStreamed, route.endpoint("PUT") != nil else {
                 return .admitted(Int64(server.options.largestBody))
@@ -49,7 +50,9 @@ struct Router: Sendable {
     private func respond(to call: RoutedRequest) -> HTTPResponse {
         var call = call
         var response: HTTPResponse
-        do { response = try rules.preflight(call.request) ?? answer(&call) } catch {
+        do {
+            response = try server.answering(about: call.database) { try rules.preflight(call.request) ?? answer(&call) }
+        } catch {
             response = rules.failure(error, call)
         }
         guard case .later(let deferred) = response.body else { return rules.finished(response, call) }
@@ -65,7 +68,7 @@ struct Router: Sendable {
         // A worker reads the body again.
         if body.declaredLength != 0 { call.request.body = body.copy }
         defer { call.request.body = body }
-        return server.databases.keeping(["_users", match.parameters["db"] ?? ""]) {
+        return server.databases.keeping(["_users", call.database ?? ""]) {
             do {
                 let user = try call.user ?? server.authenticator.userAtHand(of: call.request)
                 call.user = user
@@ -102,7 +105,7 @@ struct Router: Sendable {
         let deferred = DeferredResponse()
         let owner = try DesignDocuments.owner(of: context.database())
         scripts.threads.submit(for: owner) { [self, call] in
-            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(rules.failure(error, call)) }
+            do { deferred.fulfil(try server.whileFresh(answer)) } catch { deferred.fulfil(rules.failure(error, call)) }
         }
         return HTTPResponse(status: 200, body: .later(deferred))
     }

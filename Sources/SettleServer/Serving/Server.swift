@@ -18,7 +18,12 @@ public final class Server: Sendable {
     let router: Router
 
     /// Makes a server that does not listen yet.
-    public init(store: DocumentStore, options: ServerOptions = ServerOptions()) {
+    ///
+    /// - Parameters:
+    ///   - store: Where the databases are: a ``DocumentStore``, which one server has at a time, or a shared store of which any number
+    ///     of servers may be nodes, each of which can answer any request.
+    ///   - options: How it listens, and what it allows.
+    public init(store: any DatabaseStore, options: ServerOptions = ServerOptions()) {
         self.options = options
         state = ServerState(store: store, options: options)
         router = Router(state)
@@ -42,6 +47,7 @@ public final class Server: Sendable {
         settings.idleTimeout = options.idleTimeout.wholeSeconds
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
         settings.certificate = options.certificate
+        if state.databases.isShared { settings.waitForNetwork() }
         settings.uploadFolder = try state.databases.makeUploadFolder()
         settings.trustedProxies = TrustedProxies(options.security.trustedProxies)
         settings.warn = { [log = options.log] in log?.warning($0) }
@@ -61,15 +67,16 @@ public final class Server: Sendable {
     /// Only a hash is kept, so show the password to whoever runs the server.
     ///
     /// - Returns: The password, or `nil` when there are administrators already.
-    /// - Throws: ``DatabaseError`` when the settings file can't be read or written.
+    /// - Throws: ``DatabaseError`` when the stored settings can't be read or written.
     public func makeAdministrator() throws -> String? { try state.administration.makeFirst() }
 
-    /// Sets an administrator's password and keeps its hash in the server's settings file, which only its owner may read.
+    /// Sets an administrator's password and stores its hash: in a folder in the server's settings file, which only its owner may
+    /// read, in a shared store for all nodes.
     ///
     /// - Parameters:
     ///   - name: The administrator's name.
     ///   - password: The password.
-    /// - Throws: ``DatabaseError`` for a name or a password that may not be, or when the file can't be written.
+    /// - Throws: ``DatabaseError`` for a name or a password that may not be, or when the settings can't be written.
     public func setAdministrator(_ name: String, password: String) throws {
         guard !name.isEmpty, !name.hasPrefix("_"), !name.utf8.contains(UInt8(ascii: ":")), !password.isEmpty else {
             throw DatabaseError(

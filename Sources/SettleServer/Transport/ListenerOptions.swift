@@ -28,6 +28,9 @@ struct ListenerOptions: Sendable {
     var observer: (@Sendable (RequestRecord) -> Void)?
     /// Called with what an operator should look at, such as an answer that can't be sent as it was made.
     var warn: (@Sendable (String) -> Void)?
+
+    /// Runs more handlers at the same time: those whose threads wait for a database server most of the time.
+    mutating func waitForNetwork() { (workers, feedThreads) = (64, 16) }
 }
 
 /// What a server shows who it is with, over TLS.

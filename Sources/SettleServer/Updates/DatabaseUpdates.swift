@@ -13,14 +13,20 @@ internal import SettlePlatform
 /// any number of writes. A stopping server writes pending events. After a kill, the next start writes `updated` for all
 /// databases, and the databases that were added to the folder or removed meanwhile; the server answers other requests while
 /// it does that.
+///
+/// On a shared store each node logs what it did itself, so that an event is written once, and takes a log that another node has
+/// made. The difference that remains: when a node is killed, the changes of its last half second have no event `updated`, as the
+/// other nodes go on and nobody can tell which databases it has changed. A database that it has created or deleted has its event
+/// when the next node starts.
 final class DatabaseUpdates: Sendable {
     /// The name of the log's database, as in CouchDB.
     static let name = "_global_changes"
 
     private struct State {
         var log: Database?
-        /// Whether events are collected: from the start of a server whose log exists, which it opens later.
-        var isKept = false
+        /// Whether events are collected: from the start of a server whose log exists, which it opens later; on a shared store
+        /// always, as another node may make the log.
+        var isKept: Bool
         /// Changes that are not in the log yet.
         var changed: [String: WatchedDatabases.Watched] = [:]
         /// Databases whose next commit is observed.
@@ -33,13 +39,14 @@ final class DatabaseUpdates: Sendable {
 
     private let databases: DatabasePool
     private let warn: @Sendable (String) -> Void
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     /// Writes the log.
     private let queue = DispatchQueue(label: "settle.updates")
 
     init(_ databases: DatabasePool, warn: @escaping @Sendable (String) -> Void) {
         self.databases = databases
         self.warn = warn
+        state = Guarded(State(isKept: databases.isShared))
         databases.onOpen { [weak self] in self?.watch($1, $0) }
     }
 
@@ -47,7 +54,8 @@ final class DatabaseUpdates: Sendable {
     ///
     /// - Throws: ``DatabaseError``.
     func resume() throws {
-        guard databases.contains(Self.name) else { return }
+        state.withLock { $0.isKept = databases.isShared }
+        guard try databases.contains(Self.name) else { return }
         let (log, wasKilled) = try open()
         state.withLock { $0.isKept = true }
         queue.async { [self] in attempt { try begin(log, wasKilled: wasKilled) } }
@@ -58,7 +66,7 @@ final class DatabaseUpdates: Sendable {
     /// - Throws: ``DatabaseError``.
     func log() throws -> Database {
         try queue.sync {
-            if let log = state.withLock(\.log), !log.isClosed { return log }
+            if let log = try currentLog()?.log, !log.isClosed { return log }
             let (log, wasKilled) = try open()
             try begin(log, wasKilled: wasKilled)
             return log
@@ -67,13 +75,13 @@ final class DatabaseUpdates: Sendable {
 
     /// Logs that a database was created.
     func created(_ name: String) {
-        guard name != Self.name else { return attempt { _ = try log() } }
-        queue.sync { note(.created, name) }
+        guard name == Self.name else { return queue.sync { note(.created, name) } }
+        attempt { _ = try log() }
     }
 
     /// Logs that a database was deleted.
     func deleted(_ name: String) {
-        guard name != Self.name else { return state.withLock { $0 = State() } }
+        guard name != Self.name else { return state.withLock { $0 = State(isKept: databases.isShared) } }
         queue.sync {
             flush()
             note(.deleted, name)
@@ -85,10 +93,12 @@ final class DatabaseUpdates: Sendable {
     func stop() {
         queue.sync {
             flush()
-            let (log, isWhole) = state.withLock { ($0.log, $0.doubtful.isEmpty) }
-            guard let log else { return }
-            if isWhole { attempt { try log.deleteLocalDocument(Self.running) } }
-            state.withLock { $0 = State() }
+            let (log, isWhole) = state.withLock { state in
+                defer { state = State(isKept: false) }
+                return (state.log, state.doubtful.isEmpty)
+            }
+            guard let log, isWhole, !databases.isShared else { return }
+            attempt { try log.deleteLocalDocument(Self.running) }
         }
     }
 
@@ -102,14 +112,17 @@ final class DatabaseUpdates: Sendable {
     private static let missedAtOnce = 1000
     /// How many revisions of an event are kept.
     private static let revisions = 10
+    /// How often an event is written that other nodes write, too.
+    private static let attempts = 10
 }
 
 extension DatabaseUpdates {
-    /// Opens the log, or creates it, and marks it as incomplete until the server stops.
+    /// Opens the log, or creates it, and marks it as incomplete until the server stops; other nodes would not stop with it.
     private func open() throws -> (log: Database, wasKilled: Bool) {
         do { try databases.create(Self.name) } catch let error as DatabaseError where error.code == .exists {}
         let log = try databases.open(Self.name)
         try log.setRevisionLimit(Self.revisions)
+        if databases.isShared { return (log, false) }
         let wasKilled = try log.localDocument(Self.running) != nil
         if !wasKilled { try log.saveLocalDocument(Self.running, body: [:]) }
         return (log, wasKilled)
@@ -139,7 +152,7 @@ extension DatabaseUpdates {
         }
         guard let log, !names.isEmpty else { return }
         attempt {
-            try write(names.filter(databases.contains).map { DatabaseEvent(.updated, $0) }, to: log)
+            try write(names.filter { try databases.contains($0) }.map { DatabaseEvent(.updated, $0) }, to: log)
             state.withLock { $0.doubtful = $0.doubtful.dropFirst(names.count) }
             queue.async { [weak self] in self?.writeDoubtful() }
         }
@@ -165,17 +178,19 @@ extension DatabaseUpdates {
             guard state.isKept, name != Self.name else { return false }
             return state.watched.add(database, name)
         }
-        if isNew { attempt { watch(database, name, after: try Self.newest(of: database)) } }
+        if isNew { attempt { watch(database, name, after: try newest(of: database)) } }
     }
 
-    /// The sequence of the newest commit, which is usually known without reading.
-    private static func newest(of database: Database) throws -> UpdateSequence {
+    /// The sequence of the newest commit that this server logs, which is usually known without reading.
+    private func newest(of database: Database) throws -> UpdateSequence {
+        if databases.isShared { return database.newestOwnChange }
         if let commit = database.newestCommit, !database.isClosed { return commit.sequence }
         return try database.lastSequence()
     }
 
     private func watch(_ database: Database, _ name: String, after sequence: UpdateSequence) {
-        _ = database.notify(after: sequence) { [weak self, weak database] isOpen in
+        let notify = databases.isShared ? database.notifyOfOwnChange : database.notify
+        _ = notify(sequence) { [weak self, weak database] isOpen in
             guard let self, let database, isOpen else { return }
             let due = state.withLock { state -> DispatchTime? in
                 defer { state.changed[name] = WatchedDatabases.Watched(database: database) }
@@ -188,38 +203,84 @@ extension DatabaseUpdates {
 
     /// Writes which databases were changed, and observes the next change of each.
     private func flush() {
-        let (log, changed) = state.withLock { state in
+        let changed = state.withLock { state in
             defer { (state.changed, state.written) = ([:], .now()) }
-            return (state.log, state.changed)
+            return state.changed
         }
-        guard let log, !changed.isEmpty else { return }
+        guard !changed.isEmpty else { return }
         // Read before the event is written, because later changes are another event.
-        let seen = changed.mapValues { try? $0.database.map(Self.newest) }
-        attempt { try write(changed.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log) }
+        let seen = changed.mapValues { try? $0.database.map(newest) }
+        let isDone = attempt {
+            guard let log = try currentLog()?.log else { return }
+            try write(changed.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
+        }
+        guard isDone else { return putOff(changed) }
         for (name, watched) in changed {
             guard let database = watched.database, case let sequence?? = seen[name] else { continue }
             watch(database, name, after: sequence)
         }
     }
 
+    /// Has changes written later.
+    private func putOff(_ changed: [String: WatchedDatabases.Watched]) {
+        state.withLock { $0.changed.merge(changed) { new, _ in new } }
+        queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
+    }
+
     private func note(_ kind: DatabaseEvent.Kind, _ name: String) {
-        guard let log = state.withLock(\.log) else { return }
-        attempt { try write([DatabaseEvent(kind, name)], to: log) }
+        attempt {
+            // One that was taken just now has the event already, as one that it had missed.
+            guard let (log, isNew) = try currentLog(), !isNew else { return }
+            try write([DatabaseEvent(kind, name)], to: log)
+        }
+    }
+
+    /// The log that events are written to, if there is one. On a shared store another node may have made or deleted it.
+    ///
+    /// - Returns: The log, and whether it was opened just now and has got the events that it had missed.
+    private func currentLog() throws -> (log: Database, isNew: Bool)? {
+        let log = state.withLock(\.log)
+        guard databases.isShared else { return log.map { ($0, false) } }
+        try databases.freshen([Self.name])
+        if let log, !log.isClosed { return (log, false) }
+        do {
+            let log = try databases.open(Self.name)
+            try begin(log, wasKilled: false)
+            return (log, true)
+        } catch let error as HTTPError where error.status == 404 {
+            state.withLock { $0.log = nil }
+            return nil
+        }
     }
 
     private func write(_ events: [DatabaseEvent], to log: Database) throws {
-        let edits = try events.map { event in
-            let winner = try log.record(of: event.id)?.tree.winner
-            return DocumentEdit(
-                id: event.id, parent: winner.flatMap { $0.isDeleted ? nil : $0.revision }, body: [:])
+        var left = events
+        for attempt in 1...Self.attempts where !left.isEmpty {
+            let edits = try left.map { event in
+                let winner = try log.record(of: event.id)?.tree.winner
+                return DocumentEdit(
+                    id: event.id, parent: winner.flatMap { $0.isDeleted ? nil : $0.revision }, body: [:])
+            }
+            left = try zip(left, log.write(edits)).compactMap { event, outcome in
+                // Another node has just written the same event, and what happened here may have come after it.
+                if case .failure(let error) = outcome, error.code == .conflict, attempt < Self.attempts { return event }
+                _ = try outcome.get()
+                return nil
+            }
         }
-        for outcome in try log.write(edits) { _ = try outcome.get() }
     }
 
     /// Event logging must not fail the operation; missing events are found at the next start.
-    private func attempt(_ body: () throws -> Void) {
+    ///
+    /// - Returns: False if a shared store could not be reached, so that it may be tried again.
+    @discardableResult
+    private func attempt(_ body: () throws -> Void) -> Bool {
         do { try body() } catch let error as DatabaseError where error.code == .closed {
             // The database was deleted.
-        } catch { warn("an event of a database was not logged for _db_updates: \(error)") }
+        } catch {
+            warn("an event of a database was not logged for _db_updates: \(error)")
+            return (error as? DatabaseError)?.code != .unavailable
+        }
+        return true
     }
 }

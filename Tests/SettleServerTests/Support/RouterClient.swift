@@ -20,12 +20,16 @@ struct RouterClient {
     let server: Server
 
     init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+        try self.init(store: { try DocumentStore(path: $0.path) }, change)
+    }
+
+    init(store: (TemporaryFolder) throws -> any DatabaseStore, _ change: (inout ServerOptions) -> Void) throws {
         folder = try TemporaryFolder()
         var options = ServerOptions()
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)
-        server = Server(store: try DocumentStore(path: folder.path), options: options)
+        server = Server(store: try store(folder), options: options)
     }
 
     /// A client with a database `db`.

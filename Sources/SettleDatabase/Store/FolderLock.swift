@@ -1,4 +1,3 @@
-internal import SettleDatabase
 internal import SettlePlatform
 
 /// The lock that lets one server have a folder of databases: it is taken before anything there is read or written.

@@ -1,13 +1,12 @@
 internal import Dispatch
-internal import SettleDatabase
 internal import SettlePlatform
 
-/// The names of all databases of a store, sorted and kept in memory from the first request for them.
+/// The names of all databases of a folder, sorted and kept in memory from the first question for them.
 ///
 /// What the server creates and deletes is noted here. The folder is read again only when it was changed by another program, which
 /// its time of change tells. A change by another program within the same moment as one of the server's can be overlooked, so the
 /// folder is also read again in the background, some seconds after the server's own changes, if somebody still asks.
-final class DatabaseNames: Sendable {
+final class FolderNames: DatabaseNameList {
     fileprivate struct State {
         var names: [String] = []
         /// Names of folders without a database file: it is being copied or made, or was left by a crash.
@@ -33,9 +32,7 @@ final class DatabaseNames: Sendable {
 
     init(_ store: DocumentStore) { self.store = store }
 
-    /// Calls a closure with all names, which must not keep them: then the next change would copy them.
-    ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput` if the folder can't be read.
+    /// Keeping the names would have the next change copy them.
     func read<Result: Sendable>(_ body: ([String]) throws -> Result) throws -> Result {
         try refresh()
         return try state.withLock { state in
@@ -44,7 +41,11 @@ final class DatabaseNames: Sendable {
         }
     }
 
-    /// Performs a creation or deletion by the server, and notes whether there is a database of the name after it.
+    /// Nothing looks at the files of the others.
+    func names(where condition: (String) -> Bool) throws -> [String] {
+        try store.listedNames().filter { condition($0) && store.contains($0) }.sorted()
+    }
+
     func change<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
         let before = FileStatus(path: store.path)
         state.withLock { state in
@@ -128,7 +129,7 @@ final class DatabaseNames: Sendable {
     }
 }
 
-extension DatabaseNames.State {
+extension FolderNames.State {
     /// Notes whether there is a database.
     fileprivate mutating func set(_ name: String, _ isThere: Bool) {
         meanwhile?.append((name, isThere))

@@ -1,14 +1,26 @@
-internal import SettleDatabase
 internal import SettlePlatform
 
-/// The file of a server's settings, which only its owner may read.
-struct SettingsFile: Sendable {
-    let path: String
+/// The settings of the server of a folder: a file beside the databases that only its owner may read, and the folder's lock.
+final class FolderRecord: ServerRecord {
+    private let path: String
+    private let lock: FolderLock
 
-    /// The settings, or `nil` if there is no file. Restricts the permissions of a file that others may read.
-    ///
-    /// - Throws: ``DatabaseError`` for an unreadable or damaged file.
-    func read() throws -> ServerSettings? {
+    init(_ folder: String) {
+        path = folder + "/server.json"
+        lock = FolderLock(folder)
+    }
+
+    var place: String { "the settings file \(path)" }
+
+    /// The lock keeps other servers from writing.
+    var newestVersion: Int64? { nil }
+
+    func take() throws { try lock.take() }
+
+    func release() { lock.release() }
+
+    /// Restricts the permissions of a file that others may read.
+    func read() throws -> (bytes: [UInt8], version: Int64)? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             guard errno == ENOENT else { throw failure("can't read") }
@@ -21,30 +33,26 @@ struct SettingsFile: Sendable {
         while true {
             let count = systemRead(file, &piece, piece.count)
             guard count >= 0 else { throw failure("can't read") }
-            if count == 0 { break }
+            if count == 0 { return (bytes, 0) }
             bytes += piece.prefix(count)
-        }
-        do { return try ServerSettings(bytes) } catch let error as DatabaseError { throw error } catch {
-            throw DatabaseError(.invalid, "the settings file \(path) is damaged")
         }
     }
 
-    /// Writes settings atomically.
-    func write(_ settings: ServerSettings) throws {
+    func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
         let temporary = path + ".new"
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("can't write") }
-        let bytes = settings.bytes
         let isWritten = bytes.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) } == bytes.count
         let isKept = isWritten && DurableWrite.force(file) == 0
         close(file)
         guard isKept else { throw failure("can't write") }
         try renameDurably(temporary, to: path)
+        return 0
     }
 
     private func failure(_ what: String) -> DatabaseError {
-        DatabaseError(.inputOutput, "\(what) the settings file \(path): \(String(cString: strerror(errno)))")
+        DatabaseError(.inputOutput, "\(what) \(place): \(String(cString: strerror(errno)))")
     }
 }
 

@@ -1,0 +1,58 @@
+/// A store of named databases, as a server uses it: a folder of one server, or a database server that many share.
+///
+/// A ``DocumentStore`` is the folder. A shared store gives the same answers on every node: nothing that a node keeps in memory
+/// counts longer than one request, which begins with ``freshen(_:)`` inside ``Freshness/answering(_:)``.
+///
+///     node A   PUT /notes/_security ───── commit
+///     node B                                       freshen(["notes", "_users"]) ─→ what A wrote counts here
+///
+/// All calls may come from any thread, and may wait.
+public protocol DatabaseStore: Sendable {
+    /// The store's place for messages: a folder's path, or an address without a password.
+    var place: String { get }
+
+    /// Whether other nodes use the store at the same time.
+    var isShared: Bool { get }
+
+    /// Opens a database that exists, or returns the object by which this store has it open.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound`, also for an illegal name; others of the storage.
+    func open(_ name: String) throws -> Database
+
+    /// Creates a database.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for an illegal name, `exists`, or others of the storage.
+    func create(_ name: String) throws -> Database
+
+    /// Deletes a database with its contents, and closes the object by which this store has it open.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound`, or others of the storage.
+    func delete(_ name: String) throws
+
+    /// Whether there is a database of a name.
+    ///
+    /// - Throws: ``DatabaseError`` when that can't be found out.
+    func contains(_ name: String) throws -> Bool
+
+    /// Makes the list of the names of all databases, which a server keeps.
+    func nameList() -> any DatabaseNameList
+
+    /// Makes what stores the settings of a server, which keeps it.
+    func serverRecord() -> any ServerRecord
+
+    /// Finds out, by one question, what other nodes have changed in some databases and in the server's record; does nothing where
+    /// there are no others.
+    ///
+    /// After it the engines of those databases that this store has open have given notice of all commits before the call, a database
+    /// that was deleted or replaced by another one of its name is closed, so that its feeds end and the name leads to what is
+    /// there now, and ``ServerRecord/newestVersion`` is that of the stored record.
+    ///
+    /// - Parameter names: The databases' names; others are left as they are. Without any, the record alone is asked for.
+    /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be reached.
+    func freshen(_ names: [String]) throws
+
+    /// Makes the folder on this machine in which a server collects long bodies of requests, and returns its path.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    func uploadFolder() throws -> String
+}

@@ -1,0 +1,26 @@
+internal import SettleDatabase
+
+extension ServerState {
+    /// Runs a closure that answers a request, on a thread that may wait.
+    ///
+    /// On a shared store one question comes first: what other nodes have changed in the request's database, in `_users` and in the
+    /// server's settings. What it finds out counts until the request is answered.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be asked, and what the closure throws.
+    func answering<Result>(about database: String?, _ body: () throws -> Result) throws -> Result {
+        try whileFresh {
+            if databases.isShared {
+                let names = database.map { $0 != "_users" && DocumentStore.isName($0) ? [$0] : [] } ?? []
+                try databases.freshen(names + ["_users"])
+                try administration.follow()
+            }
+            return try body()
+        }
+    }
+
+    /// Runs a closure that goes on with a request on another thread: it asks once for the state of a shared database that it uses
+    /// many times.
+    func whileFresh<Result>(_ body: () throws -> Result) rethrows -> Result {
+        databases.isShared ? try Freshness.answering(body) : try body()
+    }
+}

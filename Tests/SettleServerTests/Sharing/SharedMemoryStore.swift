@@ -1,0 +1,105 @@
+import Settle
+import SettleDatabase
+import SettlePlatform
+import SettleTesting
+
+/// One node's view of a shared memory.
+final class SharedMemoryStore: DatabaseStore {
+    private struct Opened {
+        weak var database: Database?
+        let storage: SharedStorage
+        let engine: SharedEngine
+    }
+
+    private let memory: SharedMemory
+    private let folder: TemporaryFolder
+    private let opened = Guarded<[String: Opened]>([:])
+    private let record: Record
+
+    init(_ memory: SharedMemory) throws {
+        self.memory = memory
+        folder = try TemporaryFolder()
+        record = Record(memory: memory)
+    }
+
+    var place: String { "memory" }
+    var isShared: Bool { true }
+
+    func open(_ name: String) throws -> Database {
+        try memory.reach()
+        guard let storage = memory.databases[name] else { throw DatabaseError(.notFound, "there is no \(name)") }
+        if let open = opened.withLock({ $0[name] }), open.storage === storage, let database = open.database {
+            return database
+        }
+        let engine = SharedEngine(storage)
+        let database = try Database.make(on: engine)
+        storage.add(engine)
+        opened.withLock { $0[name] = Opened(database: database, storage: storage, engine: engine) }
+        return database
+    }
+
+    func create(_ name: String) throws -> Database {
+        guard DocumentStore.isName(name) else { throw DatabaseError(.invalid, name) }
+        _ = try memory.add(name)
+        return try open(name)
+    }
+
+    func delete(_ name: String) throws {
+        try memory.remove(name)
+        opened.withLock { $0.removeValue(forKey: name) }?.database?.close()
+    }
+
+    func contains(_ name: String) throws -> Bool {
+        try memory.reach()
+        return memory.databases[name] != nil
+    }
+
+    func nameList() -> any DatabaseNameList { Names(memory: memory) }
+
+    func serverRecord() -> any ServerRecord { record }
+
+    func freshen(_ names: [String]) throws {
+        let now = ContinuousClock.now
+        try memory.ask()
+        let known = memory.databases
+        record.found(memory.record?.version)
+        for name in names {
+            guard let open = opened.withLock({ $0[name] }) else { continue }
+            if known[name] === open.storage { open.engine.hear(asOf: now) } else { open.database?.close() }
+        }
+    }
+
+    func uploadFolder() throws -> String { folder.path }
+
+    private struct Names: DatabaseNameList {
+        let memory: SharedMemory
+
+        func read<Result: Sendable>(_ body: ([String]) throws -> Result) throws -> Result {
+            try memory.reach()
+            return try body(memory.databases.keys.sorted())
+        }
+    }
+
+    private final class Record: ServerRecord {
+        private let memory: SharedMemory
+        private let newest = Guarded<Int64?>(nil)
+
+        init(memory: SharedMemory) { self.memory = memory }
+
+        var place: String { "the record" }
+        var newestVersion: Int64? { newest.withLock(\.self) }
+
+        func found(_ version: Int64?) { newest.withLock { $0 = version } }
+        func take() {}
+        func release() {}
+
+        func read() throws -> (bytes: [UInt8], version: Int64)? {
+            try memory.reach()
+            return memory.record
+        }
+
+        func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
+            try memory.write(bytes, replacing: version)
+        }
+    }
+}
