@@ -120,7 +120,7 @@ let package = Package(
             name: "SettleCommands",
             dependencies: [
                 "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle",
-                "SettleServer", "SettleScripting", "CSettleBuild",
+                "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
             ],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),

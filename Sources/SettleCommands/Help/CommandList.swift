@@ -17,7 +17,7 @@ enum CommandList {
         ("Conflicts", [ConflictsCommand.self, ShowCommand.self, TreeCommand.self, ResolveCommand.self]),
         ("Local changes", [StatusCommand.self, LogCommand.self, UndoCommand.self, OfflineSyncCommand.self]),
         ("Maintenance", [CompactCommand.self, VerifyCommand.self, PurgeCommand.self]),
-        ("Server", [ServeCommand.self]),
+        ("Server", [ServeCommand.self, PostgresCommand.self]),
         ("Tool", [ShellCommand.self, HelpCommand.self, VersionCommand.self]),
     ]
 

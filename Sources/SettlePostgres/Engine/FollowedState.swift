@@ -52,7 +52,8 @@ final class FollowedState: Sendable {
                 return (
                     CommitNotice(
                         sequence: UpdateSequence(state.newest.sequence), changesDesign: next.designAge > old.designAge,
-                        changesSettings: isForeign && next.settingsAge > old.settingsAge), state.listener
+                        changesSettings: isForeign && next.settingsAge > old.settingsAge, isForeign: isForeign,
+                        changesDocuments: next.sequence > old.sequence), state.listener
                 )
             }
             guard let notice else { return }

@@ -14,13 +14,18 @@ final class CommitHub: Sendable {
         var open: [Int64: Weak] = [:]
         /// What the next bell tells.
         var rung: [Int64: DatabaseState] = [:]
+        /// Whether the next bell asks other nodes to look at all databases.
+        var ringsAll = false
+        /// Whether there may be rows to remove.
+        var hasHousework = true
         var isStopped = false
     }
 
     private struct Weak: Sendable { weak let engine: PostgresEngine? }
 
     private let pool: PostgresPool
-    private let node: String
+    /// A name of this process, by which it knows its own bells.
+    private let node = SecureRandom.hexadecimal(bytes: 6)
     private let state = Monitor(State())
     /// How long the bell collects.
     private static let quiet = 0.02
@@ -31,7 +36,7 @@ final class CommitHub: Sendable {
     /// The same where nobody rings.
     static let intervalWithoutBell: Duration = .milliseconds(250)
 
-    init(_ pool: PostgresPool, node: String) { (self.pool, self.node) = (pool, node) }
+    init(_ pool: PostgresPool) { self.pool = pool }
 
     /// Starts the threads that ring and listen.
     func start() throws {
@@ -40,6 +45,9 @@ final class CommitHub: Sendable {
                 while self?.ringOnce() == true {}
             }
             try SystemThread.detach { [weak self] in self?.listen() }
+            try SystemThread.detach { [weak self] in
+                while self?.keepHouseOnce() == true {}
+            }
         } catch { throw DatabaseError(.storage, "the system gives no thread", cause: error) }
     }
 
@@ -55,24 +63,54 @@ final class CommitHub: Sendable {
     /// Tells other nodes about a commit of this one, soon.
     func ring(_ database: Int64, _ newest: DatabaseState) { state.updateForOne { $0.rung[database] = newest } }
 
+    /// Tells other nodes to look at all their databases, soon.
+    func ringAll() { state.updateForOne { $0.ringsAll = true } }
+
+    /// Removes rows of deleted databases, soon.
+    func keepHouse() { state.withLock { $0.hasHousework = true } }
+
     // MARK: - Ringing
 
     private func ringOnce() -> Bool {
         let isOpen = state.wait { state -> Bool? in
             if state.isStopped { return false }
-            return state.rung.isEmpty ? nil : true
+            return state.rung.isEmpty && !state.ringsAll ? nil : true
         }
         guard isOpen else { return false }
         usleep(UInt32(Self.quiet * 1_000_000))
-        let rung = state.withLock { state in
-            defer { state.rung = [:] }
-            return state.rung
+        let (rung, isAll) = state.withLock { state in
+            defer { (state.rung, state.ringsAll) = ([:], false) }
+            return (state.rung, state.ringsAll || state.rung.count > Self.mostNames)
         }
         let names = rung.map { "\($0.key):\($0.value.sequence):\($0.value.settingsAge):\($0.value.designAge)" }
-        let text = rung.count > Self.mostNames ? "\(node) *" : ([node] + names).joined(separator: " ")
+        let text = isAll ? "\(node) *" : ([node] + names).joined(separator: " ")
         // A bell that is lost is made up for by the poll.
         try? pool.with { _ = try $0.run([PostgresCall(.notify, .text(text))]) }
         return true
+    }
+
+    // MARK: - Housekeeping
+
+    /// Looks for rows to remove: at the start, after a deletion, and once a minute.
+    private func keepHouseOnce() -> Bool {
+        let house = Housekeeping(pool: pool)
+        do {
+            while try !isStopped && house.destroyOne() {}
+            for number in state.withLock({ Array($0.open.keys) }) {
+                while try !isStopped && house.collectUploads(of: number) > 0 {}
+            }
+        } catch {
+            // The server is away; the next round does it.
+        }
+        for _ in 0..<120 where !isStopped {
+            usleep(500_000)
+            let isDue = state.withLock { state in
+                defer { state.hasHousework = false }
+                return state.hasHousework
+            }
+            if isDue { break }
+        }
+        return !isStopped
     }
 
     // MARK: - Listening

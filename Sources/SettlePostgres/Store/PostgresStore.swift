@@ -13,10 +13,17 @@ public final class PostgresStore: Sendable {
     let configuration: PostgresConfiguration
     private let options: DatabaseOptions
     private let hub: CommitHub
+    let record: PostgresRecord
+    private let servedRecord: any ServerRecord
+    let uploads = UploadFolder()
     /// The open databases, so that opening one twice returns the same object.
     private let open = Guarded<[Int64: Open]>([:])
 
-    private struct Open: Sendable { weak let database: Database? }
+    private struct Open: Sendable {
+        let name: String
+        weak let database: Database?
+        weak let engine: PostgresEngine?
+    }
 
     /// Connects to a cluster.
     ///
@@ -25,11 +32,23 @@ public final class PostgresStore: Sendable {
     ///   - options: How databases are opened. ``DatabaseOptions/journal`` must not be on.
     /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached; `storage` for a schema that is not there or
     ///   a role that may not write; `newerFormat`.
-    public init(_ configuration: PostgresConfiguration, options: DatabaseOptions = DatabaseOptions()) throws {
+    public convenience init(
+        _ configuration: PostgresConfiguration, options: DatabaseOptions = DatabaseOptions()
+    ) throws {
+        try self.init(configuration, options: options) { $0 }
+    }
+
+    /// Connects to a cluster in which the settings of servers are kept by way of another record, which encrypts them.
+    package init(
+        _ configuration: PostgresConfiguration, options: DatabaseOptions,
+        keepingServersIn wrap: (any ServerRecord) throws -> any ServerRecord
+    ) throws {
         self.configuration = configuration
         self.options = options
         pool = PostgresPool(configuration)
-        hub = CommitHub(pool, node: configuration.node)
+        hub = CommitHub(pool)
+        record = PostgresRecord(pool, place: configuration.place)
+        servedRecord = try wrap(record)
         try checkRights()
         try hub.start()
     }
@@ -107,7 +126,8 @@ public final class PostgresStore: Sendable {
             _ = try connection.run([PostgresCall(.doom, .integer(number)), PostgresCall(.commit)])
         }
         open.withLock { $0[number]?.database }?.close()
-        hub.ring(number, DatabaseState(sequence: 0, settingsAge: 0, designAge: 0))
+        hub.ringAll()
+        hub.keepHouse()
     }
 
     /// The names of all databases, sorted.
@@ -129,6 +149,8 @@ public final class PostgresStore: Sendable {
 
     // MARK: - Open databases
 
+    public func serverRecord() -> any ServerRecord { servedRecord }
+
     /// A row of a database.
     struct Row {
         let name: String
@@ -138,8 +160,12 @@ public final class PostgresStore: Sendable {
 
     /// The rows of databases by their names.
     func find(_ names: [String]) throws -> [Row] {
-        guard let rows = try pool.ask([PostgresCall(.find, .texts(names))]).first else { return [] }
-        return rows.map { row in
+        try pool.ask([PostgresCall(.find, .texts(names))]).first.map(rows) ?? []
+    }
+
+    /// The databases of a result.
+    func rows(_ rows: PostgresResult) -> [Row] {
+        rows.map { row in
             Row(
                 name: rows.text(row, 0), number: rows.integer(row, 1),
                 state: DatabaseState(
@@ -153,12 +179,28 @@ public final class PostgresStore: Sendable {
             let engine = engine(row)
             let database = try Database.make(on: engine, options: options)
             engine.onDeletion { [weak database] in database?.close() }
-            open[row.number] = Open(database: database)
+            open[row.number] = Open(name: row.name, database: database, engine: engine)
             if open.count > 64, open.count > 2 * open.values.count(where: { $0.database != nil }) {
                 open = open.filter { $0.value.database != nil }
             }
             return database
         }
+    }
+
+    /// Takes the state of a database as somebody has read it by a question that was sent at a moment.
+    func follow(_ row: Row, readAt moment: ContinuousClock.Instant) {
+        guard let engine = open.withLock({ $0[row.number]?.engine }) else { return }
+        engine.follow(row.state, isForeign: true)
+        engine.note(readAt: moment)
+    }
+
+    /// Closes databases that had some names and are not in the rows that were read.
+    func closeOthers(_ names: [String], _ rows: [Row]) {
+        let (wanted, there) = (Set(names), Set(rows.map(\.number)))
+        let gone = open.withLock { open in
+            open.filter { wanted.contains($0.value.name) && !there.contains($0.key) }.compactMap(\.value.database)
+        }
+        for database in gone { database.close() }
     }
 
     /// Checks that the role may do what a server does, and warns if it may do more.

@@ -4,28 +4,28 @@ internal import SettlePlatform
 /// Bytes that can be read or changed only with the key: AES-256-GCM with a random nonce.
 ///
 ///     mark (8 bytes) · nonce (12) · ciphertext · tag (16)
-struct SealedBytes: Sendable {
+package struct SealedBytes: Sendable {
     /// How many bytes a key has.
-    static let keyLength = 32
+    package static let keyLength = 32
     private static let mark = Array("settle\u{0}1".utf8)
     private static let nonceLength = 12
     private static let tagLength = 16
 
     /// Why bytes can't be opened or sealed.
-    enum Fault: Error {
+    package enum Fault: Error {
         case wrongKeyLength
         case cannotOpen
         case failed
     }
 
     /// The bytes as they are stored.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Takes bytes that were sealed before.
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Seals bytes.
-    init(sealing plain: [UInt8], key: [UInt8]) throws(Fault) {
+    package init(sealing plain: [UInt8], key: [UInt8]) throws(Fault) {
         guard key.count == Self.keyLength else { throw .wrongKeyLength }
         let nonce = SecureRandom.bytes(Self.nonceLength)
         guard let sealed = SealingCipher.seal(plain, mark: Self.mark, key: key, nonce: nonce) else { throw .failed }
@@ -33,7 +33,7 @@ struct SealedBytes: Sendable {
     }
 
     /// Opens the bytes.
-    func opened(key: [UInt8]) throws(Fault) -> [UInt8] {
+    package func opened(key: [UInt8]) throws(Fault) -> [UInt8] {
         guard key.count == Self.keyLength else { throw .wrongKeyLength }
         let head = Self.mark.count + Self.nonceLength
         guard bytes.count >= head + Self.tagLength, bytes.starts(with: Self.mark) else { throw .cannotOpen }

@@ -1,0 +1,54 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Removes in small steps what nobody names any more: rows of deleted databases, and uploads that no document took.
+///
+/// Every node does it. Each step is a transaction that finds its work under a lock, so two nodes do no harm to each other.
+struct Housekeeping: Sendable {
+    let pool: PostgresPool
+
+    /// Removes rows of one deleted database; false if there is none.
+    func destroyOne() throws -> Bool {
+        guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
+        let number = rows.integer(0, 0)
+        for statement in [PostgresStatement.destroyDocuments, .destroyContents, .destroyChunks] {
+            while try run(PostgresCall(statement, .integer(number))) > 0 {}
+        }
+        for table in PostgresStatement.Table.allCases {
+            _ = try run(PostgresCall(.destroy(table), .integer(number)))
+        }
+        return true
+    }
+
+    /// Removes the chunks of some uploads of a database whose time is over.
+    ///
+    /// - Returns: How many uploads were removed.
+    func collectUploads(of database: Int64) throws -> Int {
+        try pool.with { connection in
+            do {
+                let old = try connection.run([PostgresCall(.begin), PostgresCall(.oldUploads, .integer(database))])[1]
+                let uploads = old.map { old.bytes($0, 0) }
+                guard !uploads.isEmpty else {
+                    connection.abandonTransaction()
+                    return 0
+                }
+                _ = try connection.run([
+                    PostgresCall(.dropChunks, .integer(database), .byteArrays(uploads)),
+                    PostgresCall(.dropUploads, .integer(database), .byteArrays(uploads)), PostgresCall(.commit),
+                ])
+                return uploads.count
+            } catch let failure as PostgresFailure {
+                connection.abandonTransaction()
+                throw failure.error
+            }
+        }
+    }
+
+    private func run(_ call: PostgresCall) throws -> Int {
+        try pool.with { connection in
+            do { return try connection.run([call])[0].changed } catch let failure as PostgresFailure {
+                throw failure.error
+            }
+        }
+    }
+}

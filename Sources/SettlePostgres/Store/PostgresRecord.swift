@@ -1,0 +1,46 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The settings of all servers of a cluster: one row, which nodes change by comparing versions.
+final class PostgresRecord: ServerRecord {
+    private let pool: PostgresPool
+    let place: String
+    private let newest = Guarded<Int64?>(nil)
+    /// The name of the row.
+    static let name = "server"
+
+    init(_ pool: PostgresPool, place: String) {
+        self.pool = pool
+        self.place = "the settings in PostgreSQL at \(place)"
+    }
+
+    func take() throws {}
+
+    func release() {}
+
+    func read() throws -> (bytes: [UInt8], version: Int64)? {
+        guard let rows = try pool.ask([PostgresCall(.serverRecord, .text(Self.name))]).first, rows.count > 0 else {
+            return nil
+        }
+        let version = rows.integer(0, 1)
+        note(version)
+        return (rows.bytes(0, 0), version)
+    }
+
+    func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
+        let call =
+            version.map { PostgresCall(.putServerRecord, .text(Self.name), .bytes(bytes), .integer($0)) }
+            ?? PostgresCall(.makeServerRecord, .text(Self.name), .bytes(bytes))
+        let rows = try pool.with { connection in
+            do { return try connection.run([call]) } catch let failure as PostgresFailure { throw failure.error }
+        }
+        guard let row = rows.first, row.count > 0 else { return nil }
+        note(row.integer(0, 0))
+        return row.integer(0, 0)
+    }
+
+    var newestVersion: Int64? { newest.withLock { $0 } }
+
+    /// Notes the version that a question has found.
+    func note(_ version: Int64) { newest.withLock { $0 = max($0 ?? version, version) } }
+}
