@@ -85,7 +85,7 @@ class Fleet:
         self.login = "Basic " + base64.b64encode(f"admin:{self.password}".encode()).decode()
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SETTLE_")}
         self.environment = clean | {"SETTLE_ADMIN": "admin", "SETTLE_ADMIN_PASSWORD": self.password}
-        self.cluster, self.string = None, None
+        self.cluster, self.string, self.closed = None, None, False
         if given.engine == "postgres":
             self.cluster = Cluster(self.room, **cluster)
             self.string = self.cluster.string()
@@ -114,7 +114,12 @@ class Fleet:
         return [node for node in self.nodes if node.port]
 
     def close(self, keeps=False):
+        self.closed = True
+        for node in self.nodes:
+            node.port = None
         self.room.close(keeps)
+        if keeps:
+            print(f"logs and data are in {self.room.folder}", file=sys.stderr)
 
 
 class Client:
@@ -167,7 +172,7 @@ class Violations:
         with self.lock:
             self.found.setdefault(kind, []).append(text)
 
-    def report(self, fleet, figures, as_json):
+    def report(self, figures, as_json, *fleets):
         """Prints the result; the status for `exit`."""
         counts = {kind: len(texts) for kind, texts in self.found.items()}
         if as_json:
@@ -177,9 +182,8 @@ class Violations:
                 print(f"{name:52} {value if isinstance(value, (str, int)) else f'{value:.2f}'}")
         for kind, texts in self.found.items():
             print(f"VIOLATION {kind}: {len(texts)} times", *texts[:5], sep="\n    ", file=sys.stderr)
-        fleet.close(keeps=bool(self.found) and fleet.given.keep)
-        if self.found and fleet.given.keep:
-            print(f"logs and data are in {fleet.room.folder}", file=sys.stderr)
+        for fleet in fleets:
+            fleet.close(keeps=bool(self.found) and fleet.given.keep)
         return 1 if self.found else 0
 
 

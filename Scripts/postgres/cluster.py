@@ -226,7 +226,8 @@ class Cluster:
         # Dynamic shared memory in files of the folder is gone with it, also after a kill -9.
         server.configure(**{
             "listen_addresses": "127.0.0.1", "port": server.port, "unix_socket_directories": "", "max_connections": 400,
-            "dynamic_shared_memory_type": "mmap", "wal_keep_size": "512MB", "fsync": "on" if durable else "off",
+            "dynamic_shared_memory_type": "mmap", "wal_keep_size": "512MB", "wal_retrieve_retry_interval": "100ms",
+            "fsync": "on" if durable else "off",
         } | settings)
         if tls:
             self.certify(server)
