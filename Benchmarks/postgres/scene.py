@@ -37,7 +37,7 @@ class Scene:
     def all_wrote_after(self, moment, patience=90):
         """Seconds from a moment until every writer had an answer to what it asked then or later."""
         while True:
-            firsts = [next((end for end, took in reversed_until(writer.times, moment) if end - took >= moment), None)
+            firsts = [next((end for end, took, _ in since(moment, writer.times) if end - took >= moment), None)
                       for writer in self.crowd.writers]
             if None not in firsts:
                 return max(firsts) - moment
@@ -50,13 +50,13 @@ class Scene:
         return {
             "acknowledged edits": self.ledger.count, "documents": len(self.ledger.revisions),
             "answers that were lost": self.crowd.total("lost"), "503": self.crowd.total("refused"),
-            "longest wait for an answer, s": max((took for one in self.crowd.writers for _, took in one.times), default=0.0),
+            "longest wait for an answer, s": max((took for one in self.crowd.writers for _, took, _ in one.times), default=0.0),
             "rows of feeds": sum(feed.rows for feed in self.feeds),
             "reconnects of feeds": sum(feed.reconnects for feed in self.feeds)}
 
 
-def reversed_until(times, moment):
-    """The entries that ended after a moment, oldest first."""
+def since(moment, times):
+    """The answers that came after a moment, oldest first."""
     found = []
     for entry in reversed(times):
         if entry[0] < moment:

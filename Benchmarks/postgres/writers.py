@@ -51,6 +51,7 @@ class Writer(threading.Thread):
         self.client, self.node = Client(fleet), fleet.nodes[number % len(fleet.nodes)]
         self.kinds = kinds or self.KINDS
         self.live, self.chains, self.attached, self.local_revisions = {}, {}, {}, {}
+        # Of each answer: when it came, how long it took with all tries, and from where.
         self.made, self.lost, self.refused, self.times = 0, 0, 0, []
         self.go, self.idle, self.ending = threading.Event(), threading.Event(), False
 
@@ -85,7 +86,7 @@ class Writer(threading.Thread):
             time.sleep(self.chance.uniform(0.005, 0.03))
             self.node = self.chance.choice(self.fleet.up() or self.fleet.nodes)
         now = time.monotonic()
-        self.times.append((now, now - began))
+        self.times.append((now, now - began, self.node))
         if status not in good:
             self.violations.add(f"status {status}", f"{method} {path} at {self.node.name}: {answer}")
             raise Stalled
