@@ -24,7 +24,7 @@ options.add_argument("--writers", type=int, default=8)
 options.add_argument("--round", type=float, default=8, help="seconds between two checks")
 options.add_argument("--backends", type=float, default=40, help="pg_terminate_backend, a second")
 options.add_argument("--restarts", type=float, default=1, help="kill -9 of nodes, a second")
-options.add_argument("--crashes", type=float, default=0.2, help="kill -9 of a backend, after which PostgreSQL starts anew, a second")
+options.add_argument("--crashes", type=float, default=0.2, help="kill -9 of a backend, a second; PostgreSQL starts anew")
 options.add_argument("--postmasters", type=float, default=0.02, help="kill -9 of the postmaster, a second")
 
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Measures the goals of the design through the HTTP server, beside plain SQL for the same rows in the same run.
 
-    load.py [--settle PATH] [--documents 100000] [--seconds 4] [--tests batches,updates,puts,gets,changes,pending,attachment,nodes]
+    load.py [--settle PATH] [--documents 100000] [--seconds 4] [--nodes 4] [--tests batches,updates,…]
 
 The floor is what pgbench reaches with one statement for the same work, without HTTP, trees or checks; a `put` has no group
 commit there. A goal that is missed is printed as missed; with --strict the status is 1 then, and else only when an answer was
 wrong. PostgreSQL has fsync on. Client, nodes and PostgreSQL share the machine, so take ratios for more than rates.
 """
-import base64
 import hashlib
 import http.client
 import itertools
@@ -46,14 +45,13 @@ INSERT INTO floor.documents SELECT 1, convert_to(format('doc-%s', n), 'UTF8'), n
   convert_to(repeat('x', 500), 'UTF8') FROM (SELECT nextval('floor.numbers') AS n FROM generate_series(1, {0})) x;
 COMMIT;
 """
+PAGES = ("\\set n random(1, {{documents}})\nSELECT {} FROM floor.documents "
+         "WHERE database_id = 1 AND sequence > :n::bigint ORDER BY sequence LIMIT 200;\n")
 FLOORS = {
     "batch": INSERT.format(BATCH), "put": INSERT.format(1),
-    "get": "\\set n random(1, {documents})\n"
-           "SELECT tree, body FROM floor.documents WHERE database_id = 1 AND id = convert_to(format('doc-%s', :n::bigint), 'UTF8');\n",
-    "page": "\\set n random(1, {documents})\nSELECT id, sequence, tree FROM floor.documents WHERE database_id = 1 AND sequence > :n::bigint "
-            "ORDER BY sequence LIMIT 200;\n",
-    "page with bodies": "\\set n random(1, {documents})\nSELECT * FROM floor.documents WHERE database_id = 1 AND sequence > :n::bigint "
-                        "ORDER BY sequence LIMIT 200;\n",
+    "get": "\\set n random(1, {documents})\nSELECT tree, body FROM floor.documents "
+           "WHERE database_id = 1 AND id = convert_to(format('doc-%s', :n::bigint), 'UTF8');\n",
+    "page": PAGES.format("id, sequence, tree"), "page with bodies": PAGES.format("*"),
 }
 
 
@@ -120,14 +118,16 @@ class Load:
                 raise Unavailable("a batch was not written whole")
             times.append(took)
             self.revisions += revisions
-        self.row("batches of 1,000 × 500 bytes", BATCH * len(times) / sum(times) * 1000, "docs/s", rate and rate * BATCH, least=20_000)
+        reached = BATCH * len(times) / sum(times) * 1000
+        self.row("batches of 1,000 × 500 bytes", reached, "docs/s", rate and rate * BATCH, least=20_000)
 
     def updates(self):
         times = []
         for _ in range(20):
             numbers = self.chance.sample(range(len(self.revisions)), min(BATCH, len(self.revisions)))
             took, revisions = self.bulk([
-                {"_id": f"doc-{number:08}", "_rev": self.revisions[number].decode()} | self.document(number) for number in numbers])
+                {"_id": f"doc-{number:08}", "_rev": self.revisions[number].decode()} | self.document(number)
+                for number in numbers])
             times.append(took)
             for number, revision in zip(numbers, revisions, strict=True):
                 self.revisions[number] = revision
@@ -142,7 +142,8 @@ class Load:
             rate, times = rush([self.node], requests, clients, self.given.seconds)
             floor, mean = self.floor("put", clients)
             self.row(f"single puts, {clients} clients", rate, "docs/s", floor, least=goal)
-            self.row(f"single puts, {clients} clients, median", middle(times), "ms", mean, most=2 * flush + 1 if clients == 1 else None)
+            most = 2 * flush + 1 if clients == 1 else None
+            self.row(f"single puts, {clients} clients, median", middle(times), "ms", mean, most=most)
             self.row(f"single puts, {clients} clients, p99", late(times), "ms")
 
     def flush(self):
@@ -185,7 +186,8 @@ class Load:
             self.row(f"changes {what} bodies, pages of {PAGE}", count / took, "rows/s", floor and floor * PAGE, least=goal)
             began = time.perf_counter()
             answer = self.line.exchange(request(self.fleet, "GET", f"/load/_changes?since=0{bodies}"))
-            self.row(f"changes {what} bodies, all at once", answer.count(b'"changes":[') / (time.perf_counter() - began), "rows/s")
+            took = time.perf_counter() - began
+            self.row(f"changes {what} bodies, all at once", answer.count(b'"changes":[') / took, "rows/s")
 
     def pending(self):
         last, name = re.search(rb'"last_seq":\s*"(\d+)(-[^"]*)"', self.line.exchange(
