@@ -41,7 +41,9 @@ class Killer(threading.Thread):
             if not self.go.is_set():
                 self.idle.set()
                 self.go.wait()
-            time.sleep(min(self.chance.expovariate(self.rate), 5))
+            due = time.monotonic() + self.chance.expovariate(self.rate)
+            while self.go.is_set() and (left := due - time.monotonic()) > 0:
+                time.sleep(min(left, 0.1))
             if self.go.is_set() and self.harm(self.chance):
                 self.count += 1
 

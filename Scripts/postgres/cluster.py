@@ -52,14 +52,15 @@ class Unavailable(Exception):
 
 def binaries():
     """The folder of initdb and its like, of the newest version."""
-    places = [os.environ.get("SETTLE_POSTGRES_BIN"), os.path.dirname(os.path.realpath(shutil.which("initdb") or "/"))]
     packages = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin")
     found = [path for package in packages for path in glob.glob(package)]
-    places += sorted(found, key=lambda path: int("".join(filter(str.isdigit, path))), reverse=True)
-    for place in places:
-        if place and all(os.access(os.path.join(place, name), os.X_OK) for name in ("initdb", "postgres", "psql")):
+    found.sort(key=lambda path: int("".join(filter(str.isdigit, path))), reverse=True)
+    wish = os.environ.get("SETTLE_POSTGRES_BIN")
+    for place in [wish] if wish else [os.path.dirname(os.path.realpath(shutil.which("initdb") or "/")), *found]:
+        if all(os.access(os.path.join(place, name), os.X_OK) for name in ("initdb", "postgres", "psql")):
             return place
-    raise Unavailable("there is no initdb: install the package postgresql, or name its folder in SETTLE_POSTGRES_BIN")
+    raise Unavailable(f"there is no initdb in {wish}" if wish else (
+        "there is no initdb: install the package postgresql, or name its folder in SETTLE_POSTGRES_BIN"))
 
 
 def identity():
