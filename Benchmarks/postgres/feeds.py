@@ -19,6 +19,7 @@ import time
 
 from nodes import Client, Fleet, Lost, Violations, main, parser, say
 from proxy import Proxy
+from rush import request
 
 options = parser(__doc__, nodes=3)
 options.add_argument("--feeds", type=int, default=1000)
@@ -38,9 +39,7 @@ class Feed:
     def __init__(self, fleet, node, database):
         self.node, self.database, self.raw, self.text, self.heard = node, database, b"", b"", {}
         self.socket = socket.create_connection(("127.0.0.1", node.port), timeout=60)
-        self.socket.sendall((
-            f"GET /{database}/_changes?feed=continuous&since=now&heartbeat=10000 HTTP/1.1\r\nHost: settle\r\n"
-            f"Authorization: {fleet.login}\r\n\r\n").encode())
+        self.socket.sendall(request(fleet, "GET", f"/{database}/_changes?feed=continuous&since=now&heartbeat=10000"))
 
     def begin(self):
         """Waits for the head of the answer."""

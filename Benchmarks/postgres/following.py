@@ -36,7 +36,7 @@ class Feed(threading.Thread):
         connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=SILENCE)
         try:
             path = f"{self.base}/_changes?feed=continuous&style=all_docs&heartbeat=1000&since={self.since}"
-            connection.request("GET", path, headers={"Authorization": self.fleet.login})
+            connection.request("GET", path, headers=self.fleet.fields)
             answer = connection.getresponse()
             if answer.status != 200:
                 if answer.status != 503:

@@ -215,7 +215,7 @@ class Load:
                 yield piece
 
         connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=600)
-        fields = {"Authorization": self.fleet.login, "Content-Type": "application/octet-stream"}
+        fields = self.fleet.fields | {"Content-Type": "application/octet-stream"}
         began = time.perf_counter()
         connection.request("PUT", "/load/large/file", pieces(), fields | {"Content-Length": str(size << 20)})
         answer = connection.getresponse()

@@ -28,7 +28,7 @@ class Node:
 
     def __init__(self, fleet, name, port=0):
         self.fleet, self.name, self.wish = fleet, name, port
-        self.process, self.port, self.starts = None, None, 0
+        self.process, self.port = None, None
         self.log = fleet.room.path(name + ".log")
 
     def start(self, patience=60):
@@ -41,7 +41,8 @@ class Node:
         if not line:
             raise Unavailable(f"the node {self.name} did not start:\n{self.log_end()}")
         self.port = json.loads(line)["port"]
-        self.starts += 1
+        if not self.fleet.signed_in:
+            self.fleet.sign_in(self)
 
     def log_end(self):
         with open(self.log, errors="replace") as file:
@@ -82,7 +83,8 @@ class Fleet:
             raise Unavailable(f"there is no {self.settle}: run `swift build -c release --product settle`, or give --settle")
         self.room = Room(name="settle-nodes")
         self.password = secrets.token_hex(8)
-        self.login = "Basic " + base64.b64encode(f"admin:{self.password}".encode()).decode()
+        basic = base64.b64encode(f"admin:{self.password}".encode()).decode()
+        self.fields, self.signed_in = {"Authorization": "Basic " + basic}, False
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SETTLE_")}
         self.environment = clean | {"SETTLE_ADMIN": "admin", "SETTLE_ADMIN_PASSWORD": self.password}
         self.cluster, self.string, self.closed = None, None, False
@@ -109,6 +111,20 @@ class Fleet:
     def start(self):
         for node in self.nodes:
             node.start()
+
+    def sign_in(self, node):
+        """Gets a session: a node that starts need not hash the password. The administrator is there for all nodes now."""
+        connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=30)
+        login = json.dumps({"name": "admin", "password": self.password})
+        connection.request("POST", "/_session", login, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise Unavailable(f"no session at {node.name}: {answer.status} {answer.read()!r}")
+        self.fields["Cookie"] = answer.getheader("Set-Cookie").split(";")[0]
+        connection.close()
+        self.signed_in = True
+        for name in ("SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"):
+            del self.environment[name]
 
     def up(self):
         return [node for node in self.nodes if node.port]
@@ -137,7 +153,7 @@ class Client:
             self.close()
             self.connection, self.place = http.client.HTTPConnection("127.0.0.1", port, timeout=self.timeout), port
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        fields = {"Authorization": self.fleet.login, "Content-Type": kind, "Accept": "*/*"}
+        fields = self.fleet.fields | {"Content-Type": kind}
         try:
             self.connection.request(method, path, data, fields)
             answer = self.connection.getresponse()

@@ -64,10 +64,14 @@ class Connection:
 
 def request(fleet, method, path, body=b""):
     """The bytes of a request."""
-    head = f"{method} {path} HTTP/1.1\r\nHost: settle\r\nAuthorization: {fleet.login}\r\nContent-Type: application/json\r\n"
-    if method in ("PUT", "POST"):
-        head += f"Content-Length: {len(body)}\r\n"
-    return head.encode() + b"\r\n" + body
+    length = f"Content-Length: {len(body)}\r\n" if method in ("PUT", "POST") else ""
+    return f"{method} {path} HTTP/1.1\r\n{head_of(fleet)}{length}\r\n".encode() + body
+
+
+def head_of(fleet):
+    """The fields of a request that are always the same."""
+    fields = {"Host": "settle", "Content-Type": "application/json"} | fleet.fields
+    return "".join(f"{name}: {value}\r\n" for name, value in fields.items())
 
 
 def rush(nodes, requests, clients, seconds):
