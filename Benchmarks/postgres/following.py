@@ -5,6 +5,7 @@ import http.client
 import json
 import threading
 import time
+import traceback
 
 from checks import complaints
 from nodes import Client, Lost
@@ -29,6 +30,9 @@ class Feed(threading.Thread):
                 self.violations.add("silence of a feed", f"of {self.node.name} for {SILENCE} s")
             except (OSError, http.client.HTTPException, ValueError):
                 time.sleep(0.02)
+            except Exception:
+                self.violations.add("an answer that a feed does not understand", traceback.format_exc())
+                return
 
     def follow(self, node):
         if node.port is None:

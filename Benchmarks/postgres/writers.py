@@ -4,6 +4,7 @@ import hashlib
 import random
 import threading
 import time
+import traceback
 from urllib.parse import quote
 
 from nodes import Client, Lost
@@ -67,6 +68,8 @@ class Writer(threading.Thread):
                 getattr(self, self.chance.choices(names, weights)[0])()
             except Stalled:
                 pass
+            except Exception:
+                self.violations.add("an answer that a writer does not understand", traceback.format_exc())
 
     def insist(self, method, path, body=None, good=(200, 201), kind="application/json"):
         """Status, answer, and whether an earlier try may have been done. Asks on until there is an answer, at any node."""
