@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage apple-plan apple-doubles \
-	tsan asan fuzz fuzz-http crash-test counts bench dist clean
+	postgres-test postgres-serve tsan asan fuzz fuzz-http crash-test counts bench dist clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -21,13 +21,13 @@ help: ## Show this list
 	@echo "New here?  make demo    see it work, on your own machine's package catalogue"
 	@echo "           make test    prove that it works"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install missing system libraries
 	@Scripts/setup.sh
 
 # The tool says which commit it was built from. Other targets don't set it, so that a commit compiles nothing anew there.
-build demo serve: export SETTLE_COMMIT := $(shell git describe --always --dirty --exclude '*' --abbrev=12 2>/dev/null)
+build demo serve postgres-serve: export SETTLE_COMMIT := $(shell git describe --always --dirty --exclude '*' --abbrev=12 2>/dev/null)
 
 build: setup ## Build the library and the tool, optimised
 	$(SWIFT) build -c release
@@ -47,6 +47,16 @@ conformance: setup ## Replay recorded CouchDB exchanges against the server, if t
 test: ## Run all tests
 	@Scripts/setup.sh --tests
 	@SWIFT="$(SWIFT)" Scripts/test.sh
+
+postgres-test: ## Run the tests with PostgreSQL, those of Scripts/postgres/suites.txt, in a cluster of their own
+	@Scripts/setup.sh --tests
+	@SWIFT="$(SWIFT)" Scripts/postgres/cluster.py run Scripts/test.sh \
+		--filter "$$(paste -sd '|' Scripts/postgres/suites.txt)"
+
+postgres-serve: ## Serve a new PostgreSQL from two nodes, on PORT and the next one (5984), until Ctrl-C
+	@Scripts/setup.sh --tests
+	$(SWIFT) build -c release --product settle
+	@Benchmarks/postgres/serve.py $(if $(PORT),--port $(PORT))
 
 format: ## Format all Swift code by .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing build dependencies. If nothing is missing, it prints nothing.
-# With --tests also those of tests: ICU, the official cases of JSON Schema, and shells that complete commands; with --counts
-# also valgrind, which counts instructions.
+# With --tests also those of tests: ICU, the official cases of JSON Schema, shells that complete commands, and PostgreSQL's
+# server, of which nothing is started; with --counts also valgrind, which counts instructions.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -17,7 +17,7 @@ missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
         printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libmicrohttpd-dev \
-            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev
+            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev libpq-dev
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -27,6 +27,7 @@ missing_on_debian() {
     pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
     pkg-config --exists libcurl || echo libcurl4-openssl-dev
     pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
+    pkg-config --exists libpq || echo libpq-dev
 }
 
 # Test data, without which the tests that read it are skipped, ICU, which tests compare the order of strings with, and shells,
@@ -37,6 +38,7 @@ missing_for_tests() {
     [[ -e /usr/include/unicode/ucol.h ]] || echo libicu-dev
     have zsh || echo zsh
     have fish || echo fish
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql
 }
 
 missing_for_counts() {
@@ -47,12 +49,22 @@ missing_for_counts() {
 missing_on_macos() {
     local installed name
     installed=$(brew list --formula)
-    for name in openssl@3 libmicrohttpd pkg-config; do
+    for name in openssl@3 libmicrohttpd libpq pkg-config; do
         # The current formula for pkg-config is called pkgconf.
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
     done
-    [[ $tests == no ]] || have fish || echo fish
+    [[ $tests == yes ]] || return 0
+    have fish || echo fish
+    compgen -G "$(brew --prefix)/opt/postgresql@*/bin/initdb" >/dev/null || echo postgresql@17
+}
+
+# While the package is installed, it makes and starts no cluster; tests make their own.
+without_cluster() {
+    local folder=/etc/postgresql-common/createcluster.d
+    trap "${as_root[*]-} rm -f $folder/settle.conf" EXIT
+    ${as_root[@]+"${as_root[@]}"} mkdir -p "$folder"
+    echo 'create_main_cluster = false' | ${as_root[@]+"${as_root[@]}"} tee "$folder/settle.conf" >/dev/null
 }
 
 install_on_debian() {
@@ -62,6 +74,7 @@ install_on_debian() {
         as_root=(sudo)
     fi
     say "installing the Debian packages: $*"
+    if [[ " $* " == *" postgresql "* ]]; then without_cluster; fi
     ${as_root[@]+"${as_root[@]}"} apt-get update -q </dev/null
     ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends "$@" </dev/null
@@ -79,7 +92,7 @@ for option in "$@"; do
 done
 require_swift
 if [[ $(uname) == Darwin ]]; then
-    have brew || fail "Homebrew is missing (https://brew.sh). It brings: openssl@3 libmicrohttpd pkg-config"
+    have brew || fail "Homebrew is missing (https://brew.sh). It brings: openssl@3 libmicrohttpd libpq pkg-config"
     missing=$(missing_on_macos)
     [[ -z $missing ]] && exit 0
     say "installing with Homebrew:" $missing
@@ -88,5 +101,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests; missing_for_counts)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl and JavaScriptCore, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, libmicrohttpd, libcurl, JavaScriptCore and libpq, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

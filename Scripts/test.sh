@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# Runs all tests. If some fail, their failures are printed again at the end.
+# Runs all tests, with a PostgreSQL of their own if one is installed. If some fail, their failures are printed again at the end.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+
+if [[ -z ${SETTLE_POSTGRES:-} ]]; then
+    if reason=$(Scripts/postgres/cluster.py available 2>&1); then
+        exec Scripts/postgres/cluster.py run Scripts/test.sh "$@"
+    fi
+    printf 'Tests with PostgreSQL are skipped: %s\n' "$reason"
+fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -1,0 +1,47 @@
+-- What the tables must be at every moment. Each statement gives a row for each violation: its kind, and what is wrong.
+-- Run by checks.py in one snapshot; by hand: psql … -f checks.sql
+
+-- The rows of the tallies are the counts of documents by their sequences.
+WITH counted AS (
+  SELECT database_id, 0::smallint AS level, sequence / 1024 AS bucket, count(*) AS documents, count(*) FILTER (WHERE flags = 1) AS deleted
+    FROM settle.documents GROUP BY 1, 2, 3
+  UNION ALL
+  SELECT database_id, 1::smallint, sequence / 1048576, count(*), count(*) FILTER (WHERE flags = 1)
+    FROM settle.documents GROUP BY 1, 2, 3)
+SELECT 'tallies differ from counts', concat_ws(' ', database_id, 'level', level, 'bucket', bucket, 'tallied', t.documents, t.deleted,
+    'counted', c.documents, c.deleted)
+  FROM counted c FULL JOIN settle.tallies t USING (database_id, level, bucket)
+  WHERE (coalesce(t.documents, 0), coalesce(t.deleted, 0)) <> (coalesce(c.documents, 0), coalesce(c.deleted, 0));
+
+-- No document has a sequence that its database has not given out.
+SELECT 'a sequence beyond the last', concat_ws(' ', database_id, encode(id, 'escape'), sequence, last_sequence)
+  FROM settle.documents JOIN settle.databases USING (database_id) WHERE sequence > last_sequence OR sequence < 1;
+
+SELECT 'a token beyond the last', concat_ws(' ', database_id, token, last_token)
+  FROM settle.contents JOIN settle.databases USING (database_id) WHERE token > last_token;
+
+SELECT 'unknown flags', concat_ws(' ', database_id, encode(id, 'escape'), flags) FROM settle.documents WHERE flags NOT BETWEEN 0 AND 3;
+
+-- Nothing belongs to no database; one that is being deleted keeps its row until the last step.
+WITH owned AS (
+  SELECT 'documents' AS what, database_id FROM settle.documents UNION SELECT 'contents', database_id FROM settle.contents
+  UNION SELECT 'tallies', database_id FROM settle.tallies UNION SELECT 'blobs', database_id FROM settle.blobs
+  UNION SELECT 'chunks', database_id FROM settle.chunks UNION SELECT 'locals', database_id FROM settle.locals
+  UNION SELECT 'settings', database_id FROM settle.settings UNION SELECT 'names', database_id FROM settle.names)
+SELECT 'rows of no database', concat_ws(' ', what, database_id)
+  FROM owned LEFT JOIN settle.databases d USING (database_id) WHERE d.database_id IS NULL;
+
+-- Every attachment that a document or a content names is there.
+WITH named AS (
+  SELECT database_id, decode(a ->> 7, 'hex') AS digest
+    FROM (SELECT database_id, attachments FROM settle.documents UNION ALL SELECT database_id, attachments FROM settle.contents) s,
+      jsonb_array_elements(convert_from(s.attachments, 'UTF8')::jsonb) a WHERE s.attachments IS NOT NULL)
+SELECT DISTINCT 'an attachment without its bytes', concat_ws(' ', database_id, encode(digest, 'hex'))
+  FROM named LEFT JOIN settle.blobs b USING (database_id, digest) WHERE b.digest IS NULL;
+
+-- And whole: in its row, or in chunks without a gap.
+SELECT 'an attachment that is not whole', concat_ws(' ', b.database_id, encode(b.digest, 'hex'), b.length, s.bytes, s.chunks, s.last)
+  FROM settle.blobs b LEFT JOIN LATERAL (
+    SELECT sum(length(bytes)) AS bytes, count(*) AS chunks, max(number) - min(number) + 1 AS last
+      FROM settle.chunks c WHERE c.database_id = b.database_id AND c.digest = b.digest) s ON b.content IS NULL
+  WHERE coalesce(length(b.content), s.bytes, 0) <> b.length OR s.chunks <> s.last;
