@@ -4,6 +4,8 @@
 # SETTLE_CONFORMANCE names the corpus. With topics it fails when any of their steps fails. Without, it replays the
 # topics that the server supports, and fails when fewer steps of one pass than Scripts/conformance-floors.txt
 # requires. docs/COMPATIBILITY.md lists the differences behind the remaining steps.
+# With SETTLE_TEST_ENGINE=postgres the databases are in the PostgreSQL of SETTLE_TEST_POSTGRES, as
+# `Scripts/postgres/cluster.py run` sets it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +15,14 @@ topics=("$@")
 (($# > 0)) || mapfile -t topics < <(cut -d ' ' -f 1 "$floors")
 
 folder=$(mktemp -d)
-SETTLE_ADMIN_PASSWORD=admin .build/debug/settle serve --admin admin --data "$folder/data" --port 0 --json >"$folder/out" &
+store=(--data "$folder/data")
+if [[ ${SETTLE_TEST_ENGINE:-} == postgres ]]; then
+    .build/debug/settle postgres migrate --postgres "$SETTLE_TEST_POSTGRES_OWNER" \
+        --postgres-password-file "$SETTLE_TEST_POSTGRES_OWNER_PASSWORD_FILE"
+    store=(--postgres "$SETTLE_TEST_POSTGRES" --postgres-password-file "$SETTLE_TEST_POSTGRES_PASSWORD_FILE"
+        --index-dir "$folder/indexes")
+fi
+SETTLE_ADMIN_PASSWORD=admin .build/debug/settle serve --admin admin "${store[@]}" --port 0 --json >"$folder/out" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 for _ in $(seq 100); do

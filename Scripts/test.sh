@@ -3,7 +3,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ -z ${SETTLE_POSTGRES:-} ]]; then
+if [[ -z ${SETTLE_TEST_POSTGRES:-} ]]; then
     if reason=$(Scripts/postgres/cluster.py available 2>&1); then
         exec Scripts/postgres/cluster.py run Scripts/test.sh "$@"
     fi

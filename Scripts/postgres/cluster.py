@@ -11,9 +11,9 @@
 
     --durable  with fsync        --standby  with a synchronous standby        --tls  with a certificate, and nothing without TLS
 
-The variables: SETTLE_POSTGRES (a connection string of the role settle_app, all hosts in it), SETTLE_POSTGRES_PASSWORD_FILE,
-the same two with _OWNER and _SUPERUSER, SETTLE_POSTGRES_FOLDER, and with --tls SETTLE_POSTGRES_ROOT_CERTIFICATE. Root lets the
-user postgres run it. SETTLE_POSTGRES_BIN names the folder of initdb if it is not where packages put it.
+The variables: SETTLE_TEST_POSTGRES (a connection string of the role settle_app, all hosts in it), SETTLE_TEST_POSTGRES_PASSWORD_FILE,
+the same two with _OWNER and _SUPERUSER, SETTLE_TEST_POSTGRES_FOLDER, and with --tls SETTLE_TEST_POSTGRES_ROOT_CERTIFICATE. Root lets the
+user postgres run it. SETTLE_TEST_POSTGRES_BIN names the folder of initdb if it is not where packages put it.
 """
 import contextlib
 import glob
@@ -55,12 +55,12 @@ def binaries():
     packages = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin")
     found = [path for package in packages for path in glob.glob(package)]
     found.sort(key=lambda path: int("".join(filter(str.isdigit, path))), reverse=True)
-    wish = os.environ.get("SETTLE_POSTGRES_BIN")
+    wish = os.environ.get("SETTLE_TEST_POSTGRES_BIN")
     for place in [wish] if wish else [os.path.dirname(os.path.realpath(shutil.which("initdb") or "/")), *found]:
         if all(os.access(os.path.join(place, name), os.X_OK) for name in ("initdb", "postgres", "psql")):
             return place
     raise Unavailable(f"there is no initdb in {wish}" if wish else (
-        "there is no initdb: install the package postgresql, or name its folder in SETTLE_POSTGRES_BIN"))
+        "there is no initdb: install the package postgresql, or name its folder in SETTLE_TEST_POSTGRES_BIN"))
 
 
 def identity():
@@ -306,12 +306,12 @@ class Cluster:
         return done.stdout.strip()
 
     def variables(self):
-        values = {"SETTLE_POSTGRES_FOLDER": self.room.folder}
+        values = {"SETTLE_TEST_POSTGRES_FOLDER": self.room.folder}
         for part, role in (("", "settle_app"), ("_OWNER", "settle_owner"), ("_SUPERUSER", "postgres")):
-            values["SETTLE_POSTGRES" + part] = self.string(role)
-            values[f"SETTLE_POSTGRES{part}_PASSWORD_FILE"] = self.files[role]
+            values["SETTLE_TEST_POSTGRES" + part] = self.string(role)
+            values[f"SETTLE_TEST_POSTGRES{part}_PASSWORD_FILE"] = self.files[role]
         if self.certificate:
-            values["SETTLE_POSTGRES_ROOT_CERTIFICATE"] = self.certificate
+            values["SETTLE_TEST_POSTGRES_ROOT_CERTIFICATE"] = self.certificate
         return values
 
 

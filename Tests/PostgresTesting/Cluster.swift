@@ -8,35 +8,35 @@ package enum Cluster {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// Whether there is one.
-    package static let isThere = environment["SETTLE_POSTGRES"] != nil
+    package static let isThere = environment["SETTLE_TEST_POSTGRES"] != nil
 
     /// What a test without it says.
-    package static let absence = "needs PostgreSQL: install it, or set SETTLE_POSTGRES to a connection string"
+    package static let absence = "needs PostgreSQL: install it, or set SETTLE_TEST_POSTGRES to a connection string"
 
     /// How a node of the tests connects.
     package static func configuration(node: String? = nil) throws -> PostgresConfiguration {
-        let text = environment["SETTLE_POSTGRES"] ?? ""
-        return try PostgresConfiguration(text, passwordFile: environment["SETTLE_POSTGRES_PASSWORD_FILE"], node: node)
+        let text = environment["SETTLE_TEST_POSTGRES"] ?? ""
+        return try PostgresConfiguration(text, passwordFile: environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"], node: node)
     }
 
     /// The port on loopback.
     package static var port: Int {
-        let words = (environment["SETTLE_POSTGRES"] ?? "").split(separator: " ")
+        let words = (environment["SETTLE_TEST_POSTGRES"] ?? "").split(separator: " ")
         return words.first { $0.hasPrefix("port=") }.flatMap { Int($0.dropFirst(5)) } ?? 5432
     }
 
     /// How a node connects by way of a proxy.
     package static func configuration(port: Int) throws -> PostgresConfiguration {
-        let words = (environment["SETTLE_POSTGRES"] ?? "").split(separator: " ").filter { !$0.hasPrefix("port=") }
+        let words = (environment["SETTLE_TEST_POSTGRES"] ?? "").split(separator: " ").filter { !$0.hasPrefix("port=") }
         return try PostgresConfiguration(
             (words + ["port=\(port)"]).joined(separator: " "),
-            passwordFile: environment["SETTLE_POSTGRES_PASSWORD_FILE"])
+            passwordFile: environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"])
     }
 
     /// The owner's role, which may make the tables.
     package static func owner() throws -> PostgresConfiguration {
-        let text = environment["SETTLE_POSTGRES_OWNER"] ?? environment["SETTLE_POSTGRES"] ?? ""
-        let file = environment["SETTLE_POSTGRES_OWNER_PASSWORD_FILE"] ?? environment["SETTLE_POSTGRES_PASSWORD_FILE"]
+        let text = environment["SETTLE_TEST_POSTGRES_OWNER"] ?? environment["SETTLE_TEST_POSTGRES"] ?? ""
+        let file = environment["SETTLE_TEST_POSTGRES_OWNER_PASSWORD_FILE"] ?? environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"]
         return try PostgresConfiguration(text, passwordFile: file)
     }
 
