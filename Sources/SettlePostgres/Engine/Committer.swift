@@ -12,16 +12,13 @@ final class Committer: Sendable {
     private let pool: PostgresPool
     /// The name of this node among the leases.
     private let node: String
-    /// The name of this engine among the marks.
-    private let marker: String
-    private let lastMark = Guarded<Int64>(0)
-    /// How long a commit may take, and how long it may take to find out how it ended.
-    private static let patience: Duration = .seconds(10)
+    private let marks: CommitMarks
+    /// How long a commit may take, and then how long it may take to find out how it ended.
+    private static let patience: Duration = .seconds(5)
     private static let retries = 5
 
-    init(_ database: Int64, _ pool: PostgresPool, node: String) {
-        (self.database, self.pool, self.node) = (database, pool, node)
-        marker = node + "-" + SecureRandom.hexadecimal(bytes: 4)
+    init(_ database: Int64, _ pool: PostgresPool, _ marks: CommitMarks, node: String) {
+        (self.database, self.pool, self.marks, self.node) = (database, pool, marks, node)
     }
 
     /// How the commit of a group ended.
@@ -82,7 +79,7 @@ final class Committer: Sendable {
         }
         var tallies = Tallies()
         let calls = try merged.calls(database, &state, &tallies)
-        let mark = nextMark()
+        let mark = marks.next()
         try finish(
             calls + (tallies.call(database).map { [$0] } ?? []) + [advance(to: state), self.mark(mark)], connection,
             mark)
@@ -132,7 +129,7 @@ final class Committer: Sendable {
                 return result
             }
             if let failure = link.failure { throw failure }
-            let mark = nextMark()
+            let mark = marks.next()
             do { try finish(calls + [advance(to: session.state), self.mark(mark)], connection, mark) } catch let failure
                 as PostgresFailure
             { throw failure.error }
@@ -163,8 +160,7 @@ final class Committer: Sendable {
             if connection.warnings == warnings { return }
         } catch PostgresFailure.broken {}
         guard try isCommitted(mark) else {
-            throw DatabaseError(
-                .unavailable, "the connection to PostgreSQL broke before the commit; nothing was written, try again")
+            throw PostgresFailure.broken("the commit was not done; nothing was written")
         }
     }
 
@@ -179,7 +175,7 @@ final class Committer: Sendable {
                     let results = try connection.run(
                         [
                             PostgresCall(.begin), PostgresCall(.waitInLine, .integer(database)),
-                            PostgresCall(.findMark, .integer(database), .text(marker)), PostgresCall(.commit),
+                            PostgresCall(.findMark, .integer(database), .text(marks.name)), PostgresCall(.commit),
                         ], within: max(deadline - .now, .milliseconds(100)))
                     guard results[3].tag == "COMMIT", connection.warnings == warnings else {
                         throw PostgresFailure.broken("the standby was not waited for")
@@ -208,11 +204,21 @@ final class Committer: Sendable {
     }
 
     private func mark(_ number: Int64) -> PostgresCall {
-        PostgresCall(.mark, .integer(database), .text(marker), .integer(number))
+        PostgresCall(.mark, .integer(database), .text(marks.name), .integer(number))
     }
+}
 
-    private func nextMark() -> Int64 {
-        lastMark.withLock { last in
+/// The marks of this process: each commit writes the next number under the process's name, in every database.
+final class CommitMarks: Sendable {
+    /// A name that no other process has, nor an earlier one of this node.
+    let name: String
+    private let last = Guarded<Int64>(0)
+
+    init(node: String) { name = node + "-" + SecureRandom.hexadecimal(bytes: 6) }
+
+    /// The number of the next commit.
+    func next() -> Int64 {
+        last.withLock { last in
             last += 1
             return last
         }

@@ -56,8 +56,8 @@ final class FollowedState: Sendable {
                         changesDocuments: next.sequence > old.sequence), state.listener
                 )
             }
-            guard let notice else { return }
             settings.expect(next.settingsAge)
+            guard let notice else { return }
             listener?(notice)
             state.withLock { $0.announcedDesignAge = max($0.announcedDesignAge, next.designAge) }
         }

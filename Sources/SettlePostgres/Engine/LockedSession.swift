@@ -65,34 +65,13 @@ final class LockedSession: WriteSession {
 
     /// The statements of what was changed and not sent, without those that end the transaction.
     func takeCalls() throws -> [PostgresCall] {
-        var set = changes.set
-        let calls: [PostgresCall]
-        if set.isEmpty {
-            calls = []
-        } else {
-            var tallies = Tallies()
-            let written = try set.calls(database, &state, &tallies)
-            calls = written + (tallies.call(database).map { [$0] } ?? [])
-        }
-        // What was sent is what is stored now.
-        for (id, change) in set.documents {
-            switch change {
-            case .write:
-                if let record = changes.documents[id]?.record {
-                    set.expected[id] = ChangeSet.Base(sequence: record.sequence.number, flags: record.flags)
-                }
-            case .tree(let record):
-                set.expected[id]?.edition += 1
-                set.expected[id]?.flags = record.flags
-            case .remove: set.expected[id] = ChangeSet.Base()
-            case .superseded: break
-            }
-        }
-        var rest = ChangeSet()
-        rest.expected = set.expected
-        rest.records = [:]
-        (changes.set, changes.places, changes.bytes) = (rest, [:], 0)
-        return calls
+        let set = changes.set
+        // What was sent is stored now, and is read again if somebody asks. So memory does not grow with the write.
+        (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
+        guard !set.isEmpty else { return [] }
+        var tallies = Tallies()
+        let written = try set.calls(database, &state, &tallies)
+        return written + (tallies.call(database).map { [$0] } ?? [])
     }
 
     /// Sends what was changed, so that questions see it.

@@ -36,14 +36,15 @@ final class PostgresEngine: StorageEngine {
     private static let attempts = 3
 
     init(
-        _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, state: DatabaseState,
+        _ database: Int64, _ pool: PostgresPool, _ configuration: PostgresConfiguration, _ marks: CommitMarks,
+        state: DatabaseState,
         ring: @escaping @Sendable (Int64, DatabaseState) -> Void, onClose: @escaping @Sendable () -> Void
     ) {
         (self.database, self.pool, self.configuration) = (database, pool, configuration)
         (self.ring, self.onClose) = (ring, onClose)
         settings = SettingsCache(database, pool)
         tokens = ContentTokens(database, pool)
-        committer = Committer(database, pool, node: configuration.node)
+        committer = Committer(database, pool, marks, node: configuration.node)
         followed = FollowedState(state)
     }
 
@@ -97,8 +98,11 @@ final class PostgresEngine: StorageEngine {
         return try body(reader)
     }
 
+    /// Whether it was closed.
+    var isClosed: Bool { closed.withLock { $0 } }
+
     private func checkOpen() throws {
-        guard !closed.withLock({ $0 }) else { throw DatabaseError(.closed, "the database was closed") }
+        guard !isClosed else { throw DatabaseError(.closed, "the database was closed") }
     }
 
     // MARK: - Writing
@@ -161,8 +165,10 @@ final class PostgresEngine: StorageEngine {
 
     /// Runs a closure while the row of the database is locked.
     private func locked<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        guard case .alone = line.enter(WriteLine.Place(nil)) else {
-            throw DatabaseError(.storage, "a write lost its turn; nothing was written")
+        switch line.enter(WriteLine.Place(nil)) {
+        case .alone: break
+        case .ended(.failed(let error)): throw error
+        case .lead, .ended: throw DatabaseError(.storage, "a write lost its turn; nothing was written")
         }
         defer { line.leave() }
         return try committer.locked(settings, followed) { session in

@@ -27,9 +27,9 @@ final class SettingsCache: Sendable {
         return try read(link)
     }
 
-    /// Forgets settings of another age.
+    /// Forgets settings older than an age.
     func expect(_ age: Int64) {
-        known.withLock { if let values = $0, values.age != age { $0 = nil } }
+        known.withLock { if let values = $0, values.age < age { $0 = nil } }
     }
 
     private func read(_ link: any PostgresLink) throws -> Values {

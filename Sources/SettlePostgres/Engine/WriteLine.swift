@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// The line in which the writes of one database on this node wait: locked sessions one by one, change sets in groups.
@@ -24,6 +25,8 @@ final class WriteLine: Sendable {
         let set: ChangeSet?
         let bytes: Int
         let actions: [@Sendable () -> Void]
+        /// When the thread came into the line.
+        let start = ContinuousClock.now
         private let semaphore = DispatchSemaphore(value: 0)
         private let signal = Guarded<Signal?>(nil)
 
@@ -50,6 +53,8 @@ final class WriteLine: Sendable {
     private let state = Guarded(State())
     private static let largestGroup = 256
     private static let mostBytes = 8 << 20
+    /// How long a thread waits for its turn. Turns are short unless PostgreSQL does not answer.
+    private static let patience: Duration = .seconds(10)
 
     /// Waits for a turn.
     func enter(_ place: Place) -> Place.Signal {
@@ -67,6 +72,7 @@ final class WriteLine: Sendable {
     private func callNext() {
         let next = state.withLock { state -> (Place, Place.Signal)? in
             guard !state.isBusy, let first = state.waiting.popFirst() else { return nil }
+            if first.start + Self.patience < .now { return (first, .ended(.failed(Self.impatient))) }
             state.isBusy = true
             guard first.set != nil else { return (first, .alone) }
             var (group, bytes) = ([first], first.bytes)
@@ -79,7 +85,13 @@ final class WriteLine: Sendable {
             }
             return (first, .lead(group))
         }
-        if let (place, signal) = next { place.wake(signal) }
+        guard let (place, signal) = next else { return }
+        place.wake(signal)
+        if case .ended = signal { callNext() }
+    }
+
+    private static var impatient: DatabaseError {
+        DatabaseError(.unavailable, "the writes before this one got no answer from PostgreSQL; nothing was written, try again")
     }
 }
 

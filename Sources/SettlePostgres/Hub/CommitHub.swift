@@ -57,8 +57,11 @@ final class CommitHub: Sendable {
     /// Follows a database from now on.
     func add(_ engine: PostgresEngine) { state.withLock { $0.open[engine.database] = Weak(engine: engine) } }
 
-    /// Follows a database no more.
-    func remove(_ database: Int64) { state.withLock { $0.open[database] = nil } }
+    /// Follows a database no more, unless another engine of it is open.
+    func remove(_ database: Int64) {
+        guard engine(database)?.isClosed ?? true else { return }
+        state.withLock { $0.open[database] = nil }
+    }
 
     /// Tells other nodes about a commit of this one, soon.
     func ring(_ database: Int64, _ newest: DatabaseState) { state.updateForOne { $0.rung[database] = newest } }
@@ -98,6 +101,7 @@ final class CommitHub: Sendable {
             while try !isStopped && house.destroyOne() {}
             for number in state.withLock({ Array($0.open.keys) }) {
                 while try !isStopped && house.collectUploads(of: number) > 0 {}
+                try house.forgetMarks(of: number)
             }
         } catch {
             // The server is away; the next round does it.

@@ -8,7 +8,7 @@ enum PostgresStatement: Hashable, Sendable {
     // A session.
     case setUp, format, rights, listen, notify, allowIdle
     // A database as a whole.
-    case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMark, settings
+    case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMarks, settings
     // Documents.
     case documents(Columns)
     case changes(Columns, Direction)
@@ -69,7 +69,7 @@ enum PostgresStatement: Hashable, Sendable {
     private static let constant: [PostgresStatement] = [
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
         .format, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance, .reserveTokens, .mark,
-        .findMark, .waitInLine, .removeMark, .settings, .countAll, .countChanges, .editions,
+        .findMark, .waitInLine, .removeMarks, .settings, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,
         .putBlobs, .removeBlobs, .newUpload, .prolongUpload, .putChunk, .chunk, .uploadsThere, .dropUploads,

@@ -44,6 +44,9 @@ struct Housekeeping: Sendable {
         }
     }
 
+    /// Removes marks of processes that have not written for a day.
+    func forgetMarks(of database: Int64) throws { _ = try run(PostgresCall(.removeMarks, .integer(database))) }
+
     private func run(_ call: PostgresCall) throws -> Int {
         try pool.with { connection in
             do { return try connection.run([call])[0].changed } catch let failure as PostgresFailure {

@@ -13,6 +13,7 @@ public final class PostgresStore: Sendable {
     let configuration: PostgresConfiguration
     private let options: DatabaseOptions
     private let hub: CommitHub
+    private let marks: CommitMarks
     let record: PostgresRecord
     private let servedRecord: any ServerRecord
     let uploads = UploadFolder()
@@ -47,6 +48,7 @@ public final class PostgresStore: Sendable {
         self.options = options
         pool = PostgresPool(configuration)
         hub = CommitHub(pool)
+        marks = CommitMarks(node: configuration.node)
         record = PostgresRecord(pool, place: configuration.place)
         servedRecord = try wrap(record)
         try checkRights()
@@ -108,7 +110,7 @@ public final class PostgresStore: Sendable {
 
     private func engine(_ row: Row) -> PostgresEngine {
         let engine = PostgresEngine(
-            row.number, pool, configuration, state: row.state, ring: { [hub] in hub.ring($0, $1) },
+            row.number, pool, configuration, marks, state: row.state, ring: { [hub] in hub.ring($0, $1) },
             onClose: { [hub] in hub.remove(row.number) })
         hub.add(engine)
         return engine
@@ -174,17 +176,26 @@ public final class PostgresStore: Sendable {
     }
 
     private func open(_ row: Row) throws -> Database {
-        try open.withLock { open in
-            if let database = open[row.number]?.database, !database.isClosed { return database }
-            let engine = engine(row)
-            let database = try Database.make(on: engine, options: options)
-            engine.onDeletion { [weak database] in database?.close() }
-            open[row.number] = Open(name: row.name, database: database, engine: engine)
+        if let database = opened(row.number) { return database }
+        // Made without the lock, as it asks PostgreSQL; of two that are made at once one is used.
+        let engine = engine(row)
+        let made = try Database.make(on: engine, options: options)
+        return open.withLock { open in
+            if let database = open[row.number]?.database, !database.isClosed {
+                return database
+            }
+            hub.add(engine)
+            engine.onDeletion { [weak made] in made?.close() }
+            open[row.number] = Open(name: row.name, database: made, engine: engine)
             if open.count > 64, open.count > 2 * open.values.count(where: { $0.database != nil }) {
                 open = open.filter { $0.value.database != nil }
             }
-            return database
+            return made
         }
+    }
+
+    private func opened(_ number: Int64) -> Database? {
+        open.withLock { open in open[number]?.database.flatMap { $0.isClosed ? nil : $0 } }
     }
 
     /// Takes the state of a database as somebody has read it by a question that was sent at a moment.
