@@ -43,6 +43,7 @@ public enum StorageEngineSuite {
             ("records", records), ("order", order), ("many counts", manyCounts), ("rollback", rollback),
             ("parts", parts), ("removal", removal),
             ("contents", contents), ("conflicts", conflicts), ("local documents", locals), ("blobs", blobs),
+            ("large contents", largeContents),
             ("settings", settings), ("journal", journal), ("actions after a commit", commitActions),
             ("snapshots", snapshots), ("commits", commits), ("threads", threads),
             ("maintenance", maintenance), ("closing", closing),

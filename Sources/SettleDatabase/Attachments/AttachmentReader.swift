@@ -7,7 +7,7 @@
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)
-        case file(FileHandleReader)
+        case stored(any BlobReader)
     }
 
     private var source: Source
@@ -29,16 +29,7 @@ public final class AttachmentReader {
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return
         }
-        guard let path = store.path(of: record.digest) else {
-            throw DatabaseError(.attachmentMissing, "the content \(record.digest) is not in the database")
-        }
-        do {
-            let file = try FileHandleReader(path: path)
-            try file.seek(to: range.lowerBound)
-            source = .file(file)
-        } catch {
-            throw DatabaseError(.attachmentMissing, "the file of an attachment's content is missing", cause: error)
-        }
+        source = .stored(try store.open(record, from: range.lowerBound))
     }
 
     /// The next piece of the content, never empty, or `nil` at the end.
@@ -48,7 +39,7 @@ public final class AttachmentReader {
         while remaining > 0 {
             let piece = try readStored()
             if piece.isEmpty {
-                throw DatabaseError(.attachmentMissing, "the file of an attachment's content was cut short")
+                throw DatabaseError(.attachmentMissing, "the stored content of an attachment was cut short")
             }
             remaining -= Int64(piece.count)
             guard let gzip else { return piece }
@@ -75,7 +66,7 @@ public final class AttachmentReader {
         let most = gzip == nil ? Self.pieceLength : Self.compressedPieceLength
         let count = Int(min(Int64(most), remaining))
         switch source {
-        case .file(let file): return try file.read(upTo: count)
+        case .stored(let reader): return try reader.read(upTo: count)
         case .memory(let bytes):
             source = .memory(bytes.dropFirst(count))
             return Array(bytes.prefix(count))

@@ -23,9 +23,10 @@ public final class AttachmentWriter {
     private var length: Int64 = 0
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
-    private var file: (path: String, writer: FileHandleWriter)?
-    /// The file of an unfinished download.
-    private var place: PartialBlobs.Place?
+    /// Where a content goes that is too large for a row.
+    private var stored: (any BlobWriter)?
+    /// The same writer if it continues an unfinished download.
+    private var resumed: (any ResumableBlobWriter)?
     private var isFinished = false
 
     init(store: BlobStore, contentType: String, encoding: DocumentAttachment.Encoding?) throws {
@@ -46,25 +47,22 @@ public final class AttachmentWriter {
         gzip = nil
         self.encoding = encoding
         check = encoding == .gzip ? try GzipCheck() : nil
-        guard length > Int64(BlobStore.largestInRow), let place = try store.partial.take(digest, length: length) else {
-            return
-        }
-        self.place = place
-        file = (place.path, try FileHandleWriter(path: place.path, goesOn: true))
-        let reader = try FileHandleReader(path: place.path)
-        guard try reader.size() <= length else {
-            file = (place.path, try FileHandleWriter(path: place.path))
-            return
-        }
-        do { try takeLeft(reader) } catch let error as DatabaseError where error.code == .invalid {
+        guard length > Int64(BlobStore.largestInRow),
+            let resumed = try store.storage?.resumedBlob(digest, length: length)
+        else { return }
+        (stored, self.resumed) = (resumed, resumed)
+        do { try takeLeft(resumed.storedBytes()) } catch let error as DatabaseError where error.code == .invalid {
             // The remaining bytes are damaged, so writing starts over.
             (md5, sha256, check, self.length) = (MD5(), SHA256(), try GzipCheck(), 0)
-            file = (place.path, try FileHandleWriter(path: place.path))
+            try resumed.restart()
+        } catch {
+            resumed.discard()
+            throw error
         }
         encodedLength = self.length
     }
 
-    private func takeLeft(_ reader: FileHandleReader) throws {
+    private func takeLeft(_ reader: any BlobReader) throws {
         while case let piece = try reader.read(upTo: 256 * 1024), !piece.isEmpty {
             try piece.withUnsafeBytes { bytes in
                 try check?.take(bytes)
@@ -79,12 +77,7 @@ public final class AttachmentWriter {
     package var storedLength: Int64 { encodedLength }
 
     /// Discards the bytes written so far.
-    package func discard() { place = nil }
-
-    /// Unfinished content leaves no file, unless another writer may resume it.
-    deinit {
-        if let file, place == nil || encodedLength == 0 { try? removeIfThere(file.path) }
-    }
+    package func discard() { resumed?.discard() }
 
     /// Writes the next piece of the content.
     ///
@@ -117,36 +110,33 @@ public final class AttachmentWriter {
         guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
             throw DatabaseError(.storage, "the digest of an attachment could not be computed")
         }
-        let isFile = file != nil
+        // Pinned before the content can be found by its digest; otherwise a running compaction could remove it.
+        let pin = store.pins.pin(blob)
+        let finished = try stored?.finish(as: blob)
         let record = BlobRecord(
-            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
-        // Pinned before the file has its name; otherwise a running compaction could remove it.
-        let pending = store.pin(record)
-        if let file {
-            try file.writer.synchronize()
-            try store.adopt(file.path, as: blob)
-        }
-        (file, place) = (nil, nil)
+            digest: blob, md5: digest.md5, length: encodedLength, content: finished == nil ? inMemory : nil,
+            isFile: finished != nil, place: finished?.place)
+        (stored, resumed) = (nil, nil)
         return DocumentAttachment(
             name: name, contentType: contentType, revpos: 0, digest: digest, length: check?.length ?? length,
-            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
+            encodedLength: encodedLength, encoding: encoding, blob: blob,
+            pending: PendingBlob(record, pin, finished?.pin))
     }
 
     private static var alreadyFinished: DatabaseError {
         DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
     }
 
-    /// Stores a piece: in memory while the content is small, then in a file.
+    /// Stores a piece: in memory while the content is small, then in the storage of large contents.
     private func keep(_ bytes: UnsafeRawBufferPointer) throws {
         try check?.take(bytes)
         md5.update(bytes)
         sha256.update(bytes)
         encodedLength += Int64(bytes.count)
-        if let file { return try file.writer.write(bytes) }
+        if let stored { return try stored.write(bytes) }
         inMemory.append(contentsOf: bytes)
-        guard inMemory.count > BlobStore.largestInRow, let path = try store.newFile() else { return }
-        let writer = try FileHandleWriter(path: path)
-        file = (path, writer)
+        guard inMemory.count > BlobStore.largestInRow, let writer = try store.storage?.newBlob() else { return }
+        stored = writer
         try inMemory.withUnsafeBytes { try writer.write($0) }
         inMemory = []
     }

@@ -26,16 +26,15 @@ final class PartialBlobs: Sendable {
         deinit { release() }
     }
 
-    private let files: DatabaseFiles?
+    private let files: DatabaseFiles
     private let taken = Guarded<Set<String>>([])
 
-    init(files: DatabaseFiles?) { self.files = files }
+    init(files: DatabaseFiles) { self.files = files }
 
-    /// The file of a content; `nil` in memory, or if another writer uses it.
+    /// The file of a content; `nil` if another writer uses it.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, or `closed` if the database was deleted.
     func take(_ digest: AttachmentDigest, length: Int64) throws -> Place? {
-        guard let files else { return nil }
         guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
         let folder = files.partialAttachments
         try makePrivateFolder(folder)
@@ -46,7 +45,6 @@ final class PartialBlobs: Sendable {
 
     /// Removes those that are not being written.
     func removeAll() {
-        guard let files else { return }
         taken.withLock { taken in
             for name in (try? FileManager.default.contentsOfDirectory(atPath: files.partialAttachments)) ?? []
             where !taken.contains(name) {

@@ -22,8 +22,8 @@ extension DocumentEditor {
             guard names.insert(Array(attachment.name.utf8)).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
-            if let pending = attachment.pending, blobs.isPinned(pending.record.digest), blobs.has(pending.record) {
-                try writer.put(.blob(pending.record))
+            if let pending = blobs.storable(attachment.pending) {
+                try writer.put(.blob(pending))
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(
                     .attachmentMissing,

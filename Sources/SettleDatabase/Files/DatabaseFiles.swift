@@ -38,6 +38,11 @@ struct DatabaseFiles: Sendable {
     /// Whether a folder contains a database.
     static func exist(in folder: String) -> Bool { FileStatus(path: folder + "/" + databaseName) != nil }
 
+    /// The sizes of the database's own file and its log.
+    var size: Int64 {
+        [database, database + "-wal"].reduce(0) { $0 + (FileHandleReader.size(ofFileAt: $1) ?? 0) }
+    }
+
     /// Creates the folder and its subfolders.
     func create() throws {
         // First, so that an error names it.

@@ -1,8 +1,6 @@
 extension Database {
     /// How many contents of attachments are looked at in one go; what bounds the memory of a collection.
     private static let blobsAtOnce = 50_000
-    /// How many files are removed while other writers wait.
-    private static let filesAtOnce = 100
 
     /// Removes the contents of attachments that no kept revision holds; returns how many.
     ///
@@ -21,7 +19,7 @@ extension Database {
             if !suspects.isEmpty {
                 removed += try engine.hold { writer in
                     try clear(&suspects, changedSince: sequence)
-                    let doomed = suspects.filter { !blobs.isPinned($0) }
+                    let doomed = suspects.filter { !blobs.pins.contains($0) }
                     for digest in doomed { try writer.remove(.blob(digest)) }
                     return doomed.count
                 }
@@ -33,21 +31,14 @@ extension Database {
         return removed
     }
 
-    /// Removes the files that no row names: those of contents removed before, and those a crash has left,
-    /// and contents of which the rest has not come.
+    /// Removes the large contents that no row names.
     ///
     /// Rows that were removed must be gone from the disk for good before this begins, or a loss of power could bring back
-    /// a row without its file. Each step is a write, so that no transaction is open that has yet to commit the row.
-    func collectBlobFiles() throws {
-        blobs.partial.removeAll()
-        let doomed = try blobs.digestsOfFiles().filter { digest in try engine.read { try $0.blob(digest) } == nil }
-        for start in stride(from: 0, to: doomed.count, by: Self.filesAtOnce) {
-            try engine.hold { writer in
-                for digest in doomed[start..<min(start + Self.filesAtOnce, doomed.count)] {
-                    try blobs.removeFile(of: digest) { try writer.blob(digest) != nil }
-                }
-            }
-        }
+    /// a row without its content. Each step is a write, so that no transaction is open that has yet to commit the row.
+    func collectStoredBlobs() throws {
+        try blobs.storage?.collect(
+            row: { digest in try engine.read { try $0.blob(digest) } },
+            hold: { remove in try engine.hold { writer in try remove { try writer.blob($0) } } })
     }
 
     /// Takes out of the suspects what documents changed after a sequence hold.

@@ -38,7 +38,7 @@ extension Database {
         if options.sharing == nil { result.blobs = try collectBlobs(progress) }
         try noteCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectBlobFiles() }
+        if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
         result.bytes = try before - engine.maintain(.measure).bytes - blobs.sizeOnDisk()
         return result

@@ -10,7 +10,7 @@ extension Database {
                 contested: try reader.count(.conflicted(.deletion, DocumentRange())),
                 blobs: try countBlobs(in: reader),
                 lastSequence: try reader.lastSequence, fileSize: try engine.maintain(.measure).bytes,
-                attachmentFilesSize: blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))
+                attachmentFilesSize: try blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))
         }
     }
 

@@ -16,7 +16,7 @@ extension Database {
         let needed = try setting(Self.neededContentsSetting).flatMap { Int64($0) } ?? 0
         let old = max(0, payload.apart - needed)
         return DatabaseSizes(
-            file: max(disk.bytes, blobs.databaseFileSize() ?? disk.bytes) + payload.attachmentFiles,
+            file: max(disk.bytes, files?.size ?? disk.bytes) + payload.attachmentFiles,
             active: max(0, disk.bytes - disk.freeBytes - old) + payload.attachmentFiles,
             external: payload.winners + payload.apart - old + payload.attachments)
     }

@@ -17,7 +17,7 @@ public struct MaintenanceReport: Sendable {
     public var isDurable = false
     /// Of a check: what is wrong, in words.
     public var problems: [String] = []
-    /// Of measuring: the size of what is kept on disk, in bytes, without files of attachments.
+    /// Of measuring: the size of what is kept on disk, in bytes, without contents of attachments that are not in their rows.
     public var bytes: Int64 = 0
     /// Of measuring: how much of that is not in use, in bytes.
     public var freeBytes: Int64 = 0
@@ -36,7 +36,7 @@ public struct StoragePayload: Sendable, Hashable {
     public var apart: Int64
     /// Contents of attachments, as they are stored.
     public var attachments: Int64
-    /// Those of them that have files of their own.
+    /// Those of them that are not in their rows.
     public var attachmentFiles: Int64
 
     /// Makes figures.

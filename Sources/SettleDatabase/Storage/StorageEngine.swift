@@ -30,6 +30,10 @@ public protocol StorageEngine: Sendable {
     /// The leases of the database's jobs; `nil`, which is the default, where one process has the database.
     var leases: (any JobLeases)? { get }
 
+    /// Where the contents of large attachments are; `nil`, which is the default, for the database's own place: files beside it, or
+    /// rows in memory.
+    var blobs: (any BlobStorage)? { get }
+
     /// Whether this thread is inside a write, and so sees what is not committed.
     var isWriting: Bool { get }
 
@@ -85,6 +89,9 @@ extension StorageEngine {
 
     /// One process has the database, so its jobs need no leases.
     public var leases: (any JobLeases)? { nil }
+
+    /// The database keeps them itself.
+    public var blobs: (any BlobStorage)? { nil }
 
     /// Throws ``NotAtHand``.
     public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }

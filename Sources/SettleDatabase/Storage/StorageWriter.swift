@@ -17,6 +17,9 @@ public protocol StorageWriter: StorageReader {
     func removeContent(at token: UInt64) throws
 
     /// Writes a side record in place of the one with its key; the content of an attachment that is there stays as it is.
+    ///
+    /// - Throws: ``DatabaseError`` of the storage; with code `attachmentMissing`, here or at the commit, for a new row that names a
+    ///   place (``BlobRecord/place``) which is not pinned any more.
     func put(_ record: SideRecord) throws
 
     /// Removes the side record with a key, if there is one.

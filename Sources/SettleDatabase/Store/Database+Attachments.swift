@@ -93,8 +93,7 @@ extension Database {
         guard range == nil || !expands else {
             throw DatabaseError(.invalid, "\"\(attachment.name)\" is compressed; a range of it can't be read")
         }
-        let pending = blobs.isPinned(attachment.blob) ? attachment.pending?.record : nil
-        let stored = try pending ?? engine.read { try $0.blob(attachment.blob) }
+        let stored = try blobs.record(of: attachment.pending) ?? engine.read { try $0.blob(attachment.blob) }
         guard let stored else {
             throw DatabaseError(
                 .attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")

@@ -51,6 +51,7 @@ private enum Identities {
 public final class Database: Sendable {
     /// The database's folder, or `nil` in memory.
     public let path: String?
+    let files: DatabaseFiles?
     /// A number unique among the database objects of this process; documents carry it, so that those of another database are
     /// detected.
     let identity = Identities.next()
@@ -81,8 +82,9 @@ public final class Database: Sendable {
         self.engine = engine
         self.turn = turn
         self.options = options
+        self.files = files
         path = files?.folder
-        blobs = BlobStore(files: files, isShared: options.sharing != nil)
+        blobs = BlobStore(engine.blobs, files: files, isShared: options.sharing != nil)
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))

@@ -1,0 +1,107 @@
+import Settle
+import SettlePlatform
+import SettleTesting
+
+@testable import SettleDatabase
+
+/// The engine of a node on a shared server.
+struct SharedEngine: StorageEngine {
+    let server: SharedServer
+    let node: Int
+    private let isClosed = Guarded(false)
+
+    init(_ server: SharedServer, node: Int) { (self.server, self.node) = (server, node) }
+
+    private var engine: any StorageEngine {
+        get throws {
+            guard !isClosed.withLock({ $0 }) else { throw DatabaseError(.closed, "the database was closed") }
+            return server.engine
+        }
+    }
+
+    var readsInParallel: Bool { server.engine.readsInParallel }
+    var isShared: Bool { true }
+    var isWriting: Bool { server.engine.isWriting }
+    var blobs: (any BlobStorage)? { SharedBlobs(server: server, node: node) }
+
+    func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        try engine.read { try body(SharedReader($0, server)) }
+    }
+    func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        try engine.snapshot { try body(SharedReader($0, server)) }
+    }
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
+        try engine.commit { [server] in try body(SharedWriter($0, server)) }
+    }
+    func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        try engine.hold { try body(SharedWriter($0, server)) }
+    }
+    func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { server.listen(notify) }
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
+    func close() { isClosed.withLock { $0 = true } }
+}
+
+/// A reader whose rows of contents name their places.
+class SharedReader: StorageReader {
+    private let reader: any StorageReader
+    let server: SharedServer
+
+    init(_ reader: any StorageReader, _ server: SharedServer) { (self.reader, self.server) = (reader, server) }
+
+    var lastSequence: UpdateSequence { get throws { try reader.lastSequence } }
+    func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        try reader.storedRecord(of: id, withContent: withContent)
+    }
+    func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        try reader.records(scan, limit: limit, withContent: withContent)
+    }
+    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] { try reader.ids(scan, limit: limit) }
+    func count(_ scan: DocumentScan) throws -> Int { try reader.count(scan) }
+    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try reader.liveID(at: place, in: range)
+    }
+    func content(at token: UInt64) throws -> RevisionContent? { try reader.content(at: token) }
+    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
+        try reader.contentTokens(after: token, descending: descending, limit: limit)
+    }
+    func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? { try reader.sideRecord(key).map(placed) }
+    func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
+        try reader.sideRecords(scan, limit: limit).map(placed)
+    }
+
+    private func placed(_ record: SideRecord) -> SideRecord {
+        guard case .blob(let blob) = record, blob.isFile else { return record }
+        return .blob(
+            BlobRecord(
+                digest: blob.digest, md5: blob.md5, length: blob.length, content: nil, isFile: true,
+                place: server.places.withLock { $0[blob.digest] }))
+    }
+}
+
+/// A writer that lets rows name pinned places only.
+final class SharedWriter: SharedReader, StorageWriter {
+    private let writer: any StorageWriter
+
+    init(_ writer: any StorageWriter, _ server: SharedServer) {
+        self.writer = writer
+        super.init(writer, server)
+    }
+
+    func put(_ record: SideRecord) throws {
+        if case .blob(let blob) = record, let place = blob.place, try writer.blob(blob.digest) == nil {
+            guard server.uploads.withLock({ $0[place]?.pin }) != nil else {
+                throw DatabaseError(.attachmentMissing, "the upload of \(blob.digest) is not pinned any more")
+            }
+            server.places.withLock { $0[blob.digest] = place }
+        }
+        try writer.put(record)
+    }
+
+    func apply(_ change: DocumentChange) throws -> UpdateSequence? { try writer.apply(change) }
+    func putContent(_ content: RevisionContent) throws -> UInt64 { try writer.putContent(content) }
+    func removeContent(at token: UInt64) throws { try writer.removeContent(at: token) }
+    func remove(_ key: SideRecord.Key) throws { try writer.remove(key) }
+    func removeJournal() throws { try writer.removeJournal() }
+    func part<Result>(_ body: () throws -> Result) throws -> Result { try writer.part(body) }
+    func afterCommit(_ action: @escaping @Sendable () -> Void) { writer.afterCommit(action) }
+}
