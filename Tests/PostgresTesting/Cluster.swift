@@ -16,7 +16,8 @@ package enum Cluster {
     /// How a node of the tests connects.
     package static func configuration(node: String? = nil) throws -> PostgresConfiguration {
         let text = environment["SETTLE_TEST_POSTGRES"] ?? ""
-        return try PostgresConfiguration(text, passwordFile: environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"], node: node)
+        return try PostgresConfiguration(
+            text, passwordFile: environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"], node: node)
     }
 
     /// The port on loopback.
@@ -36,7 +37,8 @@ package enum Cluster {
     /// The owner's role, which may make the tables.
     package static func owner() throws -> PostgresConfiguration {
         let text = environment["SETTLE_TEST_POSTGRES_OWNER"] ?? environment["SETTLE_TEST_POSTGRES"] ?? ""
-        let file = environment["SETTLE_TEST_POSTGRES_OWNER_PASSWORD_FILE"] ?? environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"]
+        let file =
+            environment["SETTLE_TEST_POSTGRES_OWNER_PASSWORD_FILE"] ?? environment["SETTLE_TEST_POSTGRES_PASSWORD_FILE"]
         return try PostgresConfiguration(text, passwordFile: file)
     }
 

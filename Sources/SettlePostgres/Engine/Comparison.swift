@@ -15,7 +15,11 @@ struct Comparison {
         documents = Array(Set(sets.flatMap(\.expected.keys)))
         let places = Set(sets.flatMap(\.seen.keys)).compactMap(\.place)
         records = Dictionary(grouping: places, by: \.kind).map { ($0.key, $0.value.map(\.key)) }
-        blobs = Array(Set(sets.flatMap(\.neededBlobs)))
+        blobs = Array(
+            Set(
+                sets.flatMap { set in
+                    set.neededBlobs.union(set.newBlobs.values.filter { $0.place != nil }.map(\.digest))
+                }))
         uploads = Array(Set(sets.flatMap { $0.newBlobs.values.compactMap(\.place) }))
     }
 
@@ -60,7 +64,10 @@ struct Comparison {
                 || (set.designAge ?? state.designAge) != state.designAge
                 || set.neededBlobs.contains { !blobsThere.contains($0.bytes) }
             if isStale { return .stale }
-            let lost = set.newBlobs.values.first { blob in blob.place.map { !uploadsThere.contains($0) } ?? false }
+            let lost = set.newBlobs.values.first { blob in
+                guard let place = blob.place, !blobsThere.contains(blob.digest.bytes) else { return false }
+                return !uploadsThere.contains(place)
+            }
             guard let lost else { return .committed }
             return .failed(Self.lost(lost))
         }

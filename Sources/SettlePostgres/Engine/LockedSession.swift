@@ -100,9 +100,13 @@ final class LockedSession: WriteSession {
     func checkUploads() throws {
         let new = changes.set.newBlobs.values.filter { $0.place != nil }
         guard !new.isEmpty else { return }
-        let found = try ask(.uploadsThere, .byteArrays(new.map(\.place)))
-        let there = Set(found.map { found.bytes($0, 0) })
-        if let lost = new.first(where: { blob in blob.place.map { !there.contains($0) } ?? false }) {
+        let number = PostgresValue.integer(database)
+        let found = try ask([
+            PostgresCall(.uploadsThere, number, .byteArrays(new.map(\.place))),
+            PostgresCall(.blobsThere, number, .byteArrays(new.map(\.digest.bytes))),
+        ])
+        let there = Set(found.flatMap { rows in rows.map { rows.bytes($0, 0) } })
+        if let lost = new.first(where: { !there.contains($0.place ?? []) && !there.contains($0.digest.bytes) }) {
             throw Comparison.lost(lost)
         }
     }

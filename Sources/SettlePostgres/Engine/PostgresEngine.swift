@@ -20,6 +20,7 @@ final class PostgresEngine: StorageEngine {
     private let settings: SettingsCache
     private let tokens: ContentTokens
     private let committer: Committer
+    private let storedBlobs: PostgresBlobs
     private let followed: FollowedState
     /// The sessions and snapshots of threads, the innermost last.
     private let threads = Guarded<[ThreadID: [Lent<PostgresReader>]]>([:])
@@ -44,6 +45,7 @@ final class PostgresEngine: StorageEngine {
         (self.ring, self.onClose) = (ring, onClose)
         settings = SettingsCache(database, pool)
         tokens = ContentTokens(database, pool)
+        storedBlobs = PostgresBlobs(database, pool)
         committer = Committer(database, pool, marks, node: configuration.node)
         followed = FollowedState(state)
     }
@@ -202,6 +204,16 @@ final class PostgresEngine: StorageEngine {
     func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
 
     var leases: (any JobLeases)? { PostgresLeases(database, pool, node: configuration.node) }
+
+    var blobs: (any BlobStorage)? { storedBlobs }
+
+    /// Prolongs what this node pins, and removes what nobody needs.
+    func keepHouse() throws {
+        try storedBlobs.tend()
+        let house = Housekeeping(pool: pool)
+        while try house.collectUploads(of: database) > 0 {}
+        try house.forgetMarks(of: database)
+    }
 
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
         try checkOpen()

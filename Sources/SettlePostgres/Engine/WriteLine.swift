@@ -91,7 +91,8 @@ final class WriteLine: Sendable {
     }
 
     private static var impatient: DatabaseError {
-        DatabaseError(.unavailable, "the writes before this one got no answer from PostgreSQL; nothing was written, try again")
+        DatabaseError(
+            .unavailable, "the writes before this one got no answer from PostgreSQL; nothing was written, try again")
     }
 }
 

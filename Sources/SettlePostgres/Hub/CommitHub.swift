@@ -99,10 +99,7 @@ final class CommitHub: Sendable {
         let house = Housekeeping(pool: pool)
         do {
             while try !isStopped && house.destroyOne() {}
-            for number in state.withLock({ Array($0.open.keys) }) {
-                while try !isStopped && house.collectUploads(of: number) > 0 {}
-                try house.forgetMarks(of: number)
-            }
+            for number in state.withLock({ Array($0.open.keys) }) where !isStopped { try engine(number)?.keepHouse() }
         } catch {
             // The server is away; the next round does it.
         }

@@ -111,8 +111,7 @@ extension PostgresStatement {
             """
         case .findMark: "SELECT number FROM marks WHERE database_id = $1 AND node = $2"
         case .waitInLine: "UPDATE databases SET last_token = last_token WHERE database_id = $1"
-        case .removeMark:
-            "DELETE FROM marks WHERE database_id = $1 AND (node = $2 OR at < clock_timestamp() - interval '1 day')"
+        case .removeMarks: "DELETE FROM marks WHERE database_id = $1 AND at < clock_timestamp() - interval '1 day'"
         case .settings:
             """
             SELECT d.settings_age, r.key, r.value FROM databases AS d LEFT JOIN records AS r \
@@ -214,8 +213,8 @@ extension PostgresStatement {
         case .removeBlobs:
             """
             WITH gone AS (DELETE FROM blobs WHERE database_id = $1 AND digest = ANY($2::bytea[]) RETURNING upload) \
-            INSERT INTO uploads (database_id, upload, until) SELECT $1::bigint, gone.upload, '-infinity'::timestamptz \
-            FROM gone WHERE gone.upload IS NOT NULL ON CONFLICT (database_id, upload) DO UPDATE SET until = EXCLUDED.until
+            INSERT INTO uploads (database_id, upload, until) \
+            SELECT $1::bigint, gone.upload, clock_timestamp() + interval '5 minutes' FROM gone WHERE gone.upload IS NOT NULL ON CONFLICT (database_id, upload) DO UPDATE SET until = EXCLUDED.until
             """
         case .claimUploads:
             """
@@ -228,10 +227,15 @@ extension PostgresStatement {
             INSERT INTO uploads (database_id, upload, until) \
             SELECT $1::bigint, $2::bytea, clock_timestamp() + interval '10 minutes' FROM databases WHERE database_id = $1 AND state < 2
             """
-        case .prolongUpload:
+        case .prolongUploads:
             """
-            UPDATE uploads SET until = clock_timestamp() + interval '10 minutes' WHERE database_id = $1 AND upload = $2
+            UPDATE uploads SET until = clock_timestamp() + interval '10 minutes' WHERE database_id = $1 \
+            AND upload = ANY($2::bytea[])
             """
+        case .endUploads:
+            "UPDATE uploads SET until = clock_timestamp() WHERE database_id = $1 AND upload = ANY($2::bytea[])"
+        case .blobBytes:
+            "SELECT coalesce(sum(length), 0)::bigint FROM blobs WHERE database_id = $1 AND upload IS NOT NULL"
         case .putChunk: "INSERT INTO chunks (database_id, upload, number, bytes) VALUES ($1, $2, $3, $4)"
         case .chunk: "SELECT bytes FROM chunks WHERE database_id = $1 AND upload = $2 AND number = $3"
         case .uploadsThere:

@@ -25,7 +25,8 @@ enum PostgresStatement: Hashable, Sendable {
     case records, recordsAfter, recordsThrough, putRecords, removeRecords
     // Contents of attachments.
     case blobs, blobsAfter, blobsThere, putBlobs, removeBlobs
-    case newUpload, prolongUpload, putChunk, chunk, uploadsThere, dropUploads, claimUploads, dropChunks, oldUploads
+    case newUpload, prolongUploads, endUploads, blobBytes, putChunk, chunk, uploadsThere, dropUploads, claimUploads,
+        dropChunks, oldUploads
     // Leases.
     case takeLeases, renewLeases, releaseLeases, forgetLeases, leases, requireLease
     // Many databases.
@@ -72,7 +73,8 @@ enum PostgresStatement: Hashable, Sendable {
         .findMark, .waitInLine, .removeMarks, .settings, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,
-        .putBlobs, .removeBlobs, .newUpload, .prolongUpload, .putChunk, .chunk, .uploadsThere, .dropUploads,
+        .putBlobs, .removeBlobs, .newUpload, .prolongUploads, .endUploads, .blobBytes, .putChunk, .chunk, .uploadsThere,
+        .dropUploads,
         .claimUploads, .dropChunks, .oldUploads, .takeLeases, .renewLeases, .releaseLeases, .forgetLeases,
         .leases, .requireLease, .find, .follow, .names, .create, .name, .deleteName, .doom, .doomed,
         .destroyDocuments, .destroyContents, .destroyChunks, .startCopy, .findCopy, .endCopy, .serverRecord,

@@ -1,0 +1,108 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The contents of large attachments, in chunks of 256 KiB under the random name of an upload.
+///
+///     uploads   a4f0… until 12:10         pinned: prolonged once a minute while a writer or a document to come needs it
+///     chunks    a4f0… 0 │ a4f0… 1 │ …
+///     blobs     sha-256 → a4f0…           written by the commit of the document, which takes the pin away
+///
+/// An upload without a pin, whose time is over, is removed by any node.
+final class PostgresBlobs: BlobStorage {
+    private let database: Int64
+    private let pool: PostgresPool
+    /// The uploads that this process needs, and those that it needs no more.
+    private let pins = Guarded(Pins())
+
+    private struct Pins {
+        var live: Set<[UInt8]> = []
+        var released: [[UInt8]] = []
+    }
+
+    /// How many bytes a chunk has, but for the last one.
+    static let chunkLength = 256 * 1024
+
+    init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
+
+    func newBlob() throws -> any BlobWriter {
+        let name = SecureRandom.bytes(16)
+        let made = try write([PostgresCall(.newUpload, .integer(database), .bytes(name))])
+        guard made.first?.changed == 1 else { throw DatabaseError(.closed, "the database was deleted") }
+        pins.withLock { _ = $0.live.insert(name) }
+        return PostgresBlobWriter(self, UploadPin(name) { [weak self] in self?.release($0) })
+    }
+
+    func open(_ record: BlobRecord, from offset: Int64) throws -> any BlobReader {
+        guard let place = record.place else {
+            throw DatabaseError(.attachmentMissing, "the content \(record.digest) names no upload")
+        }
+        return PostgresBlobReader(self, place, offset: offset, length: record.length)
+    }
+
+    func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws {
+        try tend()
+        let house = Housekeeping(pool: pool)
+        while try house.collectUploads(of: database) > 0 {}
+    }
+
+    func sizeOnDisk() throws -> Int64 {
+        try pool.ask([PostgresCall(.blobBytes, .integer(database))]).first?.integer(0, 0) ?? 0
+    }
+
+    // MARK: - Uploads
+
+    /// Writes chunks in one transaction, which also prolongs the pin.
+    func put(_ chunks: [[UInt8]], from number: Int64, of name: [UInt8]) throws {
+        let calls = chunks.enumerated().map { index, bytes in
+            PostgresCall(.putChunk, .integer(database), .bytes(name), .integer(number + Int64(index)), .bytes(bytes))
+        }
+        let results = try write([PostgresCall(.prolongUploads, .integer(database), .byteArrays([name]))] + calls)
+        guard results.first?.changed == 1 else {
+            throw DatabaseError(
+                .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment anew")
+        }
+    }
+
+    /// A chunk of an upload; `nil` if there is none.
+    func chunk(_ number: Int64, of name: [UInt8]) throws -> [UInt8]? {
+        let rows = try pool.ask([PostgresCall(.chunk, .integer(database), .bytes(name), .integer(number))])
+        return rows.first.flatMap { $0.count > 0 ? $0.bytes(0, 0) : nil }
+    }
+
+    private func release(_ name: [UInt8]) {
+        pins.withLock { pins in
+            pins.live.remove(name)
+            pins.released.append(name)
+        }
+    }
+
+    /// Prolongs the pins that are needed, and ends the others. Called once a minute.
+    func tend() throws {
+        let (live, released) = pins.withLock { pins in
+            defer { pins.released = [] }
+            return (Array(pins.live), pins.released)
+        }
+        var calls: [PostgresCall] = []
+        if !live.isEmpty { calls.append(PostgresCall(.prolongUploads, .integer(database), .byteArrays(live))) }
+        if !released.isEmpty { calls.append(PostgresCall(.endUploads, .integer(database), .byteArrays(released))) }
+        if !calls.isEmpty { _ = try write(calls) }
+    }
+
+    private func write(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        try pool.with { connection in
+            do { return try connection.run(calls) } catch let failure as PostgresFailure { throw failure.error }
+        }
+    }
+}
+
+/// Keeps an upload from being collected while it exists.
+final class UploadPin: Sendable {
+    let name: [UInt8]
+    private let release: @Sendable ([UInt8]) -> Void
+
+    init(_ name: [UInt8], release: @escaping @Sendable ([UInt8]) -> Void) {
+        (self.name, self.release) = (name, release)
+    }
+
+    deinit { release(name) }
+}
