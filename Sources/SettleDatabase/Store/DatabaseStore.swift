@@ -16,7 +16,7 @@ public protocol DatabaseStore: Sendable {
 
     /// Opens a database that exists, or returns the object by which this store has it open.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound`, also for an illegal name; others of the storage.
+    /// - Throws: ``DatabaseError`` with code `notFound`, `invalid` for an illegal name, or others of the storage.
     func open(_ name: String) throws -> Database
 
     /// Creates a database.
