@@ -40,7 +40,7 @@ import Testing
             #expect(try database.content(of: saved.attachments[0]) == content)
             _ = try database.makeAttachment("y", content: [9] + content)
             try database.compact()
-            #expect(try database.info().attachmentFilesSize == (kind == .file ? 100_000 : 0))
+            #expect(try database.info().attachmentFilesSize == (kind == .memory ? 0 : 100_000))
             #expect(try database.problems() == [])
         }
     }

@@ -62,7 +62,7 @@ import Testing
             }
             let info = try database.info()
             #expect(info.blobs == 1)
-            #expect(info.attachmentFilesSize == (kind == .file && size > 65_536 ? Int64(size) : 0))
+            #expect(info.attachmentFilesSize == (kind != .memory && size > 65_536 ? Int64(size) : 0))
             #expect(try database.problems() == [])
         }
     }
