@@ -92,7 +92,8 @@ struct ServeSetting: Sendable {
             "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
             "whether _index creates text indexes, or answers 503 like a stock CouchDB"),
         ServeSetting(
-            "postgres_connections", .count(1...10_000), standard: "16", "maximum number of connections to PostgreSQL"),
+            "postgres_connections", .count(1...10_000), standard: "16", value: "N",
+            "maximum number of connections to PostgreSQL"),
         ServeSetting("connections", .count(1...1_000_000), standard: "10000", "maximum number of connections"),
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60",

@@ -49,19 +49,10 @@ final class PostgresConnection {
             throw PostgresFailure.broken("libpq is out of memory")
         }
         handle = opened
-        guard PQstatus(handle) == CONNECTION_OK else {
-            let reason = Self.message(handle)
-            PQfinish(handle)
-            notices.deallocate()
-            throw PostgresFailure.broken(reason)
-        }
+        // From here on `deinit` closes what is open, also when this throws.
+        guard PQstatus(handle) == CONNECTION_OK else { throw PostgresFailure.broken(Self.message(handle)) }
         PQsetNoticeReceiver(handle, { counter, _ in counter?.assumingMemoryBound(to: Int.self).pointee += 1 }, notices)
-        guard PQenterPipelineMode(handle) == 1 else {
-            let reason = Self.message(handle)
-            PQfinish(handle)
-            notices.deallocate()
-            throw PostgresFailure.broken(reason)
-        }
+        guard PQenterPipelineMode(handle) == 1 else { throw PostgresFailure.broken(Self.message(handle)) }
     }
 
     deinit {

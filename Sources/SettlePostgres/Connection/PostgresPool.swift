@@ -97,7 +97,8 @@ final class PostgresPool: Sendable {
         return connection
     }
 
-    private func check(_ format: PostgresResult) throws {
+    /// Checks the version of the tables, and that all connections lead to one cluster.
+    func check(_ format: PostgresResult) throws {
         guard format.count == 1 else {
             throw DatabaseError(.storage, "the table settle.format is damaged: it has \(format.count) rows")
         }

@@ -214,9 +214,13 @@ public final class PostgresStore: Sendable {
         for database in gone { database.close() }
     }
 
-    /// Checks that the role may do what a server does, and warns if it may do more.
     private func checkRights() throws {
         guard let rights = try pool.ask([PostgresCall(.rights)]).first, rights.count == 1 else { return }
+        try Self.check(rights: rights, warn: options.warn)
+    }
+
+    /// Checks that the role may do what a server does, and warns if it may do more.
+    static func check(rights: PostgresResult, warn: (String) -> Void) throws {
         if (2...5).contains(where: { !rights.flag(0, $0) }) {
             throw DatabaseError(
                 .storage,
@@ -225,8 +229,48 @@ public final class PostgresStore: Sendable {
                 """)
         }
         if rights.flag(0, 0) || rights.flag(0, 1) {
-            options.warn(
-                "the role of the PostgreSQL connection may do more than a server needs: use one without other rights")
+            warn("the role of the PostgreSQL connection may do more than a server needs: use one without other rights")
+        }
+    }
+}
+
+// MARK: - Copies
+
+extension PostgresStore {
+    /// The database into which a copy goes: it has no name for others until the copy is complete, and one that was begun goes on.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists` if there is a database of the name, `invalid` for an illegal name.
+    package func beginCopy(_ name: String) throws -> Database {
+        try DocumentStore.checkName(name)
+        guard try find([name]).isEmpty else {
+            throw DatabaseError(.exists, "there is a database \"\(name)\" already")
+        }
+        let number: Int64
+        if let begun = try pool.ask([PostgresCall(.findCopy, .text(name))]).first, begun.count > 0 {
+            number = begun.integer(0, 0)
+        } else {
+            number = Int64.random(in: 1 ... .max)
+            try write { _ = try $0.run([PostgresCall(.startCopy, .integer(number), .text(name))]) }
+        }
+        let state = try DatabaseState(PostgresReader(number, pool).ask(.state))
+        return try open(Row(name: "", number: number, state: state))
+    }
+
+    /// Gives a complete copy its name.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists` if another database has taken the name meanwhile.
+    package func endCopy(_ name: String) throws {
+        try write { connection in
+            let begun = try connection.run([PostgresCall(.begin), PostgresCall(.findCopy, .text(name))])[1]
+            guard begun.count > 0 else { throw DatabaseError(.notFound, "there is no copy to \"\(name)\"") }
+            let number = PostgresValue.integer(begun.integer(0, 0))
+            let named = try connection.run([
+                PostgresCall(.endCopy, number), PostgresCall(.name, .text(name), number),
+            ])
+            guard named[1].count == 1 else {
+                throw DatabaseError(.exists, "there is a database \"\(name)\" already")
+            }
+            _ = try connection.run([PostgresCall(.commit)])
         }
     }
 }
