@@ -66,6 +66,20 @@ extension StorageEngineSuite {
         report.expect(
             try engine.read { try $0.expirations(through: 19, limit: 9).count } == 1, "later ones are left out")
         report.expect(try engine.read { try $0.expirations(through: 99, limit: 1).count } == 1, "a limit is kept")
+        func listed(_ scan: SideRecord.Scan, limit: Int = 9) throws -> [SideRecord] {
+            try engine.read { try $0.sideRecords(scan, limit: limit) }
+        }
+        let dates: [SideRecord] = [.expiration(of: "x", at: 10), .expiration(of: "y", at: 20)]
+        report.expect(try listed(.expirationsByID(after: nil)) == dates, "dates are listed by id")
+        report.expect(try listed(.expirationsByID(after: "x")) == [dates[1]], "and listing goes on after an id")
+        try engine.hold { for name in ["é", "B", "c"] { try $0.setSetting(name, to: "3") } }
+        let names = ["B", "a", "c", "é"]
+        report.expect(
+            try listed(.settings(after: nil)) == names.map { .setting(name: $0, value: $0 == "a" ? "é" : "3") },
+            "settings are listed by the bytes of their names")
+        report.expect(
+            try listed(.settings(after: "a"), limit: 1) == [.setting(name: "c", value: "3")],
+            "and listing goes on after a name")
     }
 
     static func maintenance(_ engine: any StorageEngine, _ report: inout Report) throws {

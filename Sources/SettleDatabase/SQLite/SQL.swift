@@ -4,15 +4,16 @@ enum SQL: Int, CaseIterable {
     case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
-    case content, contentTokens, newestContentTokens, insertContent, insertContentBeyond, removeContent
+    case content, contentTokens, newestContentTokens, insertContent, insertContentBeyond, restoreContent
+    case removeContent
     case countChanges, newestSequence, writtenDocuments
     case sumOfSequences, sequencesOfBucket, setSequences, removeSequences, firstSequence, sealSequences, sealLevel
     case topOfIDs, rangeOfID, rangeAfterID, sumOfIDs, countIDs, countFlaggedIDs, idAt, liveIDAt
     case rangesOfIDs, countRanges, rangeAt, setIDs, removeIDs
     case local, locals, putLocal, removeLocal
     case blob, blobs, putBlob, removeBlob
-    case expiration, expirations, putExpiration, removeExpiration
-    case setting, putSetting, removeSetting
+    case expiration, expirations, expirationsByID, putExpiration, removeExpiration
+    case setting, settings, putSetting, removeSetting
     case journal, newestJournal, journalEntry, putJournal, putShortJournal, removeJournalEntry, removeJournal
 
     /// The statement's text.
@@ -55,6 +56,8 @@ enum SQL: Int, CaseIterable {
             INSERT INTO contents(attachments, body, number)
             VALUES(?1, ?2, max(ifnull((SELECT max(number) FROM contents), 0), ?3) + 1)
             """
+        case .restoreContent:
+            "INSERT INTO contents(number, attachments, body) VALUES(?1, ?2, ?3) ON CONFLICT(number) DO NOTHING"
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
         case .countChanges: "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
         case .writtenDocuments:
@@ -121,9 +124,15 @@ enum SQL: Int, CaseIterable {
         case .removeBlob: "DELETE FROM blobs WHERE digest = ?1"
         case .expiration: "SELECT at FROM expirations WHERE id = ?1"
         case .expirations: "SELECT id, at FROM expirations WHERE at <= ?1 ORDER BY at LIMIT ?2"
+        case .expirationsByID: "SELECT id, at FROM expirations WHERE id > ?1 ORDER BY id LIMIT ?2"
         case .putExpiration: "INSERT OR REPLACE INTO expirations(id, at) VALUES(?1, ?2)"
         case .removeExpiration: "DELETE FROM expirations WHERE id = ?1"
         case .setting: "SELECT value FROM settings WHERE name = ?1"
+        case .settings:
+            """
+            SELECT name, value FROM settings WHERE name > ?1 AND name <> CAST('last_sequence' AS BLOB)
+            ORDER BY name LIMIT ?2
+            """
         case .putSetting: "INSERT OR REPLACE INTO settings(name, value) VALUES(?1, ?2)"
         case .removeSetting: "DELETE FROM settings WHERE name = ?1"
         case .journal: "SELECT \(Self.journalColumns) FROM journal WHERE number > ?1 ORDER BY number LIMIT ?2"

@@ -36,6 +36,17 @@ extension SQLiteReader {
             statement.bind(1, time)
             statement.bind(2, Int64(limit))
             return try statement.all { .expiration(of: DocumentID(unchecked: $0.string(0)), at: $0.integer(1)) }
+        case .expirationsByID(let id):
+            statement = try connection.statement(.expirationsByID)
+            statement.bind(1, utf8: id?.string ?? "")
+            statement.bind(2, Int64(limit))
+            return try statement.all(by: \.0, beyond: id) { try ($0.id(0), $0.integer(1)) }
+                .map { .expiration(of: $0, at: $1) }
+        case .settings(let name):
+            statement = try connection.statement(.settings)
+            statement.bind(1, utf8: name ?? "")
+            statement.bind(2, Int64(limit))
+            return try statement.all { .setting(name: $0.string(0), value: $0.string(1)) }
         case .blobs(let digest):
             statement = try connection.statement(.blobs)
             statement.bind(1, digest?.bytes ?? [])

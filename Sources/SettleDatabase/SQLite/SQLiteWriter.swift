@@ -3,12 +3,13 @@ internal import SettleCore
 /// Changes the file in the open transaction of the writing connection.
 final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// The newest sequence, those of the open transaction included.
-    private var newest: UpdateSequence?
+    var newest: UpdateSequence?
     /// The last sealed sequence, if it was read.
     var sealed: Int64?
     /// The settings that were read in the open transaction.
     var settings: [String: String?] = [:]
-    private var lastRead: DocumentRecord?
+    /// The document that was read last.
+    var lastRead: DocumentRecord?
     /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
     var changes = 0
     /// What is to be done once the open transaction is committed.
@@ -117,7 +118,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         return true
     }
 
-    private func write(_ record: DocumentRecord, _ sequence: UpdateSequence, with statement: SQLiteStatement) throws {
+    func write(_ record: DocumentRecord, _ sequence: UpdateSequence, with statement: SQLiteStatement) throws {
         guard let content = record.content else {
             throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be written without its content")
         }

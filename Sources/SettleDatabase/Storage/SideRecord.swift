@@ -33,6 +33,10 @@ public enum SideRecord: Sendable, Hashable {
         case locals(after: DocumentID?)
         /// Expirations up to a time, the earliest first. One with a damaged id is read as far as possible.
         case expirations(through: Int64)
+        /// Expirations in the order of the documents' ids.
+        case expirationsByID(after: DocumentID?)
+        /// Settings in the order of their names' bytes, without those that are the engine's own.
+        case settings(after: String?)
         /// Contents of attachments in the order of their digests, without the bytes.
         case blobs(after: BlobDigest?)
         /// Entries of the journal, ascending by number.

@@ -34,6 +34,10 @@ public protocol StorageEngine: Sendable {
     /// rows in memory.
     var blobs: (any BlobStorage)? { get }
 
+    /// How many bytes an id may have at most; `nil`, which is the default, for no limit. A longer one is refused by a write, with
+    /// code `invalid`.
+    var longestID: Int? { get }
+
     /// Whether this thread is inside a write, and so sees what is not committed.
     var isWriting: Bool { get }
 
@@ -89,6 +93,9 @@ extension StorageEngine {
 
     /// One process has the database, so its jobs need no leases.
     public var leases: (any JobLeases)? { nil }
+
+    /// Ids have any length.
+    public var longestID: Int? { nil }
 
     /// The database keeps them itself.
     public var blobs: (any BlobStorage)? { nil }

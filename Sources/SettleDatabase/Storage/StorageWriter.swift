@@ -37,6 +37,24 @@ public protocol StorageWriter: StorageReader {
     /// committed.
     func requireCurrentDesign() throws
 
+    /// Writes a document with its content under the sequence of the record, for an exact copy. Called inside ``StorageEngine/hold(_:)``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for a sequence that is not above the newest one, `conflict` for a document that is
+    ///   there already, and of the storage.
+    func restore(_ record: DocumentRecord) throws
+
+    /// Keeps a content apart at a token that it has elsewhere, for an exact copy; tokens given later are higher. Called inside
+    /// ``StorageEngine/hold(_:)``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for what is no token of a content apart, `conflict` for a token that is in
+    ///   use, and of the storage.
+    func restoreContent(_ content: RevisionContent, at token: UInt64) throws
+
+    /// Raises the newest sequence, for an exact copy; the next change has a higher one. Called inside ``StorageEngine/hold(_:)``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for one below the newest, and of the storage.
+    func restoreSequence(_ sequence: UpdateSequence) throws
+
     /// Runs a closure whose changes are undone if it throws, without failing the write around it.
     func part<Result>(_ body: () throws -> Result) throws -> Result
 

@@ -22,6 +22,9 @@ extension Database {
     /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
     package var openIndexes: Int { options.openIndexes }
 
+    /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.
+    package var indexFolder: String? { options.indexFolder }
+
     /// Reports a non-fatal problem to the app; see ``DatabaseOptions/warn``.
     package func warn(_ message: String) { options.warn(message) }
 }

@@ -22,6 +22,12 @@ public struct DatabaseOptions: Sendable {
     /// writing and two for each of up to four readers. The least recently used index is closed for another one, and opened again
     /// when needed.
     public var openIndexes = 16
+    /// The folder for the indexes of a database that has no folder of its own, on a storage engine elsewhere; `nil`, the default,
+    /// for a temporary folder that is removed with the object.
+    ///
+    /// It is for one database. Indexes stay there when the database closes, and the next opening brings them up to date; they may be removed
+    /// while it is not open. If another process or another object has the folder, a temporary one is used, with a warning.
+    public var indexFolder: String?
     /// The maximum size of a document's body, in bytes; 8,000,000 by default, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
     /// Whether each save stamps the members that it changes; see ``Database/setFieldClocks(_:)``. The setting is stored in

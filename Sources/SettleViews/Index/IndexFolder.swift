@@ -9,11 +9,14 @@ internal import Foundation
 
 /// The indexes of a database, each a file in the folder `views` of the database.
 ///
-/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a database
-/// in memory are in a temporary folder, which is removed with the database.
+/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a database without
+/// a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is removed with the database.
 package final class IndexFolder: FileHolder {
     private let folder: String
     private let isTemporary: Bool
+    /// Keeps others from using the folder, if it is not the database's own. Indexes that are still in use when the database is
+    /// released keep it, too.
+    private let lock: FileLock?
     private let openIndexes: OpenIndexes
     private let known = Guarded<[String: Entry]>([:])
 
@@ -23,11 +26,23 @@ package final class IndexFolder: FileHolder {
     }
 
     private init(_ database: Database) {
-        isTemporary = database.path == nil
         openIndexes = OpenIndexes(limit: database.openIndexes, of: database)
-        folder =
-            database.path.map { $0 + "/views" }
-            ?? FileManager.default.temporaryDirectory.path + "/settle-views-" + UUID().uuidString
+        lock = database.path == nil ? database.indexFolder.flatMap { Self.lock($0, database) } : nil
+        let own = database.path.map { $0 + "/views" } ?? (lock == nil ? nil : database.indexFolder)
+        isTemporary = own == nil
+        folder = own ?? FileManager.default.temporaryDirectory.path + "/settle-views-" + UUID().uuidString
+    }
+
+    /// Takes the folder that was chosen for a database; `nil` if that is not possible, which is reported to the app.
+    private static func lock(_ folder: String, _ database: Database) -> FileLock? {
+        let reason: String
+        do {
+            try makePrivateFolder(folder)
+            if let lock = try FileLock(path: folder + "/lock") { return lock }
+            reason = "another database has it"
+        } catch { reason = "\(error)" }
+        database.warn("can't use the folder \(folder) for indexes, which are in a temporary one instead: \(reason)")
+        return nil
     }
 
     deinit {
@@ -49,7 +64,7 @@ package final class IndexFolder: FileHolder {
         try known.withLock { known in
             if let index = known[name]?.index as? Index { return index }
             try makePrivateFolder(folder)
-            let made = make(IndexPlace(path: path(name), openIndexes: openIndexes))
+            let made = make(IndexPlace(path: path(name), openIndexes: openIndexes, lock: lock))
             known[name] = Entry(index: made)
             return made
         }

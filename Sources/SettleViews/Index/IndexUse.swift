@@ -12,8 +12,10 @@ package final class IndexUse: Sendable {
     private let state = Guarded(State())
     /// The open indexes of the database; `nil` after it was closed.
     weak let openIndexes: OpenIndexes?
+    /// The lock of the folder, for as long as the index uses files there.
+    private let lock: FileLock?
 
-    init(among openIndexes: OpenIndexes) { self.openIndexes = openIndexes }
+    init(at place: IndexPlace) { (openIndexes, lock) = (place.openIndexes, place.lock) }
 
     /// Counts a user.
     func begin() {

@@ -17,7 +17,7 @@ package final class ViewIndex: FiledIndex {
     ///   - includesDesign: Whether design documents are mapped too.
     package init(at place: IndexPlace, definitions: [ViewDefinition], includesDesign: Bool = false) {
         let path = place.path
-        use = IndexUse(among: place.openIndexes)
+        use = IndexUse(at: place)
         readers = IndexReaderPool { try IndexReader(path) }
         self.definitions = definitions
         follower = IndexFollower(path: path, includesDesign: includesDesign, flavour: Collation.version) { path in

@@ -10,7 +10,7 @@ package final class TextRows: FiledIndex {
 
     init(at place: IndexPlace, _ index: TextIndex) {
         let path = place.path
-        use = IndexUse(among: place.openIndexes)
+        use = IndexUse(at: place)
         let weights = index.weights
         let tables = IndexTables.texts(columns: weights.count, tokenizer: index.tokenizer.specification)
         readers = IndexReaderPool { try TextReader(path, tables, weights: weights) }

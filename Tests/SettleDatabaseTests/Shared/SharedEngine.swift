@@ -8,9 +8,12 @@ import SettleTesting
 struct SharedEngine: StorageEngine {
     let server: SharedServer
     let node: Int
+    let longestID: Int?
     private let isClosed = Guarded(false)
 
-    init(_ server: SharedServer, node: Int) { (self.server, self.node) = (server, node) }
+    init(_ server: SharedServer, node: Int, longestID: Int? = nil) {
+        (self.server, self.node, self.longestID) = (server, node, longestID)
+    }
 
     private var engine: any StorageEngine {
         get throws {
@@ -31,10 +34,10 @@ struct SharedEngine: StorageEngine {
         try engine.snapshot { try body(SharedReader($0, server)) }
     }
     func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
-        try engine.commit { [server] in try body(SharedWriter($0, server)) }
+        try engine.commit { [server, longestID] in try body(SharedWriter($0, server, longestID)) }
     }
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try engine.hold { try body(SharedWriter($0, server)) }
+        try engine.hold { try body(SharedWriter($0, server, longestID)) }
     }
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { server.listen(notify) }
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
@@ -81,9 +84,10 @@ class SharedReader: StorageReader {
 /// A writer that lets rows name pinned places only.
 final class SharedWriter: SharedReader, StorageWriter {
     private let writer: any StorageWriter
+    private let longestID: Int?
 
-    init(_ writer: any StorageWriter, _ server: SharedServer) {
-        self.writer = writer
+    init(_ writer: any StorageWriter, _ server: SharedServer, _ longestID: Int?) {
+        (self.writer, self.longestID) = (writer, longestID)
         super.init(writer, server)
     }
 
@@ -97,7 +101,18 @@ final class SharedWriter: SharedReader, StorageWriter {
         try writer.put(record)
     }
 
-    func apply(_ change: DocumentChange) throws -> UpdateSequence? { try writer.apply(change) }
+    func apply(_ change: DocumentChange) throws -> UpdateSequence? {
+        if case .insert(let record) = change, let longestID, record.id.string.utf8.count > longestID {
+            throw DatabaseError(.invalid, "an id has at most \(longestID) bytes")
+        }
+        return try writer.apply(change)
+    }
+    func restore(_ record: DocumentRecord) throws { try writer.restore(record) }
+    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
+        try writer.restoreContent(content, at: token)
+        server.restoredTokens.add(token)
+    }
+    func restoreSequence(_ sequence: UpdateSequence) throws { try writer.restoreSequence(sequence) }
     func putContent(_ content: RevisionContent) throws -> UInt64 { try writer.putContent(content) }
     func removeContent(at token: UInt64) throws { try writer.removeContent(at: token) }
     func remove(_ key: SideRecord.Key) throws { try writer.remove(key) }

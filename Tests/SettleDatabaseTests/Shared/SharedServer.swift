@@ -21,6 +21,8 @@ final class SharedServer: Sendable {
     /// The places that rows name, for the engine in memory has no column for them. What a write left that was undone is
     /// replaced by the next one.
     let places = Guarded<[BlobDigest: [UInt8]]>([:])
+    /// The tokens of contents that a copy has brought.
+    let restoredTokens = Log<UInt64>()
     private let listeners = Guarded<[Listener]>([])
     private let counter = Guarded(0)
 

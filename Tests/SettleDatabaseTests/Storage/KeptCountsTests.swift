@@ -32,7 +32,11 @@ import Testing
             for _ in 0...number(6) {
                 let id = ids[number(ids.count)]
                 guard let found = try writer.record(of: id, withContent: true) else {
-                    _ = try writer.apply(.insert(record(id)))
+                    if number(3) == 0 {
+                        try restore(record(id), to: writer)
+                    } else {
+                        _ = try writer.apply(.insert(record(id)))
+                    }
                     continue
                 }
                 var changed = try record(id)
@@ -44,6 +48,15 @@ import Testing
                 }
                 if number(9) == 0 { _ = try writer.count(.live(DocumentRange())) }
             }
+        }
+
+        /// Writes a new document as a copy does, under a sequence that others may lie before.
+        private mutating func restore(_ given: DocumentRecord, to writer: any StorageWriter) throws {
+            var given = given
+            let gap = [1, 1, 2, 5, 70, 3000][number(6)]
+            given.sequence = UpdateSequence(try writer.lastSequence.number + Int64(gap))
+            try writer.restore(given)
+            if number(20) == 0 { try writer.restoreSequence(UpdateSequence(given.sequence.number + Int64(gap))) }
         }
 
         private mutating func record(_ id: DocumentID) throws -> DocumentRecord {
