@@ -7,6 +7,9 @@ public struct JobLease: Sendable, Hashable {
 
     /// Creates a lease.
     public init(job: String, term: Int64) { (self.job, self.term) = (job, term) }
+
+    /// How long a node may go on after it sent its last successful renewal.
+    public static var stopAfter: Duration { .seconds(10) }
 }
 
 /// The leases of a database's jobs, kept where all nodes see them.
@@ -14,8 +17,8 @@ public struct JobLease: Sendable, Hashable {
 ///     node A   take ── renew ── renew ── (killed)
 ///     node B   take: refused ─────────────────── 15 s after the last renewal: take, with the next term
 ///
-/// Only the clock of the storage counts. A node that can't renew stops its job ``stopAfter`` after it sent the last renewal that
-/// succeeded, before another node can take it. What a job writes names its lease (``StorageWriter/require(_:)``), so a node that
+/// Only the clock of the storage counts. A node that can't renew stops its job ``JobLease/stopAfter`` after it sent the last renewal
+/// that succeeded, before another node can take it. What a job writes names its lease (``StorageWriter/require(_:)``), so a node that
 /// slept through its term writes nothing.
 public protocol JobLeases: Sendable {
     /// The name of this node.
@@ -40,11 +43,6 @@ public protocol JobLeases: Sendable {
 
     /// The jobs that nodes have leases for now, this node's too, in the order of their names.
     func all() throws -> [LeasedJob]
-}
-
-extension JobLeases {
-    /// How long a node may go on after it sent its last successful renewal.
-    public static var stopAfter: Duration { .seconds(10) }
 }
 
 /// A job as its lease shows it to all nodes.

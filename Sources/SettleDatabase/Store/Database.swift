@@ -116,8 +116,7 @@ public final class Database: Sendable {
     /// - Throws: Errors of the closure, or ``DatabaseError`` if the commit fails.
     @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        let isPart = engine.isWriting
-        return try engine.hold { writer in try isPart ? writer.part(body) : body() }
+        try transaction(under: nil, body)
     }
 
     /// Runs a closure whose reads all see one state of the database, regardless of concurrent writes.

@@ -21,6 +21,16 @@ package struct ReplicationJob: Sendable {
         package var reason: String?
     }
 
+    /// Where a job is.
+    package enum Place: Hashable, Sendable {
+        /// At this node.
+        case here
+        /// At another node.
+        case node(String)
+        /// At no node: it waits for one.
+        case nowhere
+    }
+
     /// Called with the outcome when a job is done.
     package typealias Waiter = @Sendable (Result<ReplicationResult, PeerError>) -> Void
 
@@ -35,11 +45,13 @@ package struct ReplicationJob: Sendable {
     /// Sends its requests.
     let client: any HTTPTransport
     /// When it was added.
-    package let start = WallTime.now()
+    package internal(set) var start = WallTime.now()
     /// When something last happened to it.
-    package private(set) var updated = WallTime.now()
+    package internal(set) var updated = WallTime.now()
     /// The newest events, newest first.
-    package private(set) var history: [Event]
+    package internal(set) var history: [Event]
+    /// The node that has it.
+    package internal(set) var place = Place.here
     /// What it does now: one that runs and can't reach a peer is crashing, as in CouchDB.
     package internal(set) var state = ReplicationState.pending
     /// Whether a run of it has begun and not ended.
@@ -52,6 +64,8 @@ package struct ReplicationJob: Sendable {
     package internal(set) var failures = 0
     /// Why it failed last.
     var failure: String?
+    /// What the node that runs it says was done.
+    var toldStatistics: [(String, JSONValue)]?
     /// Who waits for its end: requests.
     var waiters: [Waiter] = []
 
@@ -69,6 +83,9 @@ package struct ReplicationJob: Sendable {
 
     /// Why it failed last, or can't reach a peer.
     package var problem: String? { status?.absence ?? failure }
+
+    /// What was done, as CouchDB counts it; `nil` before its first run.
+    package var statistics: [(String, JSONValue)]? { toldStatistics ?? status?.statistics }
 
     /// Records how a run ended.
     mutating func take(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
@@ -97,7 +114,7 @@ extension ReplicationStatus {
     }
 
     /// What was done, as CouchDB counts it.
-    package var statistics: [(String, JSONValue)] {
+    var statistics: [(String, JSONValue)] {
         let numbers = [
             ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
             ("docs_read", counts.revisionsRead), ("docs_written", counts.revisionsWritten),

@@ -47,6 +47,12 @@ extension ReplicationSchedule {
         }
     }
 
+    /// Whether a run may be stopped to make room.
+    func hasHadTurn(run: Int, _ progress: Progress, _ now: Duration) -> Bool {
+        guard let run = runs[run], run.isContinuous else { return false }
+        return now - run.start >= (progress == .beginning ? max(turn, Self.patience) : turn)
+    }
+
     /// Stops runs whose turn is over, as many as others wait for: first those that can't reach a peer, then the oldest.
     mutating func endTurns(_ progress: [Int: Progress], _ now: Duration) -> [Action] {
         guard waitingCount > 0, !isStopped else {
@@ -55,8 +61,7 @@ extension ReplicationSchedule {
         }
         let needed = waitingCount - runs.values.count(where: \.isEnding)
         let ended = progress.filter { number, progress in
-            guard let run = runs[number], run.isContinuous, !run.isEnding else { return false }
-            return now - run.start >= (progress == .beginning ? max(turn, Self.patience) : turn)
+            runs[number]?.isEnding == false && hasHadTurn(run: number, progress, now)
         }
         let first = ended.sorted { left, right in
             (left.value == .away) == (right.value == .away) ? left.key < right.key : left.value == .away

@@ -34,6 +34,8 @@ struct ReplicationSchedule: Sendable {
         /// There is another job; ignored if there is one of its name.
         case added(String, isContinuous: Bool, isRetried: Bool)
         case removed(String)
+        /// The run of a removed job, if it has not ended, is to end at once.
+        case hurried(String)
         case ended(run: Int, Ending)
         /// The delay after a failed run is over.
         case retryDue(String, run: Int)
@@ -137,6 +139,7 @@ struct ReplicationSchedule: Sendable {
             if leaving[name] == nil { enqueue(name) }
             return fill(now)
         case .removed(let name): return remove(name) + fill(now)
+        case .hurried(let name): return leaving[name].map { [.suspend(run: $0)] } ?? []
         case .ended(let run, let ending): return end(run, ending) + fill(now)
         case .retryDue(let name, let run):
             guard case .crashing(run)? = jobs[name]?.phase, !isStopped else { return [] }

@@ -16,10 +16,14 @@ package final class ReplicationScheduler: Sendable {
         var runs: [Int: (job: String, task: Task<Void, Never>, replicator: OneWayReplicator?)] = [:]
         var counts = Counts()
         var observers: [@Sendable (ReplicationNotice) -> Void] = []
+        /// Who waits for the end of a removed job's run.
+        var endings: [Int: [@Sendable () -> Void]] = [:]
         /// What is done once the lock is released.
         var effects: [@Sendable () -> Void] = []
     }
 
+    /// How many replications run at the same time.
+    let room: Int
     private let state: Monitor<State>
     private let turn: Duration
     private let retry: ReplicationRetryPolicy
@@ -30,7 +34,7 @@ package final class ReplicationScheduler: Sendable {
     ///   - turn: How long a continuous one runs before it makes room for those that wait.
     ///   - retry: When failed ones are run again.
     package init(room: Int, turn: Duration, retry: ReplicationRetryPolicy) {
-        (self.turn, self.retry) = (turn, retry)
+        (self.room, self.turn, self.retry) = (room, turn, retry)
         state = Monitor(State(schedule: ReplicationSchedule(room: room, turn: turn)))
     }
 
@@ -63,23 +67,54 @@ package final class ReplicationScheduler: Sendable {
     package func remove(
         _ id: String, where condition: (ReplicationJob) -> Bool = { _ in true }
     ) -> ReplicationJob? {
-        change { state -> ReplicationJob? in
-            guard let job = state.jobs[id], condition(job) else { return nil }
-            state.jobs[id] = nil
-            handle(.removed(id), &state)
-            answer(job, .failure(Self.cancelled), &state)
-            notify(.removed(id), &state)
-            return job
+        change { state in remove(id, where: condition, &state) }
+    }
+
+    /// Stops a job and removes it, as ``remove(_:where:)`` does.
+    ///
+    /// - Parameters:
+    ///   - id: The job's id.
+    ///   - atOnce: Whether its run ends without storing what it has, also if it was stopped before.
+    ///   - condition: Which job of the id is meant.
+    ///   - ended: Called when no run of a removed job of the id is under way any more.
+    /// - Returns: The job that was removed.
+    @discardableResult
+    func end(
+        _ id: String, atOnce: Bool, where condition: (ReplicationJob) -> Bool, ended: @escaping @Sendable () -> Void
+    ) -> ReplicationJob? {
+        change { state in
+            let removed = remove(id, where: condition, &state)
+            if atOnce { handle(.hurried(id), &state) }
+            if let run = state.schedule.leaving[id] {
+                state.endings[run, default: []].append(ended)
+            } else {
+                state.effects.append(ended)
+            }
+            return removed
         }
     }
 
+    private func remove(
+        _ id: String, where condition: (ReplicationJob) -> Bool, _ state: inout State
+    ) -> ReplicationJob? {
+        guard let job = state.jobs[id], condition(job) else { return nil }
+        state.jobs[id] = nil
+        handle(.removed(id), &state)
+        answer(job, .failure(Self.cancelled), &state)
+        notify(.removed(id), &state)
+        return job
+    }
+
     /// Stops all jobs and takes no more; waits a number of seconds at most until they have ended.
-    package func stop(seconds: Double) {
+    ///
+    /// - Returns: Whether all have ended.
+    @discardableResult
+    package func stop(seconds: Double) -> Bool {
         change { state in
             handle(.stopping, &state)
             for job in state.jobs.values { answer(job, .failure(Self.stopping), &state) }
         }
-        _ = state.wait(seconds: seconds) { $0.schedule.runningCount == 0 ? true : nil }
+        return state.wait(seconds: seconds) { $0.schedule.runningCount == 0 ? true : nil } ?? false
     }
 
     private static let cancelled = PeerError(.cancelled, "the replication was cancelled")
@@ -206,6 +241,7 @@ extension ReplicationScheduler {
             if state.schedule.isWanted(run: run) { state.jobs[job.id]?.take(status, result) }
             let isFailure = if case .failure = result { true } else { false }
             handle(.ended(run: run, isFailure ? .failed : .completed), &state, result)
+            state.effects += state.endings.removeValue(forKey: run) ?? []
         }
     }
 }
@@ -233,6 +269,21 @@ extension ReplicationScheduler {
     /// A job, by its id.
     package func job(_ id: String) -> ReplicationJob? {
         state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
+    }
+
+    /// How a job of a database's documents does; `nil` if there is none of the id.
+    func standing(of id: String, from database: String) -> LeaseKeeping.Standing? {
+        state.withLock { state in
+            guard let job = state.jobs[id], job.origin?.database == database else { return nil }
+            switch state.schedule.jobs[id]?.phase {
+            case .running(let run):
+                let progress = state.runs[run]?.replicator?.status.progress ?? .beginning
+                let isOver = state.schedule.hasHadTurn(run: run, progress, start.duration(to: .now))
+                return isOver ? .served : .working
+            case .waiting, .blocked: return job.run > 0 && job.document.isContinuous ? .served : .working
+            case .crashing, nil: return .resting
+            }
+        }
     }
 
     /// A page of all jobs, ordered by id, and how many there are.

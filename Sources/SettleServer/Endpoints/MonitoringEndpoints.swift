@@ -8,7 +8,7 @@ enum MonitoringEndpoints {
         .json(
             .array(
                 context.compactions.tasks.map(\.json) + context.indexing.json
-                    + replications.scheduler.runningJobs.map(\.taskJSON)))
+                    + replications.runningJobs.map { $0.taskJSON(at: replications.node) }))
     }
 
     /// `GET /_node/{node}/_prometheus`

@@ -10,10 +10,10 @@ enum SchedulerEndpoints {
     /// `GET /_scheduler/jobs`
     static let jobs: Endpoint = .work(\.replications) { replications, context in
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        let (page, total) = replications.scheduler.jobs(skip: skip, limit: limit)
+        let (page, total) = replications.jobs(skip: skip, limit: limit)
         return .json([
             "total_rows": .number(JSONNumber(total)), "offset": .number(JSONNumber(min(skip, total))),
-            "jobs": .array(page.map(\.json)),
+            "jobs": .array(page.map { $0.json(at: replications.node) }),
         ])
     }
 
@@ -21,8 +21,8 @@ enum SchedulerEndpoints {
     static let job: Endpoint = .work(\.replications) { replications, context in
         // A plus in a path means a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
-        guard let job = replications.scheduler.job(id) else { throw HTTPError.missing }
-        return .json(job.json)
+        guard let job = replications.job(id) else { throw HTTPError.missing }
+        return .json(job.json(at: replications.node))
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.

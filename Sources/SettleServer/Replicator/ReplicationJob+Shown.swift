@@ -2,10 +2,10 @@ internal import SettleCore
 internal import SettlePlatform
 internal import SettleReplication
 
-/// How a job is shown, never with a password.
+/// How a job is shown, never with a password, by the name of this node.
 extension ReplicationJob {
     /// As `_scheduler/jobs` shows it.
-    var json: JSONValue {
+    func json(at here: String) -> JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null, "id": .string(id), "pid": pid,
             "source": .string(document.source.shown), "target": .string(document.target.shown),
@@ -18,15 +18,15 @@ extension ReplicationJob {
                     ]
                     members["reason"] = event.reason.map(JSONValue.string)
                     return .object(members)
-                }), "node": "nonode@nohost", "start_time": .string(start.iso8601),
+                }), "node": node(here), "start_time": .string(start.iso8601),
         ]
     }
 
     /// As `_scheduler/docs` shows the document it comes from.
-    var documentJSON: JSONValue {
+    func documentJSON(at here: String) -> JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null,
-            "doc_id": origin.map { .string($0.document.string) } ?? .null, "id": .string(id), "node": "nonode@nohost",
+            "doc_id": origin.map { .string($0.document.string) } ?? .null, "id": .string(id), "node": node(here),
             "source": .string(document.source.shown), "target": .string(document.target.shown),
             "source_proxy": .null, "target_proxy": .null, "state": .string(state.rawValue), "info": info,
             "error_count": .number(JSONNumber(failures)), "last_updated": .string(updated.iso8601),
@@ -35,16 +35,16 @@ extension ReplicationJob {
     }
 
     /// As `_active_tasks` shows it while it runs.
-    var taskJSON: JSONValue {
+    func taskJSON(at here: String) -> JSONValue {
         var members: JSONObject = [
-            "node": "nonode@nohost", "pid": pid, "type": "replication", "user": user.map(JSONValue.string) ?? .null,
+            "node": node(here), "pid": pid, "type": "replication", "user": user.map(JSONValue.string) ?? .null,
             "replication_id": .string(id), "database": origin.map { .string($0.database) } ?? .null,
             "doc_id": origin.map { .string($0.document.string) } ?? .null,
             "source": .string(document.source.shown), "target": .string(document.target.shown),
             "continuous": .bool(document.isContinuous), "checkpoint_interval": .number(JSONNumber(interval)),
             "started_on": .number(JSONNumber(start.seconds)), "updated_on": .number(JSONNumber(WallTime.now().seconds)),
         ]
-        for (name, value) in status?.statistics ?? [] { members[name] = value }
+        for (name, value) in statistics ?? [] { members[name] = value }
         return .object(members)
     }
 
@@ -57,7 +57,16 @@ extension ReplicationJob {
 
     private var info: JSONValue {
         if let problem { return ["error": .string(problem)] }
-        return status.map { .object(JSONObject($0.statistics)) } ?? .null
+        return statistics.map { .object(JSONObject($0)) } ?? .null
+    }
+
+    /// The node that has it; null for one that waits for a node.
+    private func node(_ here: String) -> JSONValue {
+        switch place {
+        case .here: .string(here)
+        case .node(let name): .string(name)
+        case .nowhere: .null
+        }
     }
 }
 
@@ -82,7 +91,7 @@ extension ReplicationService {
     }
 
     private func json(_ origin: ReplicationJob.Origin, _ entry: ReplicatorDocuments.Entry) -> JSONValue {
-        if let job = entry.job.flatMap({ scheduler.job($0.id) }), job.origin == origin { return job.documentJSON }
+        if let job = documents.job(of: origin) { return job.documentJSON(at: node) }
         let time = JSONValue.string(entry.updated.iso8601)
         return json(
             origin, entry.problem == nil ? .initializing : .error, entry.order, id: entry.job?.id,
@@ -96,7 +105,7 @@ extension ReplicationService {
     ) -> JSONValue {
         [
             "database": .string(origin.database), "doc_id": .string(origin.document.string),
-            "id": id.map(JSONValue.string) ?? .null, "node": "nonode@nohost",
+            "id": id.map(JSONValue.string) ?? .null, "node": .string(node),
             "source": ReplicationDocument.shownAddress(members["source"]),
             "target": ReplicationDocument.shownAddress(members["target"]), "state": .string(state.rawValue),
             "info": info, "error_count": [.error, .failed].contains(state) ? 1 : 0, "start_time": start,

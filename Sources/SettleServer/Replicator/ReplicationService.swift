@@ -36,20 +36,41 @@ final class ReplicationService: Sendable {
             })
     }
 
-    /// A number of seconds, at most a year, which can be doubled without an overflow.
     /// Begins to run the replications for which a database's documents ask.
     func watch(_ name: String, _ database: Database) { documents.watch(name, database) }
+
+    /// The name of this node, as `_scheduler` and `_active_tasks` show it.
+    var node: String { documents.node ?? "nonode@nohost" }
+
+    /// The jobs as `_scheduler/jobs` lists them: a page of those of all nodes, ordered by id, and how many there are.
+    func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
+        let others = documents.jobsElsewhere
+        guard !others.isEmpty else { return scheduler.jobs(skip: skip, limit: limit) }
+        let all = (scheduler.jobs(skip: 0, limit: .max).page + others).sorted { $0.id < $1.id }
+        return (Array(all.dropFirst(skip).prefix(limit)), all.count)
+    }
+
+    /// A job of any node, by its id.
+    func job(_ id: String) -> ReplicationJob? {
+        scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
+    }
+
+    /// The jobs that run on any node.
+    var runningJobs: [ReplicationJob] { scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning) }
 
     /// Ends all replications, and waits for them a while.
     func stop(seconds: Double) {
         documents.stop()
-        scheduler.stop(seconds: seconds)
+        documents.leave(areEnded: scheduler.stop(seconds: seconds))
     }
 }
 
 /// What requests to `_replicate` want.
 extension ReplicationService {
     /// Runs a replication, and answers at its end; at once if it is continuous.
+    ///
+    /// It runs on the node that got the request, also where several nodes share the databases, and ends with that node: only
+    /// replications of documents go on elsewhere.
     ///
     /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
     func replicate(_ document: ReplicationDocument, for user: User) throws -> DeferredResponse {

@@ -50,6 +50,7 @@ struct ScheduleWorld {
             events += [.ended(run: run, .completed), .ended(run: run, .failed)]
         }
         events += crashing.map { .retryDue($0.key, run: $0.value.run) }
+        events += Set(leaving.values).sorted().map { .hurried($0) }
         // The delay of a job that was removed, and is there again.
         events.append(.retryDue("a", run: 0))
         if isRinging {
@@ -101,7 +102,7 @@ struct ScheduleWorld {
             waiting.append(name)
             crashing[name] = nil
         case .stopping: isStopped = true
-        case .retryDue, .turn: break
+        case .retryDue, .turn, .hurried: break
         }
         if case .ended(let run, _) = event, isStopped { running[run] = nil }
     }
@@ -122,7 +123,8 @@ struct ScheduleWorld {
             expect(now - start >= Self.turn, "\(name) is stopped before its turn is over")
             let hasBegun = [.working, .away].contains(progress[run])
             expect(hasBegun || now - start >= .seconds(60), "\(name) is stopped before it has done anything")
-        case .suspend: expect(isStopped, "a run is suspended before the end")
+        case .suspend(let run):
+            expect(isStopped || leaving[run] != nil, "\(run) is suspended though nobody wants it to end")
         case .yielded(let name):
             guard let (run, _) = running.first(where: { $0.value.job == name }) else { return }
             expect(makingRoom.remove(run) != nil, "\(name) yields and was not asked to")

@@ -1,0 +1,105 @@
+internal import SettleDatabase
+
+/// Which free jobs a node takes, and which it gives back for others.
+extension LeaseKeeping {
+    /// Asks for the leases of databases of which something is wanted that this node does not have.
+    mutating func looks() -> [Action] {
+        guard !isStopping else { return [] }
+        let lacking = Set(wishes.keys.filter { holdings[$0] == nil }.map(\.database))
+        return lacking.sorted().compactMap { database in
+            guard let place = places[database], !place.isListing, place.taking == nil else { return nil }
+            places[database]?.isListing = true
+            return .list(database)
+        }
+    }
+
+    /// Records which nodes there are, and what is free.
+    mutating func note(_ nodes: [LeaseName: String], of database: String, _ now: Duration) {
+        places[database]?.nodes = Set(nodes.values)
+        let isKnown = places[database]?.isKnown == true
+        for (name, wish) in wishes where name.database == database && holdings[name] == nil && !wish.isAsked {
+            // Before the others know of this node, it does not know of those that started with it.
+            guard isKnown || name.kind == .node else { continue }
+            wishes[name]?.freeSince = nodes[name] == nil ? wish.freeSince ?? now : nil
+        }
+        // A node of this name is known, an earlier process of it perhaps.
+        if nodes[LeaseName(database, .node, node)] != nil { places[database]?.isKnown = true }
+    }
+
+    /// Takes what is free in a database and comes first among what is free in all.
+    mutating func take(in database: String, _ now: Duration) -> [Action] {
+        let free = wishes.compactMap { name, wish -> (name: LeaseName, since: Duration)? in
+            guard wish.count > 0, holdings[name] == nil, !wish.isAsked else { return nil }
+            return wish.freeSince.map { (name, $0) }
+        }
+        let others = free.map(\.name).filter { $0.database == database && $0.kind != .run }.sorted()
+        let names = others + first(of: free, now).filter { $0.database == database }
+        guard !names.isEmpty else { return [] }
+        for name in names { wishes[name]?.isAsked = true }
+        places[database]?.taking = Place.Call(content: names, sent: now)
+        return [.take(database, names)]
+    }
+
+    /// The jobs for which there is room, the most urgent first.
+    private func first(of free: [(name: LeaseName, since: Duration)], _ now: Duration) -> [LeaseName] {
+        guard spareRoom > 0 else { return [] }
+        return free.compactMap { name, since -> (since: Duration, rank: UInt64, name: LeaseName)? in
+            guard name.kind == .run, let place = places[name.database] else { return nil }
+            let rank = name.rank(of: node)
+            let isPreferred = place.nodes.allSatisfy { name.rank(of: $0) <= rank }
+            // A look of another node has passed, if there is a better one, and it had no room.
+            guard isPreferred || now - since >= Self.look / 2 else { return nil }
+            return (since, rank, name)
+        }
+        .sorted { ($0.since, $1.rank, $0.name) < ($1.since, $0.rank, $1.name) }
+        .prefix(spareRoom).map(\.name)
+    }
+
+    /// For how many more jobs there is room.
+    private var spareRoom: Int {
+        let held = holdings.keys.count { $0.kind == .run && standings[$0] != .resting }
+        return room - held - wishes.count { $0.key.kind == .run && $0.value.isAsked }
+    }
+
+    /// Gives back jobs that had their turn, as many as wait for room on any node.
+    mutating func endTurns(_ now: Duration) -> [Action] {
+        guard spareRoom <= 0 else { return [] }
+        let waiting = wishes.count { name, wish in
+            guard name.kind == .run, wish.count > 0, holdings[name] == nil, !wish.isAsked else { return false }
+            return wish.freeSince.map { now - $0 > Self.look * 2 } ?? false
+        }
+        let runs = holdings.filter { $0.key.kind == .run }
+        let needed = waiting - runs.values.count(where: \.isLeaving)
+        let served = runs.filter { !$0.value.isLeaving && standings[$0.key] == .served }
+        return served.sorted { ($0.value.start, $0.key) < ($1.value.start, $1.key) }
+            .prefix(max(0, needed)).flatMap { leave($0.key) }
+    }
+
+    mutating func took(_ leases: [JobLease], in database: String, _ now: Duration) -> [Action] {
+        guard let call = places[database]?.taking else {
+            // Nothing of the database is wanted any more.
+            return leases.isEmpty ? [] : [.release(database, leases)]
+        }
+        places[database]?.taking = nil
+        var given = Dictionary(leases.map { ($0.job, $0) }) { first, _ in first }
+        var (actions, unused): ([Action], [JobLease]) = ([], [])
+        for name in call.content {
+            wishes[name]?.isAsked = false
+            if name.kind == .node { places[database]?.isKnown = true }
+            guard let lease = given.removeValue(forKey: name.job) else {
+                actions += forgetIfDone(name)
+                continue
+            }
+            guard wishes[name]?.count ?? 0 > 0, !isStopping, now - call.sent < JobLease.stopAfter else {
+                unused.append(lease)
+                actions += forgetIfDone(name)
+                continue
+            }
+            lastRun += 1
+            holdings[name] = Holding(lease: lease, renewed: call.sent, run: lastRun, start: now)
+            standings[name] = .working
+            if name.kind != .node { actions.append(.start(name, run: lastRun)) }
+        }
+        return actions + (unused.isEmpty ? [] : [.release(database, unused)])
+    }
+}
