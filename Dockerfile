@@ -3,7 +3,8 @@
 #   docker build -t settle .
 #   docker run -d -p 127.0.0.1:5984:5984 -v settle:/data -e SETTLE_ADMIN=admin -e SETTLE_ADMIN_PASSWORD=… settle
 #
-# Without these two variables the first start prints a password for admin. docs/OPERATION.md has all settings.
+# Without these two variables the first start prints a password for admin. docs/OPERATION.md has all settings. As one of many
+# servers over a PostgreSQL it needs no volume, and an empty SETTLE_DATA.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends dpkg-dev git make
 WORKDIR /source

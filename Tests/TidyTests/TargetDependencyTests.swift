@@ -19,13 +19,14 @@ private let allowedImports: [String: Set<String>] = [
     "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle"]),
+    "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
         "CCrypto",
     ]),
     "SettleCommands": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer", "SettleScripting",
-        "CSettleBuild",
+        "SettlePostgres", "CSettleBuild",
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting"],
     "SettleTool": ["SettleCommands"],
@@ -77,6 +78,8 @@ struct TargetDependencyTests {
         ("Sources/SettleDatabase/Storage/A.swift", "import Glibc", 1),
         ("Sources/Settle/Settle.swift", "@_exported public import SettleDatabase", 0),
         ("Sources/SettleTool/A.swift", "import Settle", 1),
+        ("Sources/SettleServer/A.swift", "internal import SettlePostgres", 1),
+        ("Sources/SettleCommands/A.swift", "internal import CPostgres", 1),
         ("Sources/Unknown/A.swift", "", 1),
         ("Sources/A.swift", "", 1),
     ])

@@ -26,7 +26,10 @@ enum PostgresCommand: Command {
         examples: [
             CommandSpec.Example(
                 "settle postgres migrate --postgres 'host=127.0.0.1 dbname=settle user=settle_owner' --postgres-password-file pw",
-                "makes the tables, or migrates them")
+                "makes the tables, or migrates them"),
+            CommandSpec.Example(
+                "settle postgres migrate --postgres 'host=db.example dbname=settle user=owner sslmode=verify-full' --app-role web",
+                "on another machine over TLS, for servers with the role web"),
         ],
         json: #"{"ok":true,"before":N or null,"version":N,"cluster":text,"skipped":[text …]}"#)
 

@@ -41,7 +41,7 @@ enum ServeCommand: Command {
                 "settle serve --config settle.json --show-settings",
                 "prints the configuration of a file, and starts nothing"),
             CommandSpec.Example(
-                "settle serve --postgres 'host=db.example dbname=settle user=settle' --postgres-password-file pw",
+                "settle serve --postgres 'host=db.example dbname=settle user=settle_app sslmode=verify-full' --postgres-password-file pw",
                 "as one of many servers of a PostgreSQL"),
             CommandSpec.Example(
                 "settle serve --data /srv/settle --port 0 --json", "on a free port, which is printed"),
