@@ -10,18 +10,18 @@ import Testing
 
 /// What goes wrong around a cluster, and what a program is told then.
 @Suite(.enabled(if: Cluster.isThere, Comment(rawValue: Cluster.absence))) struct PostgresBadDayTests {
-    private func error(_ body: () throws -> Void) -> DatabaseError? {
+    private func failure(_ body: () throws -> Void) -> DatabaseError? {
         do { try body() } catch { return error as? DatabaseError }
         return nil
     }
 
     @Test func `a wrong password is said without saying it`() throws {
         let folder = try TemporaryFolder()
-        let file = folder.path("password")
+        let file = folder("password")
         try "hunter2\n".write(toFile: file, atomically: true, encoding: .utf8)
         var words = try Cluster.configuration().connection
         words += " application_name=test"
-        let error = error { _ = try PostgresStore(PostgresConfiguration(words, passwordFile: file)) }
+        let error = failure { _ = try PostgresStore(PostgresConfiguration(words, passwordFile: file)) }
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("password authentication failed") == true)
         #expect(error?.description.contains("hunter2") == false)
@@ -29,17 +29,17 @@ import Testing
 
     @Test func `a password file that is not there, or empty, is named`() throws {
         let folder = try TemporaryFolder()
-        let file = folder.path("password")
+        let file = folder("password")
         let text = try Cluster.configuration().connection
-        let missing = error { _ = try PostgresStore(PostgresConfiguration(text, passwordFile: file)) }
+        let missing = failure { _ = try PostgresStore(PostgresConfiguration(text, passwordFile: file)) }
         #expect(missing?.code == .inputOutput && missing?.message.contains(file) == true)
         try "\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let empty = error { _ = try PostgresStore(PostgresConfiguration(text, passwordFile: file)) }
+        let empty = failure { _ = try PostgresStore(PostgresConfiguration(text, passwordFile: file)) }
         #expect(empty?.code == .inputOutput && empty?.message.contains("empty line") == true)
     }
 
     @Test func `a server that is not there is unavailable`() throws {
-        let error = error {
+        let error = failure {
             _ = try PostgresStore(PostgresConfiguration("host=127.0.0.1 port=1 dbname=settle user=settle_app"))
         }
         #expect(error?.code == .unavailable)
@@ -60,7 +60,7 @@ import Testing
             }
         }
         begun.wait()
-        let error = error { _ = try database.document("a") }
+        let error = failure { _ = try database.document("a") }
         ended.signal()
         holder.join()
         #expect(error?.code == .unavailable)
@@ -89,7 +89,7 @@ import Testing
         let connection = try PostgresConnection(Cluster.owner().connectionParameters())
         let pool = PostgresPool(try Cluster.configuration())
         func check(_ version: Int, _ cluster: String) -> DatabaseError? {
-            error { try pool.check(connection.runText("SELECT \(version)::bigint, '\(cluster)'::text")[0]) }
+            failure { try pool.check(connection.runText("SELECT \(version)::bigint, '\(cluster)'::text")[0]) }
         }
         #expect(check(1, "a") == nil)
         #expect(check(0, "a")?.message.contains("settle postgres migrate") == true)
@@ -101,7 +101,7 @@ import Testing
     @Test func `a role that may only read is refused`() throws {
         let connection = try PostgresConnection(Cluster.owner().connectionParameters())
         func check(_ columns: String) -> DatabaseError? {
-            error { try PostgresStore.check(rights: connection.runText("SELECT \(columns)")[0]) { _ in } }
+            failure { try PostgresStore.check(rights: connection.runText("SELECT \(columns)")[0]) { _ in } }
         }
         #expect(check("0, 0, 1, 1, 1, 1, 0") == nil)
         #expect(check("0, 0, 0, 1, 1, 1, 0")?.message.contains("--app-role") == true)
@@ -113,7 +113,7 @@ import Testing
         "host=db.example sslmode=verify-ca", "postgresql://db.example/settle",
     ])
     func `an unchecked connection to another machine is refused`(text: String) {
-        let error = error { _ = try PostgresConfiguration(text) }
+        let error = failure { _ = try PostgresConfiguration(text) }
         #expect(error?.code == .invalid && error?.message.contains("verify-full") == true)
     }
 
@@ -127,7 +127,7 @@ import Testing
 
     @Test(arguments: ["host=127.0.0.1 password=hunter2", "postgresql://anna:hunter2@127.0.0.1/settle"])
     func `a password in the connection string is refused without repeating it`(text: String) {
-        let error = error { _ = try PostgresConfiguration(text) }
+        let error = failure { _ = try PostgresConfiguration(text) }
         #expect(error?.code == .invalid)
         #expect(error?.description.contains("hunter2") == false)
     }

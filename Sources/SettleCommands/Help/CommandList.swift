@@ -1,7 +1,10 @@
 /// The commands by their groups, in the order of the help.
 enum CommandList {
     static let groups: [(title: String, verbs: [any Command.Type])] = [
-        ("Databases", [CreateCommand.self, InfoCommand.self, ImportCommand.self, ExportCommand.self]),
+        (
+            "Databases",
+            [CreateCommand.self, InfoCommand.self, ImportCommand.self, ExportCommand.self, CopyCommand.self]
+        ),
         (
             "Documents",
             [

@@ -14,6 +14,8 @@ enum ServedStore {
         var configuration = try PostgresConfiguration(
             postgres.address, passwordFile: postgres.passwordFile, node: postgres.node)
         configuration.connections = postgres.connections
+        var options = options
+        options.indexFolder = postgres.indexFolder
         return try PostgresStore(configuration, options: options) { record in
             try postgres.secretsKeyFile.map { try SealedRecord(record, keyFile: $0) } ?? record
         }

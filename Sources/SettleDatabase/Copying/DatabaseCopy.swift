@@ -78,7 +78,10 @@ struct DatabaseCopy {
         var done = total - (try source.count(changedIn: SequenceRange(after: reached)))
         try source.engine.forEachPage(changedAfter: reached) { page in
             do {
-                try target.engine.hold { writer in for record in page { try writer.restore(record) } }
+                try target.engine.hold { writer in
+                    try writer.prepare(page.map(\.id), withContent: false)
+                    for record in page { try writer.restore(record) }
+                }
             } catch let error as DatabaseError where error.code == .conflict {
                 throw DatabaseError(
                     .conflict, "the source was changed since its copy was begun; empty the target and copy it again",

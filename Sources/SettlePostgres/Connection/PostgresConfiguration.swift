@@ -12,7 +12,7 @@ public struct PostgresConfiguration: Sendable {
     public let connection: String
     /// The file whose first line is the password; `nil` for none, as with client certificates.
     public var passwordFile: String?
-    /// How many connections a node opens for requests; 16 by default. Two more serve the feeds.
+    /// How many connections a node opens for requests; 16 by default. One more listens for the feeds.
     public var connections = 16
     /// The name of this node, which leases and `_scheduler` show; unique among the nodes.
     public var node: String
@@ -54,8 +54,15 @@ public struct PostgresConfiguration: Sendable {
     }
 
     /// Whether some host is another machine.
+    ///
+    /// libpq also takes hosts from the environment and from a file of services.
     private var isRemote: Bool {
-        let hosts = [value("host"), value("hostaddr")].compactMap(\.self).flatMap { $0.split(separator: ",") }
+        if value("service") != nil || getenv("PGSERVICE") != nil { return true }
+        let given = [
+            value("host") ?? getenv("PGHOST").map { String(cString: $0) },
+            value("hostaddr") ?? getenv("PGHOSTADDR").map { String(cString: $0) },
+        ]
+        let hosts = given.compactMap(\.self).flatMap { $0.split(separator: ",") }
         return hosts.contains { host in
             !(host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
                 || host.hasPrefix("127."))

@@ -25,6 +25,10 @@ extension ChangeSet {
                 state.sequence += 1
                 written.append((record, state.sequence))
                 tallies.add(Base(sequence: state.sequence, flags: record.flags), 1)
+            case .restore(let record):
+                state.sequence = record.sequence.number
+                written.append((record, state.sequence))
+                tallies.add(Base(sequence: state.sequence, flags: record.flags), 1)
             case .tree(let record):
                 trees.append((record, base.edition + 1))
                 tallies.add(Base(sequence: base.sequence, flags: record.flags), 1)

@@ -17,6 +17,8 @@ struct ChangeSet: Sendable {
     enum DocumentChange: Sendable {
         case write(DocumentRecord)
         case tree(DocumentRecord)
+        /// Writes a document under the sequence it has, for an exact copy.
+        case restore(DocumentRecord)
         case remove
         /// A later change of the list counts instead. A write and a removal still take their sequence, as in every engine.
         case superseded(takesSequence: Bool)

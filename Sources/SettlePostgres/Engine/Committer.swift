@@ -59,7 +59,7 @@ final class Committer: Sendable {
         _ sets: [ChangeSet], _ connection: PostgresConnection, _ settings: SettingsCache, _ followed: FollowedState
     ) throws -> Outcomes {
         let comparison = Comparison(sets, database)
-        let results = try connection.run([PostgresCall(.begin), lock] + comparison.calls)
+        let results = try connection.run([PostgresCall(.begin), lock] + comparison.calls, within: Self.patience * 2)
         var state = try DatabaseState(results[1])
         followed.follow(state, settings, isForeign: true)
         var outcomes = try comparison.outcomes(state, Array(results.dropFirst(2)))
@@ -97,7 +97,7 @@ final class Committer: Sendable {
         while true {
             do {
                 return try pool.with { connection in
-                    let results = try connection.run([PostgresCall(.begin), lock])
+                    let results = try connection.run([PostgresCall(.begin), lock], within: Self.patience * 2)
                     return try locked(connection, results[1], settings, followed, body, done)
                 }
             } catch let failure as PostgresFailure {

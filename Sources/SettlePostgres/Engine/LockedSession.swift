@@ -74,6 +74,12 @@ final class LockedSession: WriteSession {
         return written + (tallies.call(database).map { [$0] } ?? [])
     }
 
+    /// Sees that tokens given later are higher than one.
+    func raiseToken(to token: Int64) { state.token = max(state.token, token) }
+
+    /// Moves the newest sequence on without a change.
+    func raiseSequence(to sequence: Int64) { (state.sequence, changes.sequence) = (sequence, sequence) }
+
     /// Sends what was changed, so that questions see it.
     private func send() throws {
         let changed = changedSettings
@@ -109,6 +115,47 @@ final class LockedSession: WriteSession {
         if let lost = new.first(where: { !there.contains($0.place ?? []) && !there.contains($0.digest.bytes) }) {
             throw Comparison.lost(lost)
         }
+    }
+
+    // MARK: - Exact copies
+
+    override func restore(_ record: DocumentRecord) throws {
+        guard record.sequence.number > changes.sequence else {
+            throw DatabaseError(
+                .invalid,
+                "\"\(record.id)\" can't be restored at \(record.sequence): changes go up to \(changes.sequence)")
+        }
+        guard record.content != nil else {
+            throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be restored without its content")
+        }
+        guard try storedRecord(of: record.id, withContent: false) == nil else {
+            throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
+        }
+        try noteRestored(record)
+    }
+
+    override func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
+        guard token >= BodyToken.firstApart, let number = Int64(exactly: token) else {
+            throw DatabaseError(.invalid, "no content can have the token \(token)")
+        }
+        guard try self.content(at: token) == nil else {
+            throw DatabaseError(.conflict, "there is a content with the token \(token) already")
+        }
+        changes.set.newContents[token] = content
+        changes.set.removedContents.remove(token)
+        changes.count += 1
+        changes.bytes += content.body.utf8.count + 100
+        raiseToken(to: number)
+        try changed()
+    }
+
+    override func restoreSequence(_ sequence: UpdateSequence) throws {
+        guard sequence.number >= changes.sequence else {
+            throw DatabaseError(
+                .invalid, "the newest sequence is \(changes.sequence) and can't become \(sequence)")
+        }
+        try prepareForScan()
+        raiseSequence(to: sequence.number)
     }
 }
 

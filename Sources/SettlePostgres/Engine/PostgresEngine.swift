@@ -58,6 +58,8 @@ final class PostgresEngine: StorageEngine {
 
     var keepsJournal: Bool { false }
 
+    var longestID: Int? { Self.longestID }
+
     var isWriting: Bool { session != nil }
 
     /// The session in which this thread is.

@@ -166,6 +166,15 @@ class PostgresReader: StorageReader {
             return try ask(.recordsThrough, .integer(time), most).records(.expiration)
         case .blobs(let digest):
             return try ask(.blobsAfter, .bytes(digest?.bytes ?? []), most).blobs().map(SideRecord.blob)
+        case .settings(let name):
+            return try ask(
+                .recordsAfter, .short(RecordKind.setting.rawValue), .bytes(name.map { Array($0.utf8) } ?? []), most
+            ).records(.setting)
+        case .expirationsByID(let id):
+            return try ask(
+                .recordsAfter, .short(RecordKind.expiration.rawValue), .bytes(id.map { Array($0.string.utf8) } ?? []),
+                most
+            ).records(.expiration)
         case .journal, .newestJournal: return []
         }
     }

@@ -70,6 +70,16 @@ class WriteSession: PostgresReader, StorageWriter {
 
     func requireCurrentDesign() throws {}
 
+    func restore(_ record: DocumentRecord) throws { throw Self.onlyLocked }
+
+    func restoreContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { throw Self.onlyLocked }
+
+    private static var onlyLocked: DatabaseError {
+        DatabaseError(.invalid, "what is restored for an exact copy is written by `hold` only")
+    }
+
     // MARK: - Documents
 
     /// Fetches documents that the write has not looked at.
@@ -153,14 +163,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     private func write(_ record: DocumentRecord) throws -> UpdateSequence {
-        guard record.id.string.utf8.count <= PostgresEngine.longestID else {
-            throw DatabaseError(
-                .invalid,
-                """
-                the id \"\(record.id.string.prefix(40))…\" has \(record.id.string.utf8.count) bytes; a database in PostgreSQL \
-                takes ids of up to \(PostgresEngine.longestID)
-                """)
-        }
+        try checkLength(of: record.id)
         guard let content = record.content else {
             throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be written without its content")
         }
@@ -172,6 +175,26 @@ class WriteSession: PostgresReader, StorageWriter {
         changes.bytes += content.body.utf8.count + 200
         try changed()
         return record.sequence
+    }
+
+    /// Notes a document that is written under the sequence it has.
+    func noteRestored(_ record: DocumentRecord) throws {
+        try checkLength(of: record.id)
+        changes.sequence = record.sequence.number
+        note(.restore(record), record.id)
+        changes.documents[record.id] = Entry(record: record, hasContent: true)
+        changes.bytes += (record.content?.body.utf8.count ?? 0) + 200
+        try changed()
+    }
+
+    private func checkLength(of id: DocumentID) throws {
+        guard id.string.utf8.count > PostgresEngine.longestID else { return }
+        throw DatabaseError(
+            .invalid,
+            """
+            the id \"\(id.string.prefix(40))…\" has \(id.string.utf8.count) bytes; a database in PostgreSQL takes ids of up to \
+            \(PostgresEngine.longestID)
+            """)
     }
 
     /// Puts a change at the end of the list, in place of an earlier one of the document.

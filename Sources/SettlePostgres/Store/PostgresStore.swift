@@ -30,7 +30,8 @@ public final class PostgresStore: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Where it is.
-    ///   - options: How databases are opened. ``DatabaseOptions/journal`` must not be on.
+    ///   - options: How databases are opened. ``DatabaseOptions/journal`` must not be on. ``DatabaseOptions/indexFolder`` gets a folder
+    ///     for each database.
     /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached; `storage` for a schema that is not there or
     ///   a role that may not write; `newerFormat`.
     public convenience init(
@@ -179,7 +180,7 @@ public final class PostgresStore: Sendable {
         if let database = opened(row.number) { return database }
         // Made without the lock, as it asks PostgreSQL; of two that are made at once one is used.
         let engine = engine(row)
-        let made = try Database.make(on: engine, options: options)
+        let made = try Database.make(on: engine, options: options(of: row.number))
         return open.withLock { open in
             if let database = open[row.number]?.database, !database.isClosed {
                 return database
@@ -192,6 +193,13 @@ public final class PostgresStore: Sendable {
             }
             return made
         }
+    }
+
+    /// The options of one database, whose indexes have a folder of their own.
+    private func options(of number: Int64) -> DatabaseOptions {
+        var options = options
+        options.indexFolder = options.indexFolder.map { "\($0)/\(number)" }
+        return options
     }
 
     private func opened(_ number: Int64) -> Database? {

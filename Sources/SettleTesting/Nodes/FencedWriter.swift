@@ -18,6 +18,12 @@ struct FencedWriter: StorageWriter {
     }
 
     func apply(_ change: DocumentChange) throws -> UpdateSequence? { try writer.apply(change) }
+    func requireCurrentDesign() throws { try writer.requireCurrentDesign() }
+    func restore(_ record: DocumentRecord) throws { try writer.restore(record) }
+    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
+        try writer.restoreContent(content, at: token)
+    }
+    func restoreSequence(_ sequence: UpdateSequence) throws { try writer.restoreSequence(sequence) }
     func putContent(_ content: RevisionContent) throws -> UInt64 { try writer.putContent(content) }
     func removeContent(at token: UInt64) throws { try writer.removeContent(at: token) }
     func put(_ record: SideRecord) throws { try writer.put(record) }
