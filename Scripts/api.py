@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 
-MODULES = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication", "SettleServer", "SettleTesting"]
+MODULES = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication", "SettleServer", "SettlePostgres",
+           "SettleTesting"]
 LIST = "docs/API.txt"
 
 

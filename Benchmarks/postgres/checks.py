@@ -73,8 +73,8 @@ def judge(rows):
         live = leaves.count(False)
         if (live == 0) != (flags == "1") or (live > 1) != (flags == "2"):
             yield "flags that are not the tree's", f"{database} {name}: flags {flags}, {live} live leaves of {len(leaves)}"
-        # 1 is the document's own row; n names the content n - 1.
-        for token in [token - 1 for token in tokens if token > 1]:
+        # 1 is the document's own row; above it, a token is that of a content.
+        for token in [token for token in tokens if token > 1]:
             if token in named.setdefault(database, {}):
                 yield "a content named twice", f"{database} {token}: {name} and {named[database][token]}"
             named[database][token] = name

@@ -14,7 +14,7 @@ struct PostgresStatementTests {
 
     @Test(arguments: [
         "advisory", "xmin", "pg_snapshot", "ctid", "nextval", "currval", "serial", "identity", "references",
-        "foreign key", "trigger", "plpgsql", "create function", "lo_", "exclude", "deferrable", "pg_xact_status",
+        "foreign key", "trigger", "plpgsql", "create function", "lo_", "exclude using", "deferrable", "pg_xact_status",
     ])
     func `constructs that relatives of PostgreSQL lack are avoided`(construct: String) {
         for text in Self.texts + PostgresSchema.first { #expect(!text.lowercased().contains(construct), "\(text)") }
