@@ -83,22 +83,23 @@ apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh
 
 apple-doubles: setup ## Run the tests of the core, or those of SUITES, with stand-ins for Apple's libraries
-	@SETTLE_APPLE_DOUBLES=1 SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
+	@SETTLE_APPLE_DOUBLES=1 SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --scratch-path .build/apple-doubles \
 		$(if $(SUITES),--filter '$(SUITES)')
 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
+# The tests with PostgreSQL are left out: libpq is not built with a sanitizer.
 # Tests that bound a process's memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
 
 SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
-	@SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+	@SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
 
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
-	@LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SWIFT="$(SWIFT)" \
+	@LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SETTLE_TEST_POSTGRES=none SWIFT="$(SWIFT)" \
 		Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Runs all tests, with a PostgreSQL of their own if one is installed. If some fail, their failures are printed again at the end.
+# SETTLE_TEST_POSTGRES=none leaves those with PostgreSQL out.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ -z ${SETTLE_TEST_POSTGRES:-} ]]; then
+if [[ ${SETTLE_TEST_POSTGRES:-} == none ]]; then
+    unset SETTLE_TEST_POSTGRES
+elif [[ -z ${SETTLE_TEST_POSTGRES:-} ]]; then
     if reason=$(Scripts/postgres/cluster.py available 2>&1); then
         exec Scripts/postgres/cluster.py run Scripts/test.sh "$@"
     fi

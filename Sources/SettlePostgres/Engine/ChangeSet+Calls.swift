@@ -3,12 +3,14 @@ internal import SettleDatabase
 
 /// The questions and statements that commit change sets.
 extension ChangeSet {
-    /// Gives documents their sequences, and returns the calls that write all changes.
+    /// Gives documents their sequences, and makes the calls that write all changes.
     ///
     /// - Parameters:
     ///   - database: The number of the database.
     ///   - state: The locked row, which moves on.
     ///   - tallies: The sums, which take the differences.
+    /// - Returns: The calls, in their order.
+    /// - Throws: ``DatabaseError`` for a document without its content.
     func calls(_ database: Int64, _ state: inout DatabaseState, _ tallies: inout Tallies) throws -> [PostgresCall] {
         let number = PostgresValue.integer(database)
         var (written, trees, removed) = ([(DocumentRecord, Int64)](), [(DocumentRecord, Int64)](), [DocumentID]())
