@@ -48,7 +48,7 @@ test: ## Run all tests
 	@Scripts/setup.sh --tests
 	@SWIFT="$(SWIFT)" Scripts/test.sh
 
-postgres-test: ## Run the tests with PostgreSQL, those of Scripts/postgres/suites.txt, in a cluster of their own
+postgres-test: ## Run the tests with PostgreSQL in a cluster of their own: the suites in Scripts/postgres/suites.txt
 	@Scripts/setup.sh --tests
 	@SWIFT="$(SWIFT)" Scripts/postgres/cluster.py run Scripts/test.sh \
 		--filter "$$(paste -sd '|' Scripts/postgres/suites.txt)"

@@ -8,8 +8,8 @@ enum OtherNames {
     /// Commands, and actions such as those of `settle index`.
     private static let commands = [
         "add": ["put", "create", "push"], "alldocs": ["docs"], "backup": ["export"], "cat": ["get"],
-        "check": ["verify"], "clone": ["pull"], "commit": ["put"], "copy": ["pull", "export"],
-        "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
+        "check": ["verify"], "clone": ["pull"], "commit": ["put"],
+        "cp": ["copy", "pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
         "dir": ["docs", "list"],
         "dump": ["export"], "edit": ["put"], "fetch": ["pull"], "fsck": ["verify"], "gc": ["compact"],
         "grep": ["search", "find"], "history": ["tree", "log"], "indexes": ["index"], "indices": ["index"],

@@ -1,5 +1,4 @@
 public import SettleDatabase
-internal import SettlePlatform
 
 extension PostgresStore: DatabaseStore {
     /// The hosts, the port and the database of the cluster.
@@ -8,13 +7,16 @@ extension PostgresStore: DatabaseStore {
     /// True: any number of nodes use it.
     public var isShared: Bool { true }
 
+    /// Asks whether there is a database of a name.
     public func contains(_ name: String) throws -> Bool {
         guard DocumentStore.isName(name) else { return false }
         return try !find([name]).isEmpty
     }
 
+    /// Makes a list that is read anew each time.
     public func nameList() -> any DatabaseNameList { PostgresNames(pool: pool) }
 
+    /// Asks in one round trip what other nodes have changed.
     public func freshen(_ names: [String]) throws {
         let names = names.filter(DocumentStore.isName)
         let begin = ContinuousClock.now
@@ -27,26 +29,6 @@ extension PostgresStore: DatabaseStore {
         closeOthers(names, rows)
     }
 
+    /// Makes a temporary folder of this node, at the first call.
     public func uploadFolder() throws -> String { try uploads.path() }
-}
-
-/// The folder of this node for long bodies of requests, made when it is first needed.
-final class UploadFolder: Sendable {
-    private let made = Guarded<String?>(nil)
-
-    func path() throws -> String {
-        try made.withLock { made in
-            if let made { return made }
-            let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-            let folder = "\(base)/settle-uploads-\(getpid())-\(SecureRandom.hexadecimal(bytes: 4))"
-            guard mkdir(folder, 0o700) == 0 else {
-                throw DatabaseError(
-                    .inputOutput, "can't make the folder \(folder): \(String(cString: strerror(errno)))")
-            }
-            made = folder
-            return folder
-        }
-    }
-
-    deinit { if let folder = made.withLock({ $0 }) { rmdir(folder) } }
 }
