@@ -9,7 +9,7 @@ enum OtherNames {
     private static let commands = [
         "add": ["put", "create", "push"], "alldocs": ["docs"], "backup": ["export"], "cat": ["get"],
         "check": ["verify"], "clone": ["pull"], "commit": ["put"],
-        "cp": ["copy", "pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
+        "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
         "dir": ["docs", "list"],
         "dump": ["export"], "edit": ["put"], "fetch": ["pull"], "fsck": ["verify"], "gc": ["compact"],
         "grep": ["search", "find"], "history": ["tree", "log"], "indexes": ["index"], "indices": ["index"],
