@@ -57,6 +57,19 @@ import Testing
         }
     }
 
+    @Test func `side records that a part or a question has sent are committed`() throws {
+        let (store, database, _) = try Cluster.newDatabase()
+        try database.transaction {
+            _ = try database.transaction { try database.saveLocalDocument("_local/part", body: ["v": 1]) }
+        }
+        try database.transaction {
+            try database.saveLocalDocument("_local/question", body: ["v": 1])
+            _ = try database.info()
+        }
+        #expect(try database.localDocuments().map(\.id) == ["_local/part", "_local/question"])
+        withExtendedLifetime(store) {}
+    }
+
     @Test func `of a new document that two nodes make at once there is one`() throws {
         let (first, database, name) = try Cluster.newDatabase()
         let second = try Cluster.node()

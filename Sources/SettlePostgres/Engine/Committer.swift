@@ -123,7 +123,7 @@ final class Committer: Sendable {
             let result = try body(session)
             try session.checkUploads()
             let calls = try session.takeCalls()
-            guard !calls.isEmpty || session.state != session.start else {
+            guard !calls.isEmpty || session.hasSent || session.state != session.start else {
                 connection.abandonTransaction()
                 for action in session.changes.actions { action() }
                 return result

@@ -9,6 +9,8 @@ final class LockedSession: WriteSession {
     private(set) var state: DatabaseState
     /// The row as it was when it was locked.
     let start: DatabaseState
+    /// Whether changes were sent that wait for the commit.
+    private(set) var hasSent = false
 
     /// Makes a session of a row that was locked.
     init(_ database: Int64, _ link: ConnectionLink, node: String, state: DatabaseState, settings: SettingsCache.Values)
@@ -32,7 +34,7 @@ final class LockedSession: WriteSession {
         if changes.bytes > Self.mostBytes { try send() }
     }
 
-    /// Documents that nobody has looked at are looked at, as the caller is told at once.
+    /// Reads a document that this write has not read yet, because `apply` says at once whether it is there.
     override func assumeAbsent(_ id: DocumentID) throws { try prepare([id], withContent: false) }
 
     override func require(_ lease: JobLease) throws {
@@ -87,6 +89,7 @@ final class LockedSession: WriteSession {
         let calls = try takeCalls()
         sentSettings.merge(changed) { _, new in new }
         guard !calls.isEmpty else { return }
+        hasSent = true
         _ = try ask(calls)
     }
 
