@@ -7,7 +7,7 @@ internal import SettlePlatform
 struct Housekeeping: Sendable {
     let pool: PostgresPool
 
-    /// Removes rows of one deleted database; false if there is none.
+    /// Removes the rows of one deleted database. Returns false when no database waits for that.
     func destroyOne() throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)
@@ -47,11 +47,5 @@ struct Housekeeping: Sendable {
     /// Removes marks of processes that have not written for a day.
     func forgetMarks(of database: Int64) throws { _ = try run(PostgresCall(.removeMarks, .integer(database))) }
 
-    private func run(_ call: PostgresCall) throws -> Int {
-        try pool.with { connection in
-            do { return try connection.run([call])[0].changed } catch let failure as PostgresFailure {
-                throw failure.error
-            }
-        }
-    }
+    private func run(_ call: PostgresCall) throws -> Int { try pool.runOnce([call])[0].changed }
 }

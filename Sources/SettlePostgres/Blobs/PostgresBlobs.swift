@@ -26,7 +26,7 @@ final class PostgresBlobs: BlobStorage {
 
     func newBlob() throws -> any BlobWriter {
         let name = SecureRandom.bytes(16)
-        let made = try write([PostgresCall(.newUpload, .integer(database), .bytes(name))])
+        let made = try pool.runOnce([PostgresCall(.newUpload, .integer(database), .bytes(name))])
         guard made.first?.changed == 1 else { throw DatabaseError(.closed, "the database was deleted") }
         pins.withLock { _ = $0.live.insert(name) }
         return PostgresBlobWriter(self, UploadPin(name) { [weak self] in self?.release($0) })
@@ -56,14 +56,14 @@ final class PostgresBlobs: BlobStorage {
         let calls = chunks.enumerated().map { index, bytes in
             PostgresCall(.putChunk, .integer(database), .bytes(name), .integer(number + Int64(index)), .bytes(bytes))
         }
-        let results = try write([PostgresCall(.prolongUploads, .integer(database), .byteArrays([name]))] + calls)
+        let results = try pool.runOnce([PostgresCall(.prolongUploads, .integer(database), .byteArrays([name]))] + calls)
         guard results.first?.changed == 1 else {
             throw DatabaseError(
                 .attachmentMissing, "an upload was given up, as nothing came for ten minutes; send the attachment anew")
         }
     }
 
-    /// A chunk of an upload; `nil` if there is none.
+    /// Reads a chunk of an upload. Returns `nil` when the upload was collected.
     func chunk(_ number: Int64, of name: [UInt8]) throws -> [UInt8]? {
         let rows = try pool.ask([PostgresCall(.chunk, .integer(database), .bytes(name), .integer(number))])
         return rows.first.flatMap { $0.count > 0 ? $0.bytes(0, 0) : nil }
@@ -85,13 +85,7 @@ final class PostgresBlobs: BlobStorage {
         var calls: [PostgresCall] = []
         if !live.isEmpty { calls.append(PostgresCall(.prolongUploads, .integer(database), .byteArrays(live))) }
         if !released.isEmpty { calls.append(PostgresCall(.endUploads, .integer(database), .byteArrays(released))) }
-        if !calls.isEmpty { _ = try write(calls) }
-    }
-
-    private func write(_ calls: [PostgresCall]) throws -> [PostgresResult] {
-        try pool.with { connection in
-            do { return try connection.run(calls) } catch let failure as PostgresFailure { throw failure.error }
-        }
+        if !calls.isEmpty { _ = try pool.runOnce(calls) }
     }
 }
 

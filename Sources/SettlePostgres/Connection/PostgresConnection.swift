@@ -63,7 +63,7 @@ final class PostgresConnection {
     /// How many warnings the server has sent.
     var warnings: Int { notices.pointee }
 
-    /// The descriptor of the socket, to wait for what the server sends by itself.
+    /// The descriptor of the socket, on which notifications arrive.
     var socket: Int32 { PQsocket(handle) }
 
     /// Sends calls together and returns their results.

@@ -39,6 +39,15 @@ final class PostgresPool: Sendable {
         }
     }
 
+    /// Runs statements once, without a second attempt: what they changed before the answer was lost may be there.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func runOnce(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        try with { connection in
+            do { return try connection.run(calls) } catch let failure as PostgresFailure { throw failure.error }
+        }
+    }
+
     /// Takes a connection, which the caller gives back.
     func take() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
         let taken = state.wait(seconds: Self.patience) { [limit = configuration.connections] state -> Taken? in
@@ -124,9 +133,6 @@ final class PostgresPool: Sendable {
                 """)
         }
     }
-
-    /// The id of the cluster, once there was a connection.
-    var cluster: String? { state.withLock { $0.cluster } }
 
     /// Closes all connections; those that are lent when they come back.
     func close() {

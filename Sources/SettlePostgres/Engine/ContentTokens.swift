@@ -32,9 +32,7 @@ final class ContentTokens: Sendable {
     private func reserve(_ state: inout State) throws {
         let call = PostgresCall(.reserveTokens, .integer(database), .integer(state.count))
         // Not repeated after a failure: tokens that are lost are not missed.
-        let results = try pool.with { connection in
-            do { return try connection.run([call]) } catch let failure as PostgresFailure { throw failure.error }
-        }
+        let results = try pool.runOnce([call])
         guard let result = results.first, result.count > 0 else {
             throw DatabaseError(.closed, "the database was deleted")
         }

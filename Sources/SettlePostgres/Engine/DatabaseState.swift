@@ -19,7 +19,7 @@ struct DatabaseState: Sendable, Hashable {
 
     /// Reads the row.
     ///
-    /// - Throws: ``DatabaseError`` with code `closed` if there is none: the database was deleted.
+    /// - Throws: ``DatabaseError`` with code `closed` when the result has no row, because the database was deleted.
     init(_ result: PostgresResult) throws {
         guard result.count > 0 else { throw DatabaseError(.closed, "the database was deleted") }
         (sequence, token) = (result.integer(0, 0), result.integer(0, 1))

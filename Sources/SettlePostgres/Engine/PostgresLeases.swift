@@ -12,7 +12,7 @@ struct PostgresLeases: JobLeases {
 
     func take(_ jobs: [String], atMost count: Int) throws -> [JobLease] {
         guard !jobs.isEmpty, count > 0 else { return [] }
-        let rows = try write([
+        let rows = try pool.runOnce([
             PostgresCall(.forgetLeases, number),
             PostgresCall(.takeLeases, number, names(jobs), .text(node), .integer(Int64(count))),
         ])
@@ -21,7 +21,7 @@ struct PostgresLeases: JobLeases {
 
     func renew(_ leases: [(lease: JobLease, status: [UInt8]?)]) throws -> [JobLease] {
         guard !leases.isEmpty else { return [] }
-        let rows = try write([
+        let rows = try pool.runOnce([
             PostgresCall(
                 .renewLeases, number, names(leases.map(\.lease.job)), .integers(leases.map(\.lease.term)),
                 .byteArrays(leases.map(\.status)), .text(node))
@@ -31,7 +31,7 @@ struct PostgresLeases: JobLeases {
 
     func release(_ leases: [JobLease]) throws {
         guard !leases.isEmpty else { return }
-        _ = try write([
+        _ = try pool.runOnce([
             PostgresCall(.releaseLeases, number, names(leases.map(\.job)), .integers(leases.map(\.term)), .text(node))
         ])
     }
@@ -47,12 +47,5 @@ struct PostgresLeases: JobLeases {
 
     private func leases(_ rows: PostgresResult) -> [JobLease] {
         rows.map { JobLease(job: rows.text($0, 0), term: rows.integer($0, 1)) }
-    }
-
-    /// Runs statements once: what a lost answer took is not used, and ends by itself.
-    private func write(_ calls: [PostgresCall]) throws -> [PostgresResult] {
-        try pool.with { connection in
-            do { return try connection.run(calls) } catch let failure as PostgresFailure { throw failure.error }
-        }
     }
 }

@@ -23,7 +23,7 @@ struct Tallies {
         }
     }
 
-    /// The call that adds the differences to the table; `nil` if there are none.
+    /// The call that adds the differences to the table, or `nil` when all sums stay the same.
     func call(_ database: Int64) -> PostgresCall? {
         let rows = differences.filter { $0.value != .zero }.sorted {
             ($0.key.level, $0.key.number) < ($1.key.level, $1.key.number)

@@ -31,9 +31,7 @@ final class PostgresRecord: ServerRecord {
         let call =
             version.map { PostgresCall(.putServerRecord, .text(Self.name), .bytes(bytes), .integer($0)) }
             ?? PostgresCall(.makeServerRecord, .text(Self.name), .bytes(bytes))
-        let rows = try pool.with { connection in
-            do { return try connection.run([call]) } catch let failure as PostgresFailure { throw failure.error }
-        }
+        let rows = try pool.runOnce([call])
         guard let row = rows.first, row.count > 0 else { return nil }
         note(row.integer(0, 0))
         return row.integer(0, 0)
