@@ -69,15 +69,25 @@ public struct PostgresConfiguration: Sendable {
         }
     }
 
-    /// The parameters of a connection, with the password.
+    /// How many servers the string names, which are tried in their order.
+    var hosts: Int {
+        (value("host") ?? value("hostaddr")).map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
+            ?? 1
+    }
+
+    /// The parameters of a connection, with the password. Some of the first servers come last.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` for a password file that can't be read.
-    func connectionParameters() throws -> [(String, String)] {
+    func connectionParameters(passing passed: Int = 0) throws -> [(String, String)] {
         var all: [(String, String)] = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "2"), ("tcp_user_timeout", "3000"),
             ("application_name", "settle \(node)"),
         ]
-        all += parameters.map { ($0.name, $0.value) }
+        all += parameters.map { parameter in
+            let parts = parameter.value.split(separator: ",", omittingEmptySubsequences: false)
+            guard ["host", "hostaddr", "port"].contains(parameter.name), parts.count == hosts else { return parameter }
+            return (parameter.name, (parts.dropFirst(passed) + parts.prefix(passed)).joined(separator: ","))
+        }
         if let passwordFile { all.append(("password", try Self.firstLine(of: passwordFile))) }
         return all
     }

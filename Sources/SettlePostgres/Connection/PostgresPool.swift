@@ -4,7 +4,8 @@ internal import SettlePlatform
 /// The connections of a node, lent to one thread at a time.
 ///
 /// A connection that broke is not used again, and those that were idle then are closed as well: after a failover they lead to
-/// the old primary. All connections lead to one cluster, which the first one has told.
+/// the old primary. All connections lead to one cluster, which the first one has told, and to its newest primary: a promotion
+/// begins a timeline, and a server of an older one is passed over.
 final class PostgresPool: Sendable {
     private struct State {
         var idle: [Lent<PostgresConnection>] = []
@@ -12,6 +13,8 @@ final class PostgresPool: Sendable {
         /// Raised when a connection breaks; connections of older generations are closed when they come back.
         var generation = 0
         var cluster: String?
+        /// The newest timeline that a connection has told, in hexadecimal digits.
+        var timeline = ""
         var isClosed = false
     }
 
@@ -93,7 +96,20 @@ final class PostgresPool: Sendable {
     /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached or refuses; `invalid` for another
     ///   cluster; `newerFormat`, or `storage` for a schema that is not there.
     func connect() throws -> PostgresConnection {
-        let parameters = try configuration.connectionParameters()
+        for passed in 0..<configuration.hosts {
+            if let connection = try connect(passing: passed) { return connection }
+        }
+        throw DatabaseError(
+            .unavailable,
+            """
+            \(configuration.place) leads to a primary that was replaced: another server was promoted since, and this one must \
+            not accept connections
+            """)
+    }
+
+    /// Makes a connection; `nil` if it leads to a primary that was replaced.
+    private func connect(passing passed: Int) throws -> PostgresConnection? {
+        let parameters = try configuration.connectionParameters(passing: passed)
         let connection: PostgresConnection
         do { connection = try PostgresConnection(parameters) } catch let failure as PostgresFailure {
             guard case .broken(let reason) = failure else { throw failure.error }
@@ -102,8 +118,8 @@ final class PostgresPool: Sendable {
         do {
             let results = try connection.run([PostgresCall(.setUp), PostgresCall(.format)])
             try check(results[1])
+            return isNewest(results[1].text(0, 2)) ? connection : nil
         } catch let failure as PostgresFailure { throw failure.error }
-        return connection
     }
 
     /// Checks the version of the tables, and that all connections lead to one cluster.
@@ -131,6 +147,14 @@ final class PostgresPool: Sendable {
                 \(configuration.place) leads to two different clusters, \(known) and \(cluster): the hosts of the \
                 connection string must be a primary and its standbys
                 """)
+        }
+    }
+
+    /// Whether no newer timeline is known.
+    private func isNewest(_ timeline: String) -> Bool {
+        state.withLock { state in
+            state.timeline = max(state.timeline, timeline)
+            return state.timeline == timeline
         }
     }
 

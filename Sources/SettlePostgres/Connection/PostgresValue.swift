@@ -8,7 +8,6 @@ enum PostgresValue: Sendable {
     case integers([Int64])
     case shorts([Int16])
     case byteArrays([[UInt8]?])
-    case texts([String])
 
     /// The bytes that are sent; `nil` for SQL's null.
     var encoded: [UInt8]? {
@@ -20,7 +19,6 @@ enum PostgresValue: Sendable {
         case .null: nil
         case .integers(let numbers): Self.array(of: TypeNumber.integer, numbers.count) { Self.bigEndian(numbers[$0]) }
         case .shorts(let numbers): Self.array(of: TypeNumber.short, numbers.count) { Self.bigEndian(numbers[$0]) }
-        case .texts(let list): Self.array(of: TypeNumber.text, list.count) { Array(list[$0].utf8) }
         case .byteArrays(let list): Self.array(of: TypeNumber.bytes, list.count) { list[$0] }
         }
     }
@@ -30,7 +28,6 @@ enum PostgresValue: Sendable {
         static let bytes: Int32 = 17
         static let integer: Int32 = 20
         static let short: Int32 = 21
-        static let text: Int32 = 25
     }
 
     private static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {

@@ -154,7 +154,7 @@ final class PostgresEngine: StorageEngine {
             for (other, outcome) in zip(group, outcomes.each) {
                 if case .committed = outcome { for action in other.actions { action() } }
             }
-            line.leave()
+            line.leave(unanswered: outcomes.each.contains(where: \.isUnanswered))
             for (other, outcome) in zip(group, outcomes.each) where other !== place { other.wake(.ended(outcome)) }
             outcome = outcomes.each[0]
         case .ended(let ended): outcome = ended
@@ -174,11 +174,17 @@ final class PostgresEngine: StorageEngine {
         case .ended(.failed(let error)): throw error
         case .lead, .ended: throw DatabaseError(.storage, "a write lost its turn; nothing was written")
         }
-        defer { line.leave() }
-        return try committer.locked(settings, followed) { session in
-            try within(session) { try $0.whole(body) }
-        } done: { [ring, database] state in
-            ring(database, state)
+        var isUnanswered = false
+        defer { line.leave(unanswered: isUnanswered) }
+        do {
+            return try committer.locked(settings, followed) { session in
+                try within(session) { try $0.whole(body) }
+            } done: { [ring, database] state in
+                ring(database, state)
+            }
+        } catch {
+            isUnanswered = CommitOutcome.failed(error).isUnanswered
+            throw error
         }
     }
 

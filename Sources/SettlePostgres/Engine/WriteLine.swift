@@ -25,8 +25,6 @@ final class WriteLine: Sendable {
         let set: ChangeSet?
         let bytes: Int
         let actions: [@Sendable () -> Void]
-        /// When the thread came into the line.
-        let start = ContinuousClock.now
         private let semaphore = DispatchSemaphore(value: 0)
         private let signal = Guarded<Signal?>(nil)
 
@@ -47,14 +45,16 @@ final class WriteLine: Sendable {
 
     private struct State {
         var waiting = Queue<Place>()
-        var isBusy = false
+        /// When the turn under way began.
+        var turn: ContinuousClock.Instant?
     }
 
     private let state = Guarded(State())
     private static let largestGroup = 256
     private static let mostBytes = 8 << 20
-    /// How long a thread waits for its turn. Turns are short unless PostgreSQL does not answer.
-    private static let patience: Duration = .seconds(10)
+    /// Turns are short unless PostgreSQL does not answer. After a longer one without an answer, those who wait are refused, since they
+    /// would wait as long again.
+    private static let patience: Duration = .seconds(2)
 
     /// Waits for a turn.
     func enter(_ place: Place) -> Place.Signal {
@@ -63,17 +63,22 @@ final class WriteLine: Sendable {
         return place.wait()
     }
 
-    /// Ends a turn, and wakes the next ones.
-    func leave() {
-        state.withLock { $0.isBusy = false }
+    /// Ends a turn and wakes the next ones.
+    func leave(unanswered: Bool) {
+        var refused = state.withLock { state in
+            defer { state.turn = nil }
+            guard unanswered, let turn = state.turn, turn + Self.patience < .now else { return Queue<Place>() }
+            defer { state.waiting = Queue() }
+            return state.waiting
+        }
+        while let place = refused.popFirst() { place.wake(.ended(.failed(Self.impatient))) }
         callNext()
     }
 
     private func callNext() {
         let next = state.withLock { state -> (Place, Place.Signal)? in
-            guard !state.isBusy, let first = state.waiting.popFirst() else { return nil }
-            if first.start + Self.patience < .now { return (first, .ended(.failed(Self.impatient))) }
-            state.isBusy = true
+            guard state.turn == nil, let first = state.waiting.popFirst() else { return nil }
+            state.turn = .now
             guard first.set != nil else { return (first, .alone) }
             var (group, bytes) = ([first], first.bytes)
             while let place = state.waiting.first, place.set != nil, group.count < Self.largestGroup,
@@ -85,9 +90,7 @@ final class WriteLine: Sendable {
             }
             return (first, .lead(group))
         }
-        guard let (place, signal) = next else { return }
-        place.wake(signal)
-        if case .ended = signal { callNext() }
+        if let (place, signal) = next { place.wake(signal) }
     }
 
     private static var impatient: DatabaseError {
@@ -102,4 +105,10 @@ enum CommitOutcome: Sendable {
     /// Another commit has changed what it expects; nothing of it was written.
     case stale
     case failed(any Error)
+
+    /// Whether PostgreSQL gave no answer.
+    var isUnanswered: Bool {
+        guard case .failed(let error as DatabaseError) = self else { return false }
+        return error.code == .unavailable
+    }
 }

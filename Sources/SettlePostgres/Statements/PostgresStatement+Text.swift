@@ -4,6 +4,7 @@ extension PostgresStatement {
     /// The statement as PostgreSQL reads it.
     var text: String {
         switch self {
+        case .document(let columns): "SELECT \(columns.list) FROM documents AS d WHERE d.database_id = $1 AND d.id = $2"
         case .documents(let columns):
             """
             SELECT \(columns.list) FROM unnest($2::bytea[]) AS k(key) JOIN documents AS d ON d.database_id = $1 AND d.id = k.key
@@ -76,7 +77,8 @@ extension PostgresStatement {
             set_config('default_transaction_read_only', 'off', false)
             """
         case .allowIdle: "SELECT set_config('idle_in_transaction_session_timeout', '30000', true)"
-        case .format: "SELECT number, cluster FROM settle.format"
+        case .format:
+            "SELECT number, cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline FROM settle.format"
         case .rights:
             """
             SELECT (SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user)::int, \
@@ -282,7 +284,7 @@ extension PostgresStatement {
         case .find:
             """
             SELECT n.name, d.database_id, d.last_sequence, d.settings_age, d.design_age FROM names AS n \
-            JOIN databases AS d USING (database_id) WHERE n.name = ANY($1::text[]) AND d.state = 0
+            JOIN databases AS d USING (database_id) WHERE n.name = $1 AND d.state = 0
             """
         case .follow:
             """

@@ -10,6 +10,7 @@ enum PostgresStatement: Hashable, Sendable {
     // A database as a whole.
     case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMarks, settings
     // Documents.
+    case document(Columns)
     case documents(Columns)
     case changes(Columns, Direction)
     case range(Columns, Kind, Direction)
@@ -54,7 +55,7 @@ enum PostgresStatement: Hashable, Sendable {
     static var all: [PostgresStatement] {
         var all = constant
         for columns in Columns.allCases {
-            all.append(.documents(columns))
+            all += [.document(columns), .documents(columns)]
             for direction in Direction.allCases {
                 all.append(.changes(columns, direction))
                 for kind in Kind.allCases { all.append(.range(columns, kind, direction)) }

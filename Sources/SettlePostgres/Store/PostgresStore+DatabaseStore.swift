@@ -20,11 +20,9 @@ extension PostgresStore: DatabaseStore {
     public func freshen(_ names: [String]) throws {
         let names = names.filter(DocumentStore.isName)
         let begin = ContinuousClock.now
-        let results = try pool.ask([
-            PostgresCall(.find, .texts(names)), PostgresCall(.serverVersion, .text(PostgresRecord.name)),
-        ])
-        if results[1].count > 0 { record.note(results[1].integer(0, 0)) }
-        let rows = rows(results[0])
+        var results = try pool.ask(finding(names) + [PostgresCall(.serverVersion, .text(PostgresRecord.name))])
+        if let version = results.popLast(), version.count > 0 { record.note(version.integer(0, 0)) }
+        let rows = results.flatMap(rows)
         for row in rows { follow(row, readAt: begin) }
         closeOthers(names, rows)
     }

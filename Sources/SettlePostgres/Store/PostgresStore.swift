@@ -164,8 +164,11 @@ public final class PostgresStore: Sendable {
 
     /// The rows of databases by their names.
     func find(_ names: [String]) throws -> [Row] {
-        try pool.ask([PostgresCall(.find, .texts(names))]).first.map(rows) ?? []
+        try pool.ask(finding(names)).flatMap(rows)
     }
+
+    /// The questions that ``rows(_:)`` reads the answers of, one for each name.
+    func finding(_ names: [String]) -> [PostgresCall] { names.map { PostgresCall(.find, .text($0)) } }
 
     /// The databases of a result.
     func rows(_ rows: PostgresResult) -> [Row] {
