@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage apple-plan apple-doubles \
-	postgres-test postgres-serve tsan asan fuzz fuzz-http crash-test counts bench dist clean
+	postgres-test postgres-serve console-test console-pictures tsan asan fuzz fuzz-http crash-test counts bench dist clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -57,6 +57,14 @@ postgres-serve: ## Serve a new PostgreSQL from two nodes, on PORT and the next o
 	@Scripts/setup.sh --tests
 	$(SWIFT) build -c release --product settle
 	@Benchmarks/postgres/serve.py $(if $(PORT),--port $(PORT))
+
+console-test: setup ## Use the console in a browser, by keyboard: the scenarios of Tests/Console
+	$(SWIFT) build --product settle
+	@Scripts/console-test.sh
+
+console-pictures: setup ## Make the pictures of the console for the documentation
+	$(SWIFT) build --product settle
+	@Scripts/console-test.sh --pictures docs/console
 
 format: ## Format all Swift code by .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)

@@ -105,10 +105,12 @@ let package = Package(
             name: "SettlePostgres",
             dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", host("CPostgres")],
             swiftSettings: strict),
+        // The console of the server, as files that stand in the program.
+        .target(name: "CConsole", exclude: ["web"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "SettleServer",
             dependencies: [
-                "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
+                "CConsole", "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),

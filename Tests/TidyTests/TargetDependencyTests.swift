@@ -22,7 +22,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
-        "CCrypto",
+        "CCrypto", "CConsole",
     ]),
     "SettleCommands": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer", "SettleScripting",

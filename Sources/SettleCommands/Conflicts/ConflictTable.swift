@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// Shows the leaves of a conflict side by side, member by member, with their base before and a policy's result
 /// after them:

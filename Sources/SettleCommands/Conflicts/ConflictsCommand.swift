@@ -1,4 +1,5 @@
 internal import Settle
+import SettleDatabase
 
 /// `settle conflicts`: lists the documents in conflict.
 enum ConflictsCommand: Command {

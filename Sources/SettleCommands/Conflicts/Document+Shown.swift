@@ -35,10 +35,4 @@ extension Conflict {
             text.replacing(revision.description, with: revision.abbreviated)
         }
     }
-
-    /// The side of a leaf, as for the policies `localWins` and `remoteWins`; `nil` if all are on one side.
-    func side(of leaf: Document) -> String? {
-        guard remote != nil, let node = leaf.revision.flatMap({ tree[$0] }) else { return nil }
-        return node.marks.contains(.incoming) ? "remote" : "local"
-    }
 }

@@ -1,14 +1,10 @@
 internal import Settle
+import SettleDatabase
 
 /// The policy of a command line, with its merge rules.
 enum PolicyOptions {
-    /// The policies by name.
-    private static let names = [
-        "keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge", "latestAttributeWins",
-        "latestDocumentWins",
-    ]
-    /// The rules by name; the last one is followed by the name of a member.
-    private static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
+    private static let names = PolicyNames.policies
+    private static let rules = PolicyNames.rules
 
     /// The options of every command that uses a policy.
     static let options = [
@@ -36,21 +32,13 @@ enum PolicyOptions {
                 throw CommandError.usage(
                     "--merge-rule is for the policy threeWayMerge; \(name) decides by clocks", verb: verb)
             }
-            return .latestFieldWins(onClash: try mergeRules(arguments, verb: verb).onClash)
         }
-        if name != "threeWayMerge", names.contains(name), areRulesGiven(arguments) {
+        if !["threeWayMerge", "latestAttributeWins"].contains(name), names.contains(name), areRulesGiven(arguments) {
             throw CommandError.usage("rules are for the policy threeWayMerge, \(name) does not merge", verb: verb)
         }
-        switch name {
-        case "keepAll": return .keepAll
-        case "mostRevisions": return .mostRevisions
-        case "deletesWin": return .deletesWin
-        case "localWins": return .localWins
-        case "remoteWins": return .remoteWins
-        case "latestDocumentWins": return .latestDocumentWins
-        case "threeWayMerge": return .threeWayMerge(try mergeRules(arguments, verb: verb))
-        default: throw unknown("policy", name, among: names, verb)
-        }
+        let rules = try mergeRules(arguments, verb: verb)
+        guard let policy = PolicyNames.policy(name, rules) else { throw unknown("policy", name, among: names, verb) }
+        return policy
     }
 
     /// Refuses policies that depend on where a leaf came from, for a conflict at a server, which does not report that.
@@ -65,7 +53,7 @@ enum PolicyOptions {
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {
         var all = MergeRules()
         if let text = arguments.text("--on-clash") {
-            guard let rule = rule(text) else { throw unknown("rule", text, among: rules, verb) }
+            guard let rule = PolicyNames.rule(text) else { throw unknown("rule", text, among: rules, verb) }
             all.onClash = rule
         }
         for text in arguments.texts("--merge-rule") {
@@ -87,21 +75,11 @@ enum PolicyOptions {
             throw CommandError.usage("--merge-rule takes PATH=RULE, not \"\(text)\"", verb: verb)
         }
         for index in text.indices.reversed() where text[index] == "=" {
-            if let rule = rule(String(text[text.index(after: index)...])) { return (String(text[..<index]), rule) }
+            if let rule = PolicyNames.rule(String(text[text.index(after: index)...])) {
+                return (String(text[..<index]), rule)
+            }
         }
         throw unknown("rule", String(text[text.index(after: last)...]), among: rules, verb)
-    }
-
-    private static func rule(_ text: String) -> MergeRule? {
-        switch text {
-        case "winner": .winner
-        case "sum": .sum
-        case "union": .union
-        case "lines": .lines
-        case "leave": .leave
-        case _ where text.hasPrefix("array:") && text.count > 6: .array(identifiedBy: String(text.dropFirst(6)))
-        default: nil
-        }
     }
 
     private static func unknown(_ kind: String, _ name: String, among words: [String], _ verb: String) -> CommandError {

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleServer
 
 /// `settle resolve`: settles conflicts, by a policy or the user's decision.
 enum ResolveCommand: Command {
@@ -114,12 +115,12 @@ enum ResolveCommand: Command {
         let (id, console) = (state.id, invocation.console)
         guard let conflict = try state.conflict() else {
             if state.tree.isEmpty { throw state.missing }
-            try console.print("\(id): not in conflict", json: ConflictJSON.nothing(id))
+            try console.print("\(id): not in conflict", json: SettlementJSON.nothing(id))
             return .success
         }
         if invocation.arguments.flag("--dry-run") {
             guard let preview = try state.preview(using: policy) else {
-                try console.print(undecided(id, policy), json: ConflictJSON.nothing(id))
+                try console.print(undecided(id, policy), json: SettlementJSON.nothing(id))
                 return .success
             }
             if console.isJSON {
@@ -143,7 +144,7 @@ enum ResolveCommand: Command {
             case .left: "\(id): \(console.styled("left in conflict", .red)), \(reason)"
             case .nothing: undecided(id, policy)
             }
-        try console.print(text, json: ConflictJSON.settlement(settlement))
+        try console.print(text, json: SettlementJSON.settlement(settlement))
         return .success
     }
 

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+import SettleServer
 
 /// `settle tree`: draws the revisions of a document.
 enum TreeCommand: Command {
@@ -73,11 +74,11 @@ enum TreeCommand: Command {
             let revision = node.revision
             let isStored = node.bodyToken != BodyToken.none
             var row: JSONValue = [
-                "rev": .string(revision.description), "parent": ConflictJSON.revision(tree.parent(of: revision)),
+                "rev": .string(revision.description), "parent": SettlementJSON.revision(tree.parent(of: revision)),
                 "leaf": .bool(node.isLeaf), "deleted": .bool(node.isDeleted), "stored": .bool(isStored),
                 "base": .bool(bases.contains(revision) && isStored),
             ]
-            if let survivor = closings[revision] { row["closed_for"] = ConflictJSON.revision(survivor) }
+            if let survivor = closings[revision] { row["closed_for"] = SettlementJSON.revision(survivor) }
             if node.marks.contains(.deletion) || deletions.contains(revision) { row["deletion"] = true }
             if node.isLeaf, node.marks.contains(.incoming) { row["remote"] = true }
             return row

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleServer
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.
 struct FindQuery {
@@ -76,7 +77,11 @@ extension FindQuery {
             guard let first = text.first(where: { !$0.isWhitespace }) else {
                 throw CommandError.usage("the selector is empty; '{}' finds all documents", verb: "find")
             }
-            guard first == "{" || first == "[" else { return try ConditionParser.selector(text) }
+            guard first == "{" || first == "[" else {
+                do { return try ConditionParser.selector(text) } catch let error as ConditionError {
+                    throw CommandError.usage(error.message, verb: "find")
+                }
+            }
             do { return try JSONValue(parsing: text) } catch {
                 throw CommandError.invalid("the selector is not JSON: \(error.description)")
             }

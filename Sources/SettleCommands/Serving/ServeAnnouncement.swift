@@ -10,6 +10,8 @@ struct ServeAnnouncement {
     let host: String
     let port: Int
     let isSecure: Bool
+    /// Whether it shows the console.
+    let hasConsole: Bool
     /// The administrator that was created at this start.
     let administrator: AdministratorSetting?
     /// The password that was generated at this start.
@@ -26,6 +28,9 @@ struct ServeAnnouncement {
         return "\(isSecure ? "https" : "http")://\(name):\(port)/"
     }
 
+    /// Where a browser finds the console; `nil` without one.
+    private var console: String? { hasConsole ? url + "_utils/" : nil }
+
     /// The fields of the log's line.
     var fields: KeyValuePairs<String, String> {
         guard let node else { return ["url": url, "data": place, "process": "\(getpid())"] }
@@ -34,7 +39,7 @@ struct ServeAnnouncement {
 
     var text: String {
         let what = node.map { "PostgreSQL at \(place) as node \($0)" } ?? place
-        let first = "Serving \(what) on \(url)"
+        let first = "Serving \(what) on \(url)" + (console.map { "\nThe console is at \($0)" } ?? "")
         if let made {
             return """
                 \(first)
@@ -52,6 +57,7 @@ struct ServeAnnouncement {
         var members: [(String, JSONValue)] = [
             ("ok", true), ("url", .string(url)), ("port", .number(JSONNumber(port))),
         ]
+        if let console { members.append(("console", .string(console))) }
         if let node {
             members += [("postgres", .string(place)), ("node", .string(node))]
         } else {

@@ -47,7 +47,7 @@ enum ServeCommand: Command {
                 "settle serve --data /srv/settle --port 0 --json", "on a free port, which is printed"),
         ],
         json: """
-            one line once it listens: {"ok":true,"url":…,"port":N,"data":…,"admin":name,"password_from":text}, with \
+            one line once it listens: {"ok":true,"url":…,"port":N,"console":url,"data":…,"admin":name,"password_from":text}, with \
             "password" if it made one, and with --postgres "postgres" and "node" for "data"; with --show-settings {"ok":true,"settings":{name:{"value":…,"source":…} …}}
             """)
 
@@ -91,7 +91,7 @@ enum ServeCommand: Command {
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }
         let announcement = ServeAnnouncement(
             place: store.place, node: settings.postgres?.node, host: options.host, port: server.port,
-            isSecure: isSecure, administrator: administrator, made: made)
+            isSecure: isSecure, hasConsole: options.hasConsole, administrator: administrator, made: made)
         try invocation.console.print(announcement.text, json: announcement.json)
         try invocation.console.output.flush()
         if !invocation.console.isQuiet {

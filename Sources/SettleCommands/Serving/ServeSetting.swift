@@ -89,6 +89,9 @@ struct ServeSetting: Sendable {
             "access_log", standard: "off", value: "FILE",
             "log each request to a file, to standard output for -, or off"),
         ServeSetting(
+            "console", .choice(["on", "off"]), standard: "on", value: "on|off",
+            "whether /_utils/ shows the console in a browser"),
+        ServeSetting(
             "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
             "whether _index creates text indexes, or answers 503 like a stock CouchDB"),
         ServeSetting(

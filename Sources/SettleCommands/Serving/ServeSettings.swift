@@ -110,6 +110,7 @@ struct ServeSettings {
         options.largestDocument = count("document_size") ?? options.largestDocument
         options.largestBody = count("body_size") ?? options.largestBody
         options.largestUpload = count("upload_size").map(Int64.init) ?? options.largestUpload
+        options.hasConsole = text("console") != "off"
         options.makesTextIndexes = text("text_indexes") == "on"
         options.security = security
         options.replicator = replicator

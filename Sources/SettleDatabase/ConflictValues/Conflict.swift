@@ -38,15 +38,21 @@ public struct Conflict: Sendable {
     public var deletions: [Document] { leaves.filter(\.isDeleted) }
 
     /// The maximum number of leaves of a conflict, because all their contents are in memory at once.
-    static let maximumLeaves = 1000
+    package static let maximumLeaves = 1000
     /// The maximum number of live leaves to merge, because finding their bases takes cubic time.
     static let maximumMerged = 200
 
     /// A leaf by its revision.
     public func leaf(_ revision: RevisionID?) -> Document? { leaves.first { $0.revision == revision } }
 
+    /// The side of a leaf, as for the policies `localWins` and `remoteWins`; `nil` if all are on one side.
+    package func side(of leaf: Document) -> String? {
+        guard remote != nil, let node = leaf.revision.flatMap({ tree[$0] }) else { return nil }
+        return node.marks.contains(.incoming) ? "remote" : "local"
+    }
+
     /// The revisions of the leaves: the conflict is the same while they are the same.
-    var revisions: [RevisionID] { leaves.compactMap(\.revision) }
+    package var revisions: [RevisionID] { leaves.compactMap(\.revision) }
 
     /// The revisions to be settled in a tree, winner first.
     static func revisions(in tree: RevisionTree, _ concerns: Set<ConflictKind>) -> [RevisionID] {

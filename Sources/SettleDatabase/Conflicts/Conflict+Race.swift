@@ -62,5 +62,5 @@ extension Conflict {
     }
 
     /// The resolvers that decided branches of this document before.
-    var resolvers: Set<ResolverIdentity> { Set(closings.values.joined().compactMap(\.resolver)) }
+    package var resolvers: Set<ResolverIdentity> { Set(closings.values.joined().compactMap(\.resolver)) }
 }

@@ -95,6 +95,13 @@ extension Database {
     public func conflictedDocumentIDs(
         _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = .max
     ) throws -> [DocumentID] {
-        try engine.read { try $0.ids(.conflicted(kind, DocumentRange(after: after)), limit: max(limit, 0)) }
+        try conflictedDocumentIDs(kind, in: DocumentRange(after: after), limit: limit)
+    }
+
+    /// The ids of documents in conflict in a range; otherwise as ``conflictedDocumentIDs(_:after:limit:)``.
+    package func conflictedDocumentIDs(
+        _ kind: ConflictKind, in range: DocumentRange, limit: Int
+    ) throws -> [DocumentID] {
+        try engine.read { try $0.ids(.conflicted(kind, range), limit: max(limit, 0)) }
     }
 }

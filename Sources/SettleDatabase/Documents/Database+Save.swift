@@ -189,7 +189,7 @@ extension SaveConflict {
 
 extension DatabaseErrorCode {
     /// Whether an error concerns one document, so that others of a batch may still be written.
-    var isOfOneDocument: Bool {
+    package var isOfOneDocument: Bool {
         [
             .conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing, .resolverFailed, .timedOut,
             .foreignDocument, .damagedDocument,

@@ -1,25 +1,38 @@
 /// Prevents cross-site request forgery: refuses requests that a page of another site may have made a browser send.
 ///
 /// A browser sends cookies, stored passwords and certificates with any request to this server, also with a form of another
-/// site's page. Most endpoints accept only JSON, which needs a CORS preflight. This is for the others: a `POST` with a
-/// form's content type needs a sign that the page is one of this server, or that no browser sent it.
+/// site's page.
+///
+///     a session by cookie       no request of another origin that changes something
+///     logging in                no request of another origin, which would log somebody in as somebody else
+///     a password, otherwise     no form of another origin; other bodies are JSON, which needs a CORS preflight
+///
+/// Origins that the settings of CORS name may send all of these.
 struct CrossSiteCheck: Sendable {
     let crossOrigin: CrossOriginOptions?
 
     /// Checks a request.
     ///
     /// - Parameters:
-    ///   - request: The request, which was sent as a `POST`.
+    ///   - request: The request.
+    ///   - method: The method that it was sent with, whatever it says that it means.
     ///   - user: The authenticated user.
     /// - Throws: ``HTTPError`` with status 403.
-    func check(_ request: HTTPRequest, _ user: User) throws {
-        // A client adds a token itself; a browser never does.
-        guard user.name != nil, user.handler != "jwt", Self.canBeForm(request),
-            Self.isForeign(request), crossOrigin?.trusts(request) != true
+    func check(_ request: HTTPRequest, _ method: String, _ user: User) throws {
+        guard !["GET", "HEAD", "OPTIONS"].contains(method), concerns(request, method, user), Self.isForeign(request),
+            crossOrigin?.trusts(request) != true
         else { return }
         throw HTTPError.forbidden(
-            "A page of another site may not send forms here; send application/json, or name its origin in the settings of CORS."
-        )
+            """
+            A page of another site may not send this here: name its origin in the settings of CORS. A program sends \
+            application/json without a cookie.
+            """)
+    }
+
+    private func concerns(_ request: HTTPRequest, _ method: String, _ user: User) -> Bool {
+        if user.handler == "cookie" || request.target.segments == ["_session"] { return true }
+        // A client adds a token itself; a browser never does.
+        return method == "POST" && user.name != nil && user.handler != "jwt" && Self.canBeForm(request)
     }
 
     /// Whether a browser sends it without a preflight.

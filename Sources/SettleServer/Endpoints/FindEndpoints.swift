@@ -5,6 +5,21 @@ internal import SettleViews
 
 /// Queries by selector.
 enum FindEndpoints {
+    /// `POST /_condition`: a condition of the command line as a selector, an extension of ours.
+    static let condition: Endpoint = .work { context in
+        try context.requireContentType()
+        guard let text = try context.jsonObject()["text"]?.string else {
+            throw HTTPError.badRequest("`text` must be a condition.")
+        }
+        do { return .json(["selector": try ConditionParser.selector(text)]) } catch let error as ConditionError {
+            return .json(
+                [
+                    "error": "bad_condition", "reason": .string(error.message),
+                    "offset": .number(JSONNumber(error.offset)),
+                ], status: 400)
+        }
+    }
+
     /// `POST /{db}/_find`
     static let find: Endpoint = .read { context in
         try context.requireContentType()

@@ -48,25 +48,32 @@ enum ServerEndpoints {
     /// `POST /_dbs_info`
     static let someDatabasesInfo: Endpoint = .work { context in
         try context.requireContentType()
-        guard let keys = try context.jsonObject()["keys"] else {
-            throw HTTPError.badRequest("`keys` member must exist.")
-        }
+        let members = try context.jsonObject()
+        guard let keys = members["keys"] else { throw HTTPError.badRequest("`keys` member must exist.") }
         guard let list = keys.array else { throw HTTPError.badRequest("`keys` member must be an array.") }
         guard list.count <= 100 else { throw HTTPError.badRequest("too_many_keys") }
-        return try infos(of: list.map { $0.string ?? "" }, context)
+        return try infos(of: list.map { $0.string ?? "" }, context, hasConflicts: members["conflicts"] == true)
     }
 
-    private static func infos(of names: [String], _ context: RequestContext) throws -> HTTPResponse {
+    /// - Parameter hasConflicts: Whether each has how many documents are in conflict, an extension of ours.
+    private static func infos(
+        of names: [String], _ context: RequestContext, hasConflicts: Bool = false
+    ) throws -> HTTPResponse {
         try context.databases.freshen(names)
         return .json(
             .array(
                 try names.map { name in
                     do {
                         let database = try context.databases.open(name)
-                        return [
-                            "key": .string(name),
-                            "info": try DatabaseInfo.json(of: database, name, context.compactions),
-                        ]
+                        var info = try DatabaseInfo.json(of: database, name, context.compactions)
+                        if hasConflicts {
+                            let counts = try database.info()
+                            info["conflicts"] = [
+                                "branches": .number(JSONNumber(counts.conflicts)),
+                                "deletions": .number(JSONNumber(counts.contested)),
+                            ]
+                        }
+                        return ["key": .string(name), "info": info]
                     } catch let error as HTTPError where error.status == 404 {
                         return ["key": .string(name), "error": "not_found"]
                     }

@@ -66,6 +66,8 @@ struct AccessCheck: Sendable {
     private func checkAnonymous(_ user: User, path: [String], method: String) throws {
         guard user.name == nil, options.anonymousAccess != .everywhere else { return }
         if path == ["_session"], method == "POST" { return }
+        // The console's files are part of the program.
+        if path.first == "_utils", method == "GET" || method == "HEAD" { return }
         if path == ["_up"], options.anonymousAccess == .upOnly { return }
         throw HTTPError.unauthorized("Authentication required.")
     }

@@ -24,8 +24,13 @@ final class ServerState: Sendable {
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
     private let changing = Guarded(())
+    /// The files of the console, where there is one.
+    let console: ConsoleFiles?
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
+
+    /// The same for all servers of a process.
+    private static let consoleFiles = ConsoleFiles()
 
     init(store: any DatabaseStore, options: ServerOptions) {
         self.options = options
@@ -38,6 +43,7 @@ final class ServerState: Sendable {
         }
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security)
+        console = options.hasConsole ? Self.consoleFiles : nil
         scripts = options.scripts.map { Scripts($0, log: options.log) }
         compactions = Compactions(log: options.log)
         replications = ReplicationService(

@@ -95,7 +95,7 @@ struct ValidationScripts: Sendable {
     }
 
     /// What a function has thrown, in CouchDB's reading of it.
-    private static func refusal(_ answer: [UInt8]) -> DatabaseError? {
+    static func refusal(_ answer: [UInt8]) -> DatabaseError? {
         guard answer != [UInt8(ascii: "1")] else { return nil }
         let thrown = (try? JSONValue(utf8: answer)) ?? .null
         var cause: any Error = ScriptError("unknown_error", thrown.string ?? thrown.description)

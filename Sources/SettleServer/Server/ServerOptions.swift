@@ -30,6 +30,8 @@ public struct ServerOptions: Sendable {
     /// Whether `POST /{db}/_index` makes indexes of type `text`; not unless set, as a stock CouchDB answers 503. Those of design
     /// documents are there in any case, and answer `$text`.
     public var makesTextIndexes = false
+    /// Whether `/_utils/` shows the console, pages for a browser; unless set. They have no rights of their own.
+    public var hasConsole = true
     /// What its replicator may do, and how much of it.
     public var replicator = ReplicatorOptions()
     /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.

@@ -41,7 +41,8 @@ final class ResponseRules: Sendable {
     /// whoever looks at it.
     private func secure(_ response: inout HTTPResponse) {
         response.headers["X-Content-Type-Options"] = "nosniff"
-        guard let type = response.headers["Content-Type"], type != "application/json",
+        guard response.headers["Content-Security-Policy"] == nil, let type = response.headers["Content-Type"],
+            type != "application/json",
             response.headers.bare("Content-Type") != "application/json"
         else { return }
         response.headers["Content-Security-Policy"] = "sandbox"

@@ -124,9 +124,7 @@ struct Router: Sendable {
         guard !call.isAllowed else { return }
         let request = call.request
         // A form stays one whatever method it says that it means.
-        if call.method == "POST" {
-            try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
-        }
+        try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
         try server.access.check(
             call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
             database: call.match?.parameters["db"], method: request.method, in: databases)

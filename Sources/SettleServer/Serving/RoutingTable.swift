@@ -6,6 +6,9 @@ enum RoutingTable {
     private static let server: [Route] = [
         Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
         Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
+        Route("/_utils", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.page]),
+        Route("/_utils/{file...}", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.file]),
+        Route("/_condition", .anyone, "POST", ["POST": FindEndpoints.condition]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -76,6 +79,14 @@ enum RoutingTable {
             "/{db}/_attribute_clocks", .member, "PUT,GET",
             ["GET": LocalChangesEndpoints.clocks, "PUT": LocalChangesEndpoints.setClocks],
             stricter: ["PUT": .settings]),
+        Route(
+            "/{db}/_conflicts", .member, "GET,HEAD,POST",
+            ["GET": ConflictEndpoints.list, "POST": ConflictEndpoints.listSome]),
+        Route("/{db}/_conflicts/{id...}", .member, "GET,HEAD", ["GET": ConflictEndpoints.read]),
+        Route(
+            "/{db}/_settle", .databaseAdmin, "POST", ["POST": SettleEndpoints.many], scripts: .writing),
+        Route("/{db}/_try", .member, "POST", ["POST": TryEndpoints.attempt], scripts: .always),
+        Route("/{db}/_settle/{id...}", .member, "POST", ["POST": SettleEndpoints.one], scripts: .writing),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
         Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
         Route(

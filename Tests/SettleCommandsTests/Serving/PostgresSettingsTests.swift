@@ -88,14 +88,15 @@ import Testing
     @Test func `what is served is said with the node`() throws {
         let administrator: AdministratorSetting? = nil
         let shared = ServeAnnouncement(
-            place: "db:5432/settle", node: "a1", host: "::1", port: 5984, isSecure: false,
+            place: "db:5432/settle", node: "a1", host: "::1", port: 5984, isSecure: false, hasConsole: true,
             administrator: administrator, made: nil)
         #expect(shared.text.hasPrefix("Serving PostgreSQL at db:5432/settle as node a1 on http://[::1]:5984/\n"))
         #expect(shared.json["postgres"] == "db:5432/settle" && shared.json["node"] == "a1")
         #expect(shared.json["data"] == nil)
         #expect(shared.fields.map(\.key) == ["url", "postgres", "node", "process"])
         let folder = ServeAnnouncement(
-            place: "data", node: nil, host: "::1", port: 5984, isSecure: false, administrator: administrator, made: nil)
+            place: "data", node: nil, host: "::1", port: 5984, isSecure: false, hasConsole: true,
+            administrator: administrator, made: nil)
         #expect(folder.text.hasPrefix("Serving data on http://[::1]:5984/\n") && folder.json["data"] == "data")
         #expect(folder.json["postgres"] == nil && folder.fields.map(\.key) == ["url", "data", "process"])
     }

@@ -36,7 +36,7 @@ public struct Settlement: Sendable {
     /// Non-fatal warnings: a wrong document id, an impure resolver, a race, a mixed fleet.
     public internal(set) var warnings: [String] = []
 
-    init(_ documentID: DocumentID, _ outcome: Outcome) {
+    package init(_ documentID: DocumentID, _ outcome: Outcome) {
         self.documentID = documentID
         self.outcome = outcome
     }
@@ -45,7 +45,7 @@ public struct Settlement: Sendable {
     ///
     /// - Returns: The warnings that are new.
     @discardableResult
-    mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
+    package mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
         let conflict = preview.conflict
         var new = preview.plan.warnings
         if let decision = preview.decision {
@@ -79,7 +79,7 @@ public struct Settlement: Sendable {
     }
 
     /// Notes that a plan is carried out.
-    mutating func wrote(_ plan: SettlementPlan) {
+    package mutating func wrote(_ plan: SettlementPlan) {
         outcome = .settled
         survivor = plan.survivor
         superseded += plan.writes.map(\.parent)

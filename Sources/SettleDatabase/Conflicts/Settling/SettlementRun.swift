@@ -31,8 +31,9 @@ struct SettlementRun {
             guard policy.endsRaces, let plan = try Self.racePlan(conflict, database) else { return conflict }
             guard races < Self.maximumAttempts else { throw changesTooOften(races) }
             races += 1
-            guard try write(plan, conflict) else { continue }
-            note(SettlementPreview(conflict: conflict, decision: nil, plan: plan))
+            let preview = SettlementPreview(conflict: conflict, decision: nil, plan: plan)
+            guard try write(preview) else { continue }
+            note(preview)
         }
         return nil
     }
@@ -68,10 +69,11 @@ struct SettlementRun {
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
         settlement.timeInPolicy += time
         let plan = try Self.plan(decision, conflict, policy, database)
-        note(SettlementPreview(conflict: conflict, decision: decision, plan: plan))
+        let preview = SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+        note(preview)
         if plan.survivor == nil {
             isDone = true
-        } else if try write(plan, conflict) {
+        } else if try write(preview) {
             isDone = true
         } else if settlement.attempts >= Self.maximumAttempts {
             throw changesTooOften(settlement.attempts)
@@ -87,20 +89,9 @@ struct SettlementRun {
     }
 
     /// Writes a plan in one transaction (SEMANTICS 72); false if the leaves have changed.
-    private mutating func write(_ plan: SettlementPlan, _ conflict: Conflict) throws -> Bool {
-        let (id, kinds) = (id, policy.kinds)
-        let isWritten = try database.transaction {
-            try database.edit { editor in
-                guard let record = try editor.writer.record(of: id, withContent: true) else {
-                    throw DatabaseError(.notFound, "\"\(id)\" was purged while its conflict was being settled")
-                }
-                guard Conflict.revisions(in: record.tree, kinds) == conflict.revisions else { return false }
-                try editor.write(plan, of: id)
-                return true
-            }
-        }
-        guard isWritten else { return false }
-        settlement.wrote(plan)
+    private mutating func write(_ preview: SettlementPreview) throws -> Bool {
+        guard try database.carryOut(preview, by: policy) else { return false }
+        settlement.wrote(preview.plan)
         return true
     }
 

@@ -1,4 +1,4 @@
-internal import Settle
+package import SettleCore
 
 /// Parses a plain expression into a selector.
 ///
@@ -12,7 +12,7 @@ internal import Settle
 ///               | path ["not"] "exists" | path "missing"
 ///
 /// Keywords may be written in any case.
-struct ConditionParser {
+package struct ConditionParser {
     private var scanner: ConditionScanner
     private var token: ConditionScanner.Token?
     private var depth = 0
@@ -25,8 +25,8 @@ struct ConditionParser {
 
     /// Parses a condition.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which names the position of the error.
-    static func selector(_ text: String) throws -> JSONValue {
+    /// - Throws: ``ConditionError``, which names the position.
+    package static func selector(_ text: String) throws -> JSONValue {
         var parser = ConditionParser(scanner: ConditionScanner(text))
         try parser.advance()
         let selector = try parser.either()
@@ -36,7 +36,7 @@ struct ConditionParser {
 
     private mutating func advance() throws { token = try scanner.next() }
 
-    private func failure(_ message: String) -> CommandError { scanner.failure(message) }
+    private func failure(_ message: String) -> ConditionError { scanner.failure(message) }
 
     private mutating func either() throws -> JSONValue {
         try list("$or", of: ["||", "or"]) { try $0.both() }

@@ -1,4 +1,4 @@
-internal import Settle
+internal import SettleCore
 
 /// Splits a condition into its tokens.
 struct ConditionScanner {
@@ -17,7 +17,7 @@ struct ConditionScanner {
 
     /// The next token; `nil` at the end.
     ///
-    /// - Throws: ``CommandError`` with status `usage`.
+    /// - Throws: ``ConditionError``.
     mutating func next() throws -> ConditionScanner.Token? {
         rest = rest.drop(while: \.isWhitespace)
         place = rest
@@ -39,9 +39,11 @@ struct ConditionScanner {
     }
 
     /// An error with its position.
-    func failure(_ message: String) -> CommandError {
+    func failure(_ message: String) -> ConditionError {
         let position = place.isEmpty ? "at the end of \(text)" : "at \(place)"
-        return CommandError.usage("the condition is malformed: \(message), \(position)", verb: "find")
+        return ConditionError(
+            message: "the condition is malformed: \(message), \(position)",
+            offset: text.utf16.distance(from: text.startIndex, to: place.startIndex))
     }
 
     private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
@@ -131,4 +133,12 @@ extension ConditionScanner {
             }
         }
     }
+}
+
+/// What is wrong with a condition.
+package struct ConditionError: Error {
+    /// The reason, with the text from where it is wrong.
+    package let message: String
+    /// Where it is wrong, in UTF-16 units from the beginning.
+    package let offset: Int
 }

@@ -1,0 +1,93 @@
+/** The one way to ask the server, relative to the page, so that a proxy may add a prefix. */
+
+/** The beginning of the server's addresses. */
+export const root = new URL('../', new URL('.', document.baseURI));
+
+/** An answer that is an error. */
+export class ApiError extends Error {
+  constructor(status, error, reason, requestId, body) {
+    super(reason || error || `status ${status}`);
+    Object.assign(this, { status, error, reason, requestId, body });
+  }
+}
+
+let logIn = async () => false;
+/** Sets what asks for a password when an answer is 401; it says whether to try once more. */
+export function onUnauthorized(ask) { logIn = ask; }
+
+const heard = new EventTarget();
+/** Calls a function with a line about each request that ended. */
+export function onAnswer(listener) { heard.addEventListener('answer', event => listener(event.detail)); }
+
+/** A path whose inserted values are encoded; the first slash of `_design/…` and `_local/…` stays. */
+export function path(strings, ...values) {
+  return strings.reduce((result, text, index) => result + encode(values[index - 1]) + text);
+}
+
+function encode(value) {
+  return encodeURIComponent(value).replace(/^(_design|_local)%2F/, '$1/');
+}
+
+function address(where, query) {
+  const url = new URL(where.replace(/^\//, ''), root);
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null) url.searchParams.set(name, value);
+  return url;
+}
+
+/**
+ * Asks, and returns status, headers, text and `json`. A status from 400 on is an `ApiError`. A 401 asks for a password once.
+ * Reads are tried again when the connection is lost or the server says 503; writes never are.
+ */
+export async function ask(where, options = {}) {
+  const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false } = options;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const sent = { 'X-CouchDB-WWW-Authenticate': 'Cookie', Accept: 'application/json', ...headers };
+  let content = body;
+  if (json !== undefined) content = JSON.stringify(json);
+  if (text !== undefined) content = text;
+  if (json !== undefined || text !== undefined) sent['Content-Type'] = 'application/json';
+  for (let attempt = 0; ; attempt += 1) {
+    let response;
+    try {
+      response = await fetch(address(where, query), { method, headers: sent, body: content, signal, credentials: 'same-origin' });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      if (isRead && attempt < 2) { await pause(500 * (attempt + 1), signal); continue; }
+      throw new ApiError(0, 'unreachable', 'The server does not answer.', null, null);
+    }
+    if (response.status === 401 && attempt === 0 && !quiet && await logIn()) continue;
+    if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }
+    if (raw && response.ok) return response;
+    const answer = await response.text();
+    if (!quiet) heard.dispatchEvent(new CustomEvent('answer', { detail: { method, where, status: response.status } }));
+    if (response.status >= 400) throw failure(response, answer);
+    return { status: response.status, headers: response.headers, text: answer, get json() { return JSON.parse(answer); } };
+  }
+}
+
+function failure(response, text) {
+  let told = {};
+  try { told = JSON.parse(text); } catch { /* A proxy may answer in HTML. */ }
+  return new ApiError(response.status, told.error ?? 'error', told.reason ?? response.statusText, response.headers.get('X-Couch-Request-ID'), told);
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
+  });
+}
+
+/** Reads an answer line by line while it comes. */
+export async function stream(where, { query, signal }, onLine) {
+  const response = await ask(where, { query, signal, raw: true });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (const line of lines) if (line.trim()) onLine(line);
+  }
+}

@@ -1,0 +1,205 @@
+/** The conflict inspector: a tree, base beside the sides, picks, and what would be written, before it is. */
+import { ask, path } from '../api.js';
+import { link } from '../router.js';
+import { h, bdi, button, replace, field } from '../parts/dom.js';
+import { panel, errorBox } from '../parts/panel.js';
+import { memberTable } from '../parts/member-table.js';
+import { revTree } from '../parts/rev-tree.js';
+import { parse, stringify } from '../value/json.js';
+import { givenUp } from '../value/compare.js';
+import { short, moment, count } from '../words.js';
+import { POLICIES, policyForm } from '../parts/policy-form.js';
+
+const MOST_SIDES = 4;
+const MISSING = {
+  none_in_common: 'The leaves have no revision in common: the document was created in several places.',
+  unknown: 'No base is known, because histories were cut.',
+  content_not_kept: 'The base is known, but its content is not kept any more.',
+};
+
+export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
+  setTitle(`${id}: conflict`);
+  setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy threeWayMerge --dry-run` });
+  const picks = new Map();
+  const [preview, outcomes, notes, done] = [h('div'), h('div'), h('div'), h('div')];
+  let found = null;
+  let table = null;
+  let plan = null;
+  let turn = 0;
+  const policy = policyForm(() => rehearse());
+  const settleButton = button('Settle', settle, { class: 'button primary', title: 'Ctrl Enter', disabled: true });
+  const main = panel(load, show, { label: 'Reading the conflict' });
+
+  async function load() {
+    const value = parse((await ask(path`${db}/_conflicts/${id}`, { signal })).text);
+    const tree = value.get('tree') && JSON.parse(stringify(value.get('tree')));
+    return { value, tree, rev: value.get('rev') };
+  }
+
+  function leaves() { return (found.value.get('leaves') ?? []).map(leaf => leaf.get('rev')); }
+
+  function show(read) {
+    found = read;
+    const drawing = read.tree && revTree(read.tree, read.rev);
+    if (!read.value.get('conflict')) {
+      settleButton.disabled = true;
+      replace(preview);
+      replace(outcomes);
+      return [h('p', { role: 'status' }, 'This document is not in conflict.'), drawing];
+    }
+    const all = read.value.get('leaves');
+    const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
+    const sides = all.map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')))).filter(entry => entry.doc);
+    const chosen = sides.length > MOST_SIDES ? sides.slice(0, 2) : sides;
+    const base = read.value.get('base')?.get('doc') ?? null;
+    table = memberTable({ base, sides: chosen, picks, decided, onPick: rehearse });
+    found.names = names;
+    found.sides = sides;
+    const missing = read.value.get('missing_base');
+    return h('div', { class: 'inspect' }, drawing, h('div', {},
+      h('p', {}, `${count(all.length, 'leaf', 'leaves')}, base ${read.value.get('base') ? short(read.value.get('base').get('rev')) : 'none'}`,
+        all.some(leaf => leaf.get('deleted')) && ' · a deletion against an edit',
+        chosen.length < sides.length && ` · the first two of ${sides.length} live leaves stand beside the base; all of them count`),
+      missing && h('p', { class: 'warn' }, MISSING[missing] ?? missing),
+      all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, 'Some leaves are too large to be shown here.'),
+      table.element), preview);
+  }
+
+  function side(leaf, index, name) {
+    const moments = leaf.get('moments');
+    const origin = { local: 'made here', remote: 'came' }[leaf.get('side')];
+    const label = `${name} ${short(leaf.get('rev'))}`;
+    return {
+      rev: leaf.get('rev'), label, doc: leaf.get('deleted') ? null : leaf.get('doc') ?? null,
+      title: [label, h('span', { class: 'blame' }, [index === 0 && 'winner', origin].filter(Boolean).join(', '))],
+      blame: place => {
+        const at = moments?.get(place);
+        return at ? `${moment(at.get('at').toNumber())} ${at.get('device')}` : null;
+      },
+    };
+  }
+
+  function decided(place) {
+    const member = plan?.get('decision')?.get('members').find(entry => entry.get('path') === place);
+    if (!member) return null;
+    return { value: member.get('result'), why: member.get('left') ? 'left in conflict' : named(member.get('reason')), isClash: member.get('clash') };
+  }
+
+  /** A text in which revisions of leaves are called by their letters. */
+  function named(text) {
+    for (const [rev, name] of found.names) text = text.replaceAll(rev, name);
+    return text.replace(/\b\d+-[0-9a-f]{32}\b/g, short);
+  }
+
+  function request(isDry) {
+    const body = new Map([['policy', policy.value()], ['leaves', leaves()]]);
+    if (picks.size) body.set('picks', new Map([...picks].map(([place, pick]) => [place, new Map(Object.entries(pick))])));
+    if (isDry) body.set('dry_run', true);
+    return stringify(body);
+  }
+
+  /** Asks what would be written; the answer to the last question counts. */
+  async function rehearse() {
+    const mine = ++turn;
+    settleButton.disabled = true;
+    try {
+      const answer = parse((await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(true), signal, quiet: true })).text);
+      if (mine !== turn) return;
+      plan = answer;
+      table?.draw();
+      drawPlan();
+    } catch (error) {
+      if (mine !== turn || error.name === 'AbortError') return;
+      if (error.status === 409) changed(); else replace(preview, errorBox(error, rehearse));
+    }
+  }
+
+  function drawPlan() {
+    const [writes, refused] = [plan.get('writes') ?? [], plan.get('refused') ?? []];
+    if (plan.get('outcome') !== 'settled') {
+      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? 'This policy leaves the conflict as it is.' : 'This policy has nothing to decide here; deletions are decided by deletesWin.'));
+      return;
+    }
+    const result = writes.find(write => !write.get('deleted'))?.get('doc') ?? found.sides.find(entry => entry.rev === plan.get('rev'))?.doc;
+    const lost = result ? givenUp(found.value.get('base')?.get('doc') ?? new Map(), found.sides, result) : [];
+    const reason = plan.get('decision')?.get('reason');
+    replace(preview,
+      reason && h('p', {}, named(reason)),
+      h('h2', {}, 'Would write'),
+      h('ul', {}, writes.map(write => h('li', {}, write.get('deleted') ? '✕ ' : '● ', h('span', { class: 'rev', title: write.get('rev') }, short(write.get('rev'))),
+        ` on ${short(write.get('parent'))}`, write.get('deleted') && write.get('doc')?.get('$closed') && ` closed for ${short(write.get('doc').get('$closed'))}`)),
+      writes.length === 0 && h('li', {}, 'nothing: one leaf stays as it is')),
+      h('h2', {}, 'Given up'),
+      lost.length === 0 ? h('p', { class: 'muted' }, 'Nothing: every changed value is in the result.')
+        : h('ul', {}, lost.map(entry => h('li', {}, bdi(`${found.names.get(entry.rev)}: ${entry.path} ${stringify(entry.value)}`)))),
+      h('p', { class: refused.length ? 'bad' : 'good' }, refused.length
+        ? `Validation refuses ${count(refused.length, 'write')}: ${refused.map(entry => `${short(entry.get('rev'))} ${entry.get('reason')}`).join('; ')}`
+        : 'Validation: all writes pass.'),
+      (plan.get('warnings') ?? []).map(text => h('p', { class: 'warn' }, text)));
+    settleButton.disabled = refused.length > 0;
+  }
+
+  /** Somebody else has written meanwhile: what is there now is shown, and the picks are laid over it. */
+  async function changed() {
+    replace(notes, h('p', { class: 'warn', role: 'alert' }, 'The leaves have changed meanwhile. This is what is there now; your picks are still here.'));
+    await main.reload();
+    for (const [place, pick] of picks) if (pick.rev && !leaves().includes(pick.rev)) picks.delete(place);
+    if (found.value.get('conflict')) await rehearse();
+  }
+
+  async function settle() {
+    if (settleButton.disabled) return;
+    settleButton.disabled = true;
+    const before = found;
+    try {
+      const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(false) })).json;
+      replace(notes);
+      replace(done, h('div', { class: 'card', role: 'status' },
+        h('p', { class: 'good' }, `Settled: ${count(answer.written.length, 'revision')} written, ${short(answer.rev)} stays. `, h('a', { href: link([db, 'doc', id]) }, 'Look at it')),
+        h('div', { class: 'toolbar' }, before.sides.map(entry => button(`Take back to ${entry.label}`, () => takeBack(entry, answer.rev), { class: 'button small' })))));
+      picks.clear();
+      await main.reload();
+    } catch (error) {
+      if (error.status === 409) changed(); else { replace(preview, errorBox(error, rehearse)); settleButton.disabled = false; }
+    }
+  }
+
+  /** Writes an earlier leaf's content as a new edit. */
+  async function takeBack(entry, rev) {
+    try {
+      const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
+      const answer = (await ask(path`${db}/${id}`, { method: 'PUT', text })).json;
+      replace(done, h('p', { class: 'good', role: 'status' }, `${entry.label} is written again as ${short(answer.rev)}.`));
+      main.reload();
+    } catch (error) { done.append(errorBox(error)); }
+  }
+
+  /** What each policy would do with this conflict. */
+  async function askAll() {
+    const rows = await Promise.all(POLICIES.map(async name => {
+      try {
+        const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', json: { policy: name, dry_run: true }, signal, quiet: true })).json;
+        const what = answer.decision?.resolution;
+        const winner = found.names?.get(answer.rev);
+        const text = answer.outcome === 'settled' ? (what === 'keep' ? `keeps ${winner ?? short(answer.rev)}` : what === 'delete' ? 'deletes' : `merges to ${short(answer.rev)}`) : answer.outcome === 'left' ? 'leaves it' : 'has nothing to decide';
+        return [name, text];
+      } catch (error) { return [name, error.reason ?? error.message]; }
+    }));
+    replace(outcomes, h('details', {}, h('summary', {}, 'What each policy does with this conflict'),
+      h('table', {}, h('tbody', {}, rows.map(([name, text]) => h('tr', {}, h('th', { scope: 'row' }, button(name, () => policy.choose(name), { class: 'button small' })), h('td', {}, bdi(text))))))));
+  }
+
+  setKeys([
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit => ({ key: String(digit), text: `take side ${String.fromCharCode(64 + digit)}`, run: () => table?.pickSide(digit - 1) })),
+    { key: '0', text: 'take the base', run: () => table?.pickBase() }, { key: 'x', text: 'remove the member', run: () => table?.pickNone() },
+    { key: 'e', text: 'edit the value', run: () => table?.editCurrent() }, { key: 'n', text: 'next clash', run: () => table?.move(1) },
+    { key: 'p', text: 'previous clash', run: () => table?.move(-1) }, { key: 'u', text: 'take the last pick back', run: () => table?.undo() },
+    { key: 'Enter', ctrl: true, text: 'settle', run: settle },
+  ]);
+  main.reload().then(() => { if (found?.value.get('conflict')) { rehearse(); askAll(); } });
+  return {
+    element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, main.element, outcomes,
+      h('div', { class: 'toolbar' }, settleButton, h('a', { class: 'button', href: link([db, 'conflicts']) }, 'Leave'), h('a', { href: link([db, 'doc', id]) }, 'to the document'))),
+    leave: () => picks.size === 0 || confirm('The picks are not settled. Leave?'),
+  };
+}

@@ -1,0 +1,60 @@
+/** The server: what it does, and how it is set up. */
+import { ask } from '../api.js';
+import { h, bdi } from '../parts/dom.js';
+import { panel, errorBox } from '../parts/panel.js';
+import { sparkLine } from '../parts/spark-line.js';
+import { bytes, number } from '../words.js';
+
+const EVERY = 5000;
+
+export default function page({ signal, setTitle, setSame }) {
+  setTitle('Server');
+  setSame({ url: '_node/_local/_stats' });
+  const problems = h('div');
+  const rate = value => `${value.toFixed(1)}/s`;
+  const lines = {
+    requests: sparkLine({ label: 'requests', shown: rate }), failed: sparkLine({ label: 'answers of 4xx and 5xx', shown: rate }),
+    writes: sparkLine({ label: 'documents written', shown: rate }), feeds: sparkLine({ label: 'feeds that wait' }),
+    databases: sparkLine({ label: 'open databases' }), memory: sparkLine({ label: 'memory', shown: bytes }),
+  };
+  let before = null;
+
+  async function read() {
+    if (document.hidden) return;
+    try {
+      const { couchdb: couch, settle } = (await ask('_node/_local/_stats', { signal, quiet: true })).json;
+      const value = entry => entry?.value ?? 0;
+      const codes = Object.entries(couch.httpd_status_codes ?? {});
+      const now = {
+        at: performance.now(), requests: value(couch.httpd.requests), writes: value(couch.database_writes),
+        failed: codes.filter(([code]) => code >= 400).reduce((sum, [, entry]) => sum + value(entry), 0),
+      };
+      if (before) {
+        const seconds = (now.at - before.at) / 1000;
+        for (const name of ['requests', 'failed', 'writes']) lines[name].push((now[name] - before[name]) / seconds);
+      }
+      before = now;
+      lines.feeds.push(value(couch.httpd.clients_requesting_changes));
+      lines.databases.push(value(couch.open_databases));
+      lines.memory.push(value(settle?.memory_bytes));
+    } catch (error) { if (error.name !== 'AbortError') problems.replaceChildren(errorBox(error)); }
+  }
+
+  const settings = panel(async () => {
+    const [welcome, versions, config] = await Promise.all([ask('', { signal }), ask('_node/_local/_versions', { signal }), ask('_node/_local/_config', { signal })]);
+    return { welcome: welcome.json, versions: versions.json, config: config.json };
+  }, ({ welcome, versions, config }) => [
+    h('p', {}, `Settle ${versions.settle?.version ?? ''}, as CouchDB ${welcome.version}; `, h('span', { class: 'mono' }, bdi(welcome.uuid ?? ''))),
+    h('h2', {}, 'Settings'),
+    Object.entries(config).map(([section, values]) => h('details', {}, h('summary', {}, bdi(section), ' ', h('span', { class: 'chip' }, number(Object.keys(values).length))),
+      h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)), h('dd', {}, section === 'admins' ? '…' : bdi(String(value)))])))),
+  ], { label: 'Reading the settings' });
+
+  settings.reload();
+  read();
+  const timer = setInterval(read, EVERY);
+  return {
+    element: h('div', {}, h('h1', {}, 'Server'), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
+    leave: () => clearInterval(timer),
+  };
+}

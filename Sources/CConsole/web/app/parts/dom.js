@@ -1,0 +1,56 @@
+/** Elements without HTML in strings: text is only ever text. */
+
+const SVG = `${'http'}://www.w3.org/2000/svg`;
+const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'open', 'readOnly', 'selected', 'indeterminate']);
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name === 'on') for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    else if (PROPERTIES.has(name)) element[name] = value;
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false)
+    .map(child => child instanceof Node ? child : document.createTextNode(String(child)));
+}
+
+/** An element; attributes may be left out. `on` has listeners by their events. */
+export function h(name, attributes, ...children) {
+  const isChild = attributes instanceof Node || typeof attributes !== 'object' || Array.isArray(attributes);
+  return fill(document.createElement(name), isChild ? {} : attributes, isChild ? [attributes, ...children] : children);
+}
+
+/** An element of a drawing. */
+export function svg(name, attributes, ...children) { return fill(document.createElementNS(SVG, name), attributes, children); }
+
+/** Puts children in the place of those that are there. */
+export function replace(parent, ...children) { parent.replaceChildren(...nodes(children)); }
+
+/** The head of a table; a column without a name is that of buttons. */
+export function tableHead(names, isNumber = () => false) {
+  return h('thead', {}, h('tr', {}, names.map((name, index) => h('th', { scope: 'col', class: isNumber(index) ? 'num' : null }, name || h('span', { class: 'sr' }, 'Actions')))));
+}
+
+/** A button. */
+export function button(label, run, attributes = {}) {
+  return h('button', { type: 'button', class: 'button', on: { click: run }, ...attributes }, label);
+}
+
+/** A labelled field: a label with its control inside. */
+export function field(label, control, hint) {
+  return h('label', { class: 'field' }, h('span', {}, label), control, hint && h('small', { class: 'muted' }, hint));
+}
+
+/** Characters that change the direction of text or can't be seen, as signs. */
+export function visible(text) {
+  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    sign => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+}
+
+/** An id or a value, kept apart from the direction of the text around it. */
+export function bdi(text, attributes = {}) { return h('bdi', attributes, visible(text)); }

@@ -1,0 +1,67 @@
+/** Who is logged in. */
+import { ask, onUnauthorized } from './api.js';
+import { h, field } from './parts/dom.js';
+import { dialog } from './parts/dialog.js';
+
+export const session = { name: null, roles: [], get isAdmin() { return this.roles.includes('_admin'); } };
+const changed = new EventTarget();
+
+/** Calls a function now and whenever somebody logs in or out. */
+export function onSession(listener) {
+  changed.addEventListener('session', listener);
+  listener();
+}
+
+/** Asks the server who is logged in. */
+export async function refresh() {
+  try {
+    const { userCtx } = (await ask('_session', { quiet: true })).json;
+    Object.assign(session, { name: userCtx.name, roles: userCtx.roles });
+  } catch (error) {
+    if (error.status !== 401) throw error;
+    Object.assign(session, { name: null, roles: [] });
+  }
+  changed.dispatchEvent(new Event('session'));
+}
+
+/** Ends the session, and forgets what the page has in memory. */
+export async function logOut() {
+  await ask('_session', { method: 'DELETE', quiet: true });
+  location.hash = '#/';
+  location.reload();
+}
+
+/** The fields of a login. */
+export function loginFields() {
+  const name = h('input', { autocomplete: 'username', required: true, autocapitalize: 'off', spellcheck: 'false' });
+  const password = h('input', { type: 'password', autocomplete: 'current-password', required: true });
+  const code = h('input', { inputmode: 'numeric', autocomplete: 'one-time-code' });
+  return {
+    element: h('div', { class: 'stack' }, field('Name', name), field('Password', password), field('Code', code, 'if you have one')),
+    first: name,
+    async send() {
+      const token = code.value.trim();
+      await ask('_session', { method: 'POST', quiet: true, json: { name: name.value, password: password.value, ...(token && { token }) } });
+      await refresh();
+    },
+  };
+}
+
+let asking = null;
+/** Asks for name and password over the page, once at a time; whether somebody logged in. */
+export function loginDialog() {
+  asking ??= (async () => {
+    const fields = loginFields();
+    return await dialog({
+      title: 'Log in', body: fields.element,
+      actions: [{ label: 'Log in', kind: 'primary', run: async () => { await fields.send(); return true; } }],
+    }) === true;
+  })().finally(() => { asking = null; });
+  return asking;
+}
+
+onUnauthorized(async () => {
+  await refresh();
+  // Whoever is logged in still lacks the right, and a password would not help.
+  return session.name ? false : loginDialog();
+});

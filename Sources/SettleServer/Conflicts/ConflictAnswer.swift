@@ -1,0 +1,99 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// A conflict as `GET /{db}/_conflicts/{docid}` tells it.
+struct ConflictAnswer {
+    let database: Database
+    let record: DocumentRecord
+    /// `nil` if the document is in no conflict.
+    let conflict: Conflict?
+
+    /// Bodies up to this size in all are part of the answer, so that memory stays bounded.
+    private static let mostBytes = 16 << 20
+
+    /// Reads a document and its conflict together.
+    ///
+    /// - Throws: ``HTTPError/missing``; ``DatabaseError``.
+    init(_ id: DocumentID, in database: Database) throws {
+        self.database = database
+        (record, conflict) = try database.snapshot {
+            guard let record = try database.record(of: id), !record.tree.isEmpty else { throw HTTPError.missing }
+            return (record, try database.conflict(of: id))
+        }
+    }
+
+    /// What changes with the leaves and with nothing else.
+    var tag: String {
+        let leaves = record.tree.leaves.map(\.revision.description).joined(separator: ",")
+        return HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12).map { String($0, radix: 16) }.joined()
+    }
+
+    /// The answer.
+    ///
+    /// - Parameters:
+    ///   - hasDocuments: Whether contents are part of it.
+    ///   - form: How the tree is told; `nil` for no tree.
+    func json(documents hasDocuments: Bool, tree form: ConflictTree.Form?) throws -> JSONValue {
+        var left = hasDocuments ? Self.mostBytes : 0
+        var answer: JSONObject = [
+            "id": .string(record.id.string), "conflict": .bool(conflict != nil),
+            "rev": SettlementJSON.revision(record.tree.winner?.revision),
+        ]
+        if let conflict {
+            answer["kind"] = .string(SettlementJSON.kind(conflict.kind))
+            answer["resolvers"] = .array(
+                conflict.resolvers.map { .string($0.description) }.sorted { $0.string ?? "" < $1.string ?? "" })
+            answer["base"] =
+                try conflict.base.map { base in
+                    var row: JSONValue = ["rev": SettlementJSON.revision(base.revision)]
+                    if hasDocuments { row["doc"] = try document(base, &left) }
+                    return row
+                } ?? .null
+            answer["missing_base"] = conflict.missingBase.map { .string(Self.name(of: $0)) } ?? .null
+            answer["leaves"] = .array(try conflict.leaves.map { try leaf($0, conflict, hasDocuments, &left) })
+        }
+        if let form { answer["tree"] = try ConflictTree(database: database, record: record).json(form) }
+        return .object(answer)
+    }
+
+    private func leaf(
+        _ leaf: Document, _ conflict: Conflict, _ hasDocuments: Bool, _ left: inout Int
+    ) throws -> JSONValue {
+        var row: JSONValue = ["rev": SettlementJSON.revision(leaf.revision), "deleted": .bool(leaf.isDeleted)]
+        if let side = conflict.side(of: leaf) { row["side"] = .string(side) }
+        if let base = conflict.base, !leaf.isDeleted {
+            row["differs"] = .array(MemberDifference.between(base, leaf).map { .string($0.path) })
+        }
+        if hasDocuments {
+            if let told = try document(leaf, &left) { row["doc"] = told } else { row["omitted"] = true }
+        }
+        let moments = ClockedDocument(leaf.json.object ?? JSONObject(), isDeleted: leaf.isDeleted).moments
+        if !moments.isEmpty {
+            row["moments"] = .object(
+                JSONObject(
+                    moments.map { path, moment in
+                        (path, ["at": .number(JSONNumber(moment.milliseconds)), "device": .string(moment.device)])
+                    }))
+        }
+        return row
+    }
+
+    /// A document in CouchDB's form; `nil` if there is no room left for it.
+    private func document(_ document: Document, _ left: inout Int) throws -> JSONValue? {
+        guard let revision = document.revision else { return nil }
+        let body = try document.body()
+        left -= body.utf8.count
+        guard left > 0 else { return nil }
+        let content = RevisionContent(body: body, attachments: document.attachments)
+        let printer = DocumentPrinter(source: database, options: DocumentOptions())
+        return try JSONValue(utf8: printer.print(revision, content, of: record, hasMeta: false).text.bytes)
+    }
+
+    private static func name(of missing: Conflict.MissingBase) -> String {
+        switch missing {
+        case .noCommonRevision: "none_in_common"
+        case .unknown: "unknown"
+        case .contentNotKept: "content_not_kept"
+        }
+    }
+}

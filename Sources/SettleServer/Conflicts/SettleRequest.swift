@@ -1,0 +1,154 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// How a request wants conflicts to be settled: exactly one of `policy`, `keep`, `delete` and `doc`.
+///
+///     {"policy": {"name": "threeWayMerge", "rules": {"/count": "sum"}, "on_clash": "winner"},
+///      "picks": {"/name": {"rev": "2-0b…"}}, "leaves": ["2-b0…", "2-aa…"], "dry_run": true}
+struct SettleRequest {
+    /// What decides.
+    let policy: ConflictPolicy
+    /// The policy's name, or that of the way.
+    let name: String
+    /// The members that were picked.
+    let picked: Set<String>
+    /// The leaves that somebody has seen; `nil` if the request does not name them.
+    let leaves: Set<RevisionID>?
+    /// Whether nothing is written.
+    let isDryRun: Bool
+
+    private static let ways = ["policy", "keep", "delete", "doc"]
+
+    /// Reads a request about one document.
+    ///
+    /// - Throws: ``HTTPError`` with status 400, or 412 for an attachment that no leaf has.
+    init(_ members: JSONObject, about id: DocumentID, leaves of: [Document]) throws {
+        try members.requireMembers(among: Self.ways + ["picks", "leaves", "dry_run"])
+        isDryRun = try Self.flag(members, "dry_run")
+        leaves = try members["leaves"].map { try Self.revisions($0) }
+        let given = Self.ways.filter { members[$0].map { !$0.isNull && $0 != false } ?? false }
+        guard given.count == 1, let way = given.first, let value = members[way] else {
+            throw HTTPError.badRequest("Say exactly one of `policy`, `keep`, `delete` and `doc`.")
+        }
+        let picks = try members["picks"].map(Self.picks) ?? []
+        picked = Set(picks.map(\.path))
+        guard picks.isEmpty || way == "policy" else {
+            throw HTTPError.badRequest("`picks` are laid over a merge, so they need a `policy`.")
+        }
+        guard leaves != nil || way == "policy" && picks.isEmpty || isDryRun else {
+            throw HTTPError.badRequest("`leaves` must name the revisions that the decision is about.")
+        }
+        switch way {
+        case "keep":
+            let kept = try Self.revision(value)
+            name = "keep"
+            policy = .custom("keep", deletions: true) { _ in .keep(kept) }
+        case "delete":
+            name = "delete"
+            policy = .custom("delete", deletions: true) { _ in .delete }
+        case "doc":
+            let (body, attachments) = try Self.document(value, of)
+            name = "doc"
+            policy = .custom("doc", deletions: true) { _ in .merged(body, attachments: attachments) }
+        default:
+            let chosen = try Self.policy(value, deciding: picks.map(\.path))
+            name = chosen.name
+            policy = chosen.laying(picks)
+        }
+    }
+
+    /// Reads the policy of a request about many documents.
+    static func policy(_ value: JSONValue, deciding picked: [String] = []) throws -> ConflictPolicy {
+        let members = value.object ?? ["name": value]
+        try members.requireMembers(among: ["name", "rules", "on_clash", "deletions_win"])
+        guard let name = (members["name"] ?? "threeWayMerge").string else {
+            throw HTTPError.badRequest("`policy` must be a name, or an object with a `name`.")
+        }
+        func rule(_ value: JSONValue) throws -> MergeRule {
+            guard let rule = value.string.flatMap(PolicyNames.rule) else {
+                throw unknown("rule", value, PolicyNames.rules)
+            }
+            return rule
+        }
+        var rules = MergeRules()
+        if let value = members["on_clash"] { rules.onClash = try rule(value) }
+        if let value = members["rules"] {
+            guard let object = value.object else { throw HTTPError.badRequest("`rules` must be an object.") }
+            for member in object { rules[member.name] = try rule(member.value) }
+        }
+        for path in picked { rules[path] = .winner }
+        if let path = rules.badPaths.first { throw HTTPError.badRequest("\"\(path)\" is no JSON pointer.") }
+        let deletionsWin = try flag(members, "deletions_win")
+        guard let policy = PolicyNames.policy(name, rules, deletionsWin: deletionsWin) else {
+            throw unknown("policy", .string(name), PolicyNames.policies)
+        }
+        let merges =
+            name == "threeWayMerge" || name == "latestAttributeWins" && members["rules"] == nil && !deletionsWin
+        guard merges || members.allSatisfy({ $0.name == "name" }) else {
+            throw HTTPError.badRequest("Rules are for the policy threeWayMerge; \(name) does not use them.")
+        }
+        return policy
+    }
+
+    /// A member that is true or false.
+    static func flag(_ members: JSONObject, _ name: String) throws -> Bool {
+        guard let value = members[name] else { return false }
+        guard let flag = value.bool else { throw HTTPError.badRequest("`\(name)` must be true or false.") }
+        return flag
+    }
+
+    private static func unknown(_ what: String, _ value: JSONValue, _ names: [String]) -> HTTPError {
+        HTTPError.badRequest(
+            "There is no \(what) \(value.string ?? value.description); there are \(names.joined(separator: ", ")).")
+    }
+
+    private static func revision(_ value: JSONValue) throws -> RevisionID {
+        guard let revision = value.string.flatMap({ RevisionID($0) }) else { throw HTTPError.invalidRevision }
+        return revision
+    }
+
+    private static func revisions(_ value: JSONValue) throws -> Set<RevisionID> {
+        guard let list = value.array else { throw HTTPError.badRequest("`leaves` must be a list of revisions.") }
+        return Set(try list.map(revision))
+    }
+
+    private static func picks(_ value: JSONValue) throws -> [MemberPick] {
+        guard let object = value.object else { throw HTTPError.badRequest("`picks` must be an object.") }
+        return try object.map { member in
+            guard member.name.hasPrefix("/") else {
+                throw HTTPError.badRequest("\"\(member.name)\" is no JSON pointer of a member.")
+            }
+            guard let pick = member.value.object, pick.count == 1, let chosen = pick.first else {
+                throw HTTPError.badRequest("A pick has one of `rev`, `value`, `removed` and `base`.")
+            }
+            switch chosen.name {
+            case "rev": return MemberPick(member.name, .leaf(try revision(chosen.value)))
+            case "value": return MemberPick(member.name, .value(chosen.value))
+            case "removed": return MemberPick(member.name, .removed)
+            case "base": return MemberPick(member.name, .base)
+            default: throw HTTPError.badRequest("A pick has one of `rev`, `value`, `removed` and `base`.")
+            }
+        }
+    }
+
+    /// A document's members and attachments; an attachment is a stub of one that a leaf has.
+    private static func document(
+        _ value: JSONValue, _ leaves: [Document]
+    ) throws -> (DocumentBody, [DocumentAttachment]) {
+        guard var members = value.object else { throw HTTPError.badRequest("`doc` must be an object.") }
+        let stubs = members["_attachments"]?.object ?? JSONObject()
+        for name in ["_id", "_rev", "_attachments", "_deleted"] { members[name] = nil }
+        if let name = members.names.first(where: { $0.hasPrefix("_") }) {
+            throw HTTPError.invalidDocument("Bad special document member: \(name)")
+        }
+        let attachments = try stubs.map { stub -> DocumentAttachment in
+            let wanted = stub.value["digest"]?.string
+            let all = leaves.flatMap(\.attachments).filter { $0.name == stub.name }
+            guard let found = all.first(where: { wanted == nil || $0.digest.description == wanted }) else {
+                throw HTTPError.missingStub("No leaf has the attachment \(stub.name).")
+            }
+            return found
+        }
+        return (try DocumentBody(.object(members)), attachments)
+    }
+}

@@ -1,0 +1,65 @@
+package import SettleCore
+package import SettleDatabase
+
+/// What became of conflicts, as the server and `settle resolve --json` tell it.
+package enum SettlementJSON {
+    /// The outcome of a conflict.
+    package static func settlement(_ settlement: Settlement) -> JSONValue {
+        [
+            "ok": true, "id": .string(settlement.documentID.string), "outcome": .string(settlement.outcome.rawValue),
+            "rev": revision(settlement.survivor), "written": .array(settlement.written.map(revision)),
+            "superseded": .array(settlement.superseded.map(revision)),
+            "reason": settlement.decision.map { .string($0.reason) } ?? .null,
+            "warnings": .array(settlement.warnings.map(JSONValue.string)),
+        ]
+    }
+
+    /// The outcome without a conflict.
+    package static func nothing(_ id: DocumentID) -> JSONValue { settlement(Settlement(id, .nothing)) }
+
+    /// A revision, or `null` for `nil`.
+    package static func revision(_ revision: RevisionID?) -> JSONValue {
+        revision.map { .string($0.description) } ?? .null
+    }
+
+    /// The name of a kind of conflict.
+    package static func kind(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletion" }
+
+    /// A policy's decision.
+    ///
+    /// - Parameters:
+    ///   - decision: The decision.
+    ///   - member: The form of a member's decision.
+    package static func decision(_ decision: PolicyDecision, _ member: (FieldDecision) -> JSONValue) -> JSONValue {
+        let resolution =
+            switch decision.resolution {
+            case .keep: "keep"
+            case .merged, .document: "merged"
+            case .delete: "delete"
+            case .leaveConflicted: "leave"
+            }
+        return [
+            "resolution": .string(resolution), "reason": .string(decision.reason),
+            "members": .array(decision.fields.map(member)),
+        ]
+    }
+
+    /// A decision about a member. A missing value is left out, because `null` is a value.
+    ///
+    /// - Parameter source: What the revision of a side is called: `name` or `rev`.
+    package static func member(_ decision: FieldDecision, source: String) -> JSONValue {
+        var row: JSONValue = ["path": .string(decision.path)]
+        row["base"] = decision.base
+        row["sides"] = .array(
+            decision.sides.map { side in
+                var row: JSONValue = [source: .string(side.name)]
+                row["value"] = side.value
+                return row
+            })
+        row["result"] = decision.result
+        row["reason"] = .string(decision.reason)
+        row["clash"] = .bool(decision.isClash)
+        row["left"] = .bool(decision.isLeft)
+        return row
+    }
+}

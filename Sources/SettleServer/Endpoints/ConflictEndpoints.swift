@@ -1,0 +1,97 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// The conflicts of a database and of a document: an extension of ours.
+enum ConflictEndpoints {
+    private static let mostRows = 1000
+
+    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids.
+    static let list: Endpoint = .work { context in
+        let query = context.query
+        return try page(context) { name in
+            switch name {
+            case "startkey", "start_key", "endkey", "end_key": try query.json(name)
+            case "limit": try query.json(name)
+            default: query[name].map(JSONValue.string)
+            }
+        }
+    }
+
+    /// `POST /{db}/_conflicts`: the conflicts of some documents, or a page as above.
+    static let listSome: Endpoint = .work { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        guard let keys = members["keys"] else { return try page(context) { members[$0] } }
+        guard let list = keys.array, list.count <= mostRows else {
+            throw HTTPError.badRequest("`keys` must be an array of at most \(mostRows) ids.")
+        }
+        let database = try context.database()
+        let differs = try isTrue(members["differs"])
+        return .json([
+            "rows": .array(
+                try list.map { key in
+                    guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }
+                    let id = DocumentID(unchecked: text)
+                    return try row(id, database, differs) ?? ["key": .string(text), "error": "not_found"]
+                })
+        ])
+    }
+
+    /// `GET /{db}/_conflicts/{docid}`: everything there is to be seen of one.
+    static let read: Endpoint = .work { context in
+        let query = context.query
+        let tree = query["tree"] ?? "folded"
+        let form = ConflictTree.Form(rawValue: tree)
+        guard form != nil || tree == "none" else { throw HTTPError.queryParse("`tree` is folded, full or none.") }
+        let answer = try ConflictAnswer(DocumentID(unchecked: context.parameter("id")), in: context.database())
+        let hasDocuments = query["docs"] != "false"
+        let tag = EntityTag.of("\(answer.tag)-\(tree)-\(hasDocuments)")
+        if let same = EntityTag.notModified(tag, context.request) { return same }
+        return .json(try answer.json(documents: hasDocuments, tree: form), headers: ["ETag": tag])
+    }
+
+    private static func page(
+        _ context: RequestContext, _ value: (String) throws -> JSONValue?
+    ) throws -> HTTPResponse {
+        let database = try context.database()
+        var pages = ConflictPages(database: database)
+        try pages.take(value)
+        let limit = try limit(value("limit"), most: mostRows)
+        let differs = try isTrue(value("differs"))
+        return .json([
+            "total_rows": .number(JSONNumber(try pages.total())), "offset": .null,
+            "rows": .array(try pages.first(limit).compactMap { try row($0.id, database, differs) }),
+        ])
+    }
+
+    /// How many documents one call takes; 100 unless given.
+    static func limit(_ value: JSONValue?, most: Int) throws -> Int {
+        guard let value else { return min(100, most) }
+        guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
+            throw HTTPError.queryParse("`limit` must be a number from 0 on.")
+        }
+        return min(limit, most)
+    }
+
+    private static func isTrue(_ value: JSONValue?) throws -> Bool { value == true || value?.string == "true" }
+
+    /// A row of a list; `nil` if the document is in no conflict (any more).
+    private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
+        guard let conflict = try database.conflict(of: id) else { return nil }
+        var value: JSONValue = [
+            "rev": SettlementJSON.revision(conflict.winner.revision),
+            "conflicts": .array(conflict.leaves.dropFirst().map { SettlementJSON.revision($0.revision) }),
+            "kind": .string(SettlementJSON.kind(conflict.kind)),
+            "base": SettlementJSON.revision(conflict.base?.revision),
+        ]
+        if differs { value["differs"] = .array(clashing(conflict).map(JSONValue.string)) }
+        return ["id": .string(id.string), "key": .string(id.string), "value": value]
+    }
+
+    /// The members that differ between the live leaves, sorted.
+    private static func clashing(_ conflict: Conflict) -> [String] {
+        let others = conflict.liveLeaves.dropFirst()
+        return Set(others.flatMap { MemberDifference.between(conflict.winner, $0) }.map(\.path))
+            .filter { !$0.hasPrefix("/$clocks") }.sorted()
+    }
+}

@@ -1,0 +1,152 @@
+"""A server with known data, and a browser in front of it."""
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+PASSWORD = "correct horse"
+CHROMIUM = os.environ.get("SETTLE_CHROMIUM", "/usr/bin/chromium")
+
+
+def signs(digit):
+    return digit * 32
+
+
+def revision(identifier, digits, members, deleted=False):
+    """A document with its history, the newest first."""
+    history = {"start": len(digits), "ids": [signs(digit) for digit in digits]}
+    return {"_id": identifier, "_revisions": history, **members, **({"_deleted": True} if deleted else {})}
+
+
+class Server:
+    """`settle serve` over a folder of its own."""
+
+    def __init__(self, settle, *options):
+        self.settle, self.options = settle, options
+        self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
+        self.process = None
+        self.start()
+
+    def start(self, port=0):
+        # A password that is set again ends all sessions, so only the first start sets it.
+        first = {"SETTLE_ADMIN": "anna", "SETTLE_ADMIN_PASSWORD": PASSWORD} if self.process is None else {}
+        environment = os.environ | first
+        self.process = subprocess.Popen(
+            [self.settle, "serve", "--dir", self.folder.name + "/data", "--port", str(port), "--json", *self.options],
+            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("the server did not start")
+        self.port = json.loads(line)["port"]
+        self.url = f"http://127.0.0.1:{self.port}/"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+        self.process.stdout.close()
+        self.folder.cleanup()
+
+    def ask(self, method, path, body=None, user="anna", password=PASSWORD, text=None):
+        """The answer as JSON, or text as it came."""
+        data = text.encode() if text is not None else json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, method=method, data=data)
+        request.add_header("Content-Type", "application/json")
+        request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+    def json(self, method, path, body=None):
+        return json.loads(self.ask(method, path, body))
+
+    def store(self, database, *revisions):
+        """Stores revisions, each as if it had come alone."""
+        for one in revisions:
+            self.ask("POST", f"{database}/_bulk_docs", {"docs": [one], "new_edits": False})
+
+    def fill(self):
+        """The data of all scenarios: the same ids, revisions and values each time."""
+        self.ask("PUT", "groceries")
+        self.store("groceries", *milk("milk"),
+                   revision("tea", "1", {"name": "Tea"}), revision("tea", "c1", {"name": "Green tea"}),
+                   revision("tea", "d1", {}, deleted=True),
+                   revision("rum", "2", {"name": "Rum"}), revision("rum", "3", {"name": "White rum"}))
+        shop = {"views": {"by-count": {"map": "function (doc) { emit(doc.count, null); }"}}}
+        self.ask("PUT", "groceries/_design/shop", shop)
+        for number in range(40):
+            self.ask("PUT", f"groceries/item-{number:02}", {"name": f"Item {number}", "count": number})
+
+
+def milk(identifier):
+    return (
+        revision(identifier, "1", {"name": "Milk", "count": 1, "note": "low fat", "tags": ["dairy"]}),
+        revision(identifier, "b1", {"name": "Oat milk", "count": 2, "note": "low fat", "tags": ["dairy", "vegan"]}),
+        revision(identifier, "a1", {"name": "Milk", "count": 3, "tags": ["dairy", "fresh"]}),
+        revision(identifier, "01", {"name": "Soy milk", "count": 1, "note": "low fat", "tags": ["dairy"]}))
+
+
+class Visit:
+    """A browser's page that notes what must not happen: errors, reports of the policy, requests to others."""
+
+    def __init__(self, browser, server, width=1440, scheme="light", root=None):
+        self.server, self.complaints = server, []
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.context.set_default_timeout(10_000)
+        self.page = self.context.new_page()
+        self.root = (root or server.url) + "_utils/"
+        self.page.on("console", self.note)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: dialog.accept())
+        self.page.on("request", lambda request: None if request.url.startswith((root or server.url, "data:", "blob:"))
+                     else self.complaints.append(f"asked {request.url}"))
+
+    def note(self, message):
+        # A browser reports each status from 400 on as an error of its own; those are answers here.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def go(self, where):
+        self.page.goto(self.root + where)
+        self.page.wait_for_function("() => document.querySelector('main')?.dataset.shown === location.hash")
+        self.settled()
+
+    def settled(self):
+        """Waits until nothing is being read."""
+        self.page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+
+    def log_in(self, name="anna", password=PASSWORD):
+        self.go("#/login")
+        self.page.fill("main input[autocomplete=username]", name)
+        self.page.fill("main input[type=password]", password)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(f"header .user:has-text('{name}')")
+
+    def axe(self):
+        """What axe-core finds wrong, run by the debugger and so under the strict policy."""
+        found = Axe().run(self.page).response["violations"]
+        return [f"{one['id']}: {one['nodes'][0]['target']} {one['nodes'][0]['failureSummary']}" for one in found]
+
+    def close(self):
+        self.context.close()
+
+
+@contextlib.contextmanager
+def browser():
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield started
+        finally:
+            started.close()

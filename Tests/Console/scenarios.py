@@ -1,0 +1,479 @@
+#!/usr/bin/env python3
+"""The console in a browser: what it must do, by keyboard, under its strict policy.
+
+    scenarios.py [--settle PATH] [--only NAME,…] [--pictures FOLDER]
+"""
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+from room import PASSWORD, Server, Visit, browser, milk, revision, signs
+
+PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights",
+         "#/users", "#/server", "#/activity", "#/replications", "#/login", "#/none/none/none"]
+
+
+def expect(condition, message="not as expected"):
+    if not condition:
+        raise AssertionError(message)
+
+
+def conflicts(server, database="groceries"):
+    return server.json("GET", f"{database}/_conflicts?limit=0")["total_rows"]
+
+
+def every_page(room):
+    """Every page, light and dark, at 360 and 1,440 pixels: no violation of axe, no error, no report of the policy."""
+    for width, scheme in ((1440, "light"), (1440, "dark"), (360, "light"), (360, "dark")):
+        visit = room.visit(width=width, scheme=scheme)
+        visit.log_in()
+        for where in PAGES:
+            visit.go(where)
+            found = visit.axe()
+            expect(not found, f"{where} at {width}, {scheme}: {found}")
+            wide = visit.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
+            expect(not wide, f"{where} at {width} is wider than the screen")
+
+
+def a_member_opens_a_database_by_name(room):
+    """A member who may not list databases opens one by its name, finds a document by half its id, and edits it."""
+    room.server.ask("PUT", "_users/org.couchdb.user:ben", {"name": "ben", "type": "user", "roles": [], "password": "pw"})
+    room.server.ask("PUT", "groceries/_security", {"members": {"names": ["ben"], "roles": []}})
+    visit = room.visit()
+    visit.log_in("ben", "pw")
+    visit.go("#/")
+    visit.page.fill("[aria-label='Open a database by its name']", "groceries")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("h1:has-text('Documents')")
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("item-1*")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_function("() => document.querySelectorAll('tbody tr').length === 10")
+    visit.page.focus("tbody tr:nth-child(3) a")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("h1:has-text('item-12')")
+    visit.settled()
+    edit(visit, '"count": 12', '"count": 120')
+    expect(room.server.json("GET", "groceries/item-12")["count"] == 120)
+    room.server.ask("PUT", "groceries/_security", {"members": {"names": [], "roles": []}})
+
+
+def edit(visit, before, after):
+    """Changes the text by keyboard and saves it."""
+    area = visit.page.get_by_label("The document", exact=True)
+    text = area.input_value()
+    expect(before in text, f"{before} is not in {text}")
+    place = text.index(before)
+    area.focus()
+    area.evaluate("(area, [start, end]) => area.setSelectionRange(start, end)", [place, place + len(before)])
+    visit.page.keyboard.insert_text(after)
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_selector("text=Saved as")
+
+
+def nothing_is_harmed(room):
+    """Numbers of 19 digits and the order of members come back byte for byte but for what was edited."""
+    room.server.ask("PUT", "groceries/exact", text='{"2":1,"1":9223372036854775807,"x":1.5,"y":{"__proto__":{"a":[]}},"e":"\\u00e9"}')
+    before = room.server.ask("GET", "groceries/exact")
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/groceries/doc/exact")
+    edit(visit, '"x": 1.5', '"x": 2.5')
+    after = room.server.ask("GET", "groceries/exact")
+    rest = lambda text: text[text.index('"2":'):]
+    expect(rest(after) == rest(before).replace('"x":1.5', '"x":2.5'), f"{before} {after}")
+
+
+def two_save_one_document(room):
+    """Two browsers save one document: the second sees both changes, chooses, and nothing is lost."""
+    room.server.ask("PUT", "groceries/pair", {"a": 1, "b": 1})
+    one, two = room.visit(), room.visit()
+    for visit in (one, two):
+        visit.log_in()
+        visit.go("#/groceries/doc/pair")
+    edit(one, '"a": 1', '"a": 2')
+    area = two.page.get_by_label("The document", exact=True)
+    area.fill(area.input_value().replace('"b": 1', '"b": 3'))
+    two.page.keyboard.press("Control+s")
+    two.page.wait_for_selector("text=Somebody else has saved meanwhile")
+    expect("theirs" in two.page.inner_text(".card") and "mine" in two.page.inner_text(".card"))
+    two.page.get_by_role("button", name="Take into the text").focus()
+    two.page.keyboard.press("Enter")
+    two.page.keyboard.press("Control+s")
+    two.page.wait_for_selector("text=Saved as")
+    now = room.server.json("GET", "groceries/pair?conflicts=true")
+    expect(now["a"] == 2 and now["b"] == 3 and "_conflicts" not in now, str(now))
+
+
+def a_session_ends_in_an_edit(room):
+    """A session ends in the middle of an edit: login in place, the text is there, the save goes through."""
+    room.server.ask("PUT", "groceries/long", {"text": "before"})
+    visit = room.visit()
+    visit.log_in()
+    room.server.ask("PUT", "groceries/_security", {"members": {"names": ["anna"], "roles": []}})
+    visit.go("#/groceries/doc/long")
+    area = visit.page.get_by_label("The document", exact=True)
+    area.fill(area.input_value().replace("before", "after"))
+    visit.context.clear_cookies()
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_selector("dialog[open]")
+    visit.page.fill("dialog input[autocomplete=username]", "anna")
+    visit.page.fill("dialog input[type=password]", PASSWORD)
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("text=Saved as")
+    expect(room.server.json("GET", "groceries/long")["text"] == "after")
+    room.server.ask("PUT", "groceries/_security", {"members": {"names": [], "roles": []}})
+
+
+def three_leaves_are_settled_by_picks(room):
+    """Three leaves are settled by picks, by keyboard, by the revisions of the preview."""
+    room.server.store("groceries", *milk("oat"))
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/groceries/conflict/oat")
+    visit.page.wait_for_selector("text=Would write")
+    visit.page.locator("main").focus()
+    visit.page.keyboard.press("3")
+    visit.page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
+    visit.page.keyboard.press("n")
+    visit.page.locator("main").focus()
+    visit.page.keyboard.press("2")
+    visit.page.wait_for_selector("tr[data-path='/count']:has-text('picked by you')")
+    visit.page.wait_for_selector("button:text-is('Settle'):not([disabled])")
+    shown = [one.get_attribute("title") for one in visit.page.query_selector_all("h2:has-text('Would write') + ul .rev")]
+    expect("Soy milk" not in visit.page.inner_text("h2:has-text('Given up') + *"), "what was picked is not given up")
+    visit.page.locator("main").focus()
+    visit.page.keyboard.press("Control+Enter")
+    visit.page.wait_for_selector("text=Settled:")
+    now = room.server.json("GET", "groceries/oat?conflicts=true&revs=true")
+    expect(now["_rev"] == shown[0] and "_conflicts" not in now, f"{now} {shown}")
+    expect(now["name"] == "Soy milk" and now["count"] == 3 and "note" not in now)
+    for revision_shown in shown:
+        room.server.ask("GET", f"groceries/oat?rev={revision_shown}")
+
+
+def all_policies_and_a_leaf_that_arrives(room):
+    """All policies show their outcome; a leaf arrives meanwhile: the page says so, and the picks are still there."""
+    room.server.store("groceries", *milk("late"))
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/groceries/conflict/late")
+    visit.page.wait_for_selector("summary:has-text('What each policy does')")
+    text = visit.page.text_content("details:has(summary:has-text('What each policy does'))")
+    for name in ("threeWayMerge", "mostRevisions", "localWins", "remoteWins", "deletesWin", "latestAttributeWins", "latestDocumentWins"):
+        expect(name in text, f"{name} is not shown")
+    visit.page.locator("main").focus()
+    visit.page.keyboard.press("3")
+    visit.page.wait_for_selector("button:text-is('Settle'):not([disabled])")
+    room.server.store("groceries", revision("late", "91", {"name": "Rice milk"}))
+    visit.page.keyboard.press("Control+Enter")
+    visit.page.wait_for_selector("text=The leaves have changed meanwhile")
+    visit.page.wait_for_selector("tr[data-path='/name']:has-text('picked by you')")
+    expect(len(room.server.json("GET", "groceries/late?conflicts=true")["_conflicts"]) == 3, "something was written")
+
+
+def odd_conflicts(room):
+    """No base, a deletion, 300 leaves, attachments, no conflict at all: each is shown, none misleads."""
+    many = [revision("many", "1", {"n": 0})]
+    many += [{"_id": "many", "n": number, "_revisions": {"start": 2, "ids": [f"{number:032x}", signs("1")]}} for number in range(300)]
+    room.server.ask("POST", "groceries/_bulk_docs", {"docs": many, "new_edits": False})
+    photo = {"_attachments": {"a.txt": {"content_type": "text/plain", "data": "aGk="}}}
+    room.server.store("groceries", revision("files", "1", {"n": 1} | photo), revision("files", "2", {"n": 1}))
+    visit = room.visit()
+    visit.log_in()
+    for identifier, words in (("rum", "created in several places"), ("tea", "a deletion against an edit"), ("many", "300 leaves"),
+                              ("files", "/_attachments"), ("item-01", "is not in conflict")):
+        visit.go(f"#/groceries/conflict/{identifier}")
+        visit.page.wait_for_selector(f"main >> text={words}")
+
+
+def a_thousand_conflicts(room):
+    """1,000 conflicts are rehearsed, run, stopped, cut by a killed server, run again: all settled, none twice."""
+    room.server.ask("PUT", "many")
+    for start in range(0, 1000, 250):
+        docs = []
+        for number in range(start, start + 250):
+            docs += [revision(f"d{number:04}", "1", {"n": 0}), revision(f"d{number:04}", "a1", {"n": 1}), revision(f"d{number:04}", "b1", {"n": 2})]
+        room.server.ask("POST", "many/_bulk_docs", {"docs": docs, "new_edits": False})
+    expect(conflicts(room.server, "many") == 1000)
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/many/settle")
+    visit.page.get_by_role("button", name="Rehearse").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("text=Done: 1,000 of 1,000", timeout=60_000)
+    expect(conflicts(room.server, "many") == 1000, "a rehearsal has written")
+    run_many(visit, "1000")
+    while conflicts(room.server, "many") > 700:
+        time.sleep(0.02)
+    port = room.server.port
+    room.server.kill()
+    visit.page.wait_for_selector(".error")
+    room.server.start(port)
+    visit.go("#/")
+    visit.go("#/many/settle")
+    left = conflicts(room.server, "many")
+    expect(0 < left < 1000, f"{left} are left")
+    visit.page.get_by_role("button", name="Rehearse").click()
+    visit.page.wait_for_selector("text=Done:", timeout=60_000)
+    run_many(visit, str(left))
+    visit.page.wait_for_function("() => document.querySelector('[role=status]') && /Done:/.test(document.body.innerText)", timeout=60_000)
+    while conflicts(room.server, "many") > 0:
+        time.sleep(0.05)
+    changes = room.server.json("GET", "many/_changes?style=all_docs")["results"]
+    expect(all(len(row["changes"]) == 2 and max(row["changes"], key=lambda one: one["rev"])["rev"].startswith("3-") for row in changes), "something was settled twice")
+
+
+def run_many(visit, word):
+    visit.page.get_by_role("button", name="Run…").click()
+    visit.page.fill("dialog input", word)
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("dialog", state="detached")
+
+
+def validation_is_announced(room):
+    """A validation function that refuses closing tombstones is announced before anything is written."""
+    room.server.ask("PUT", "ruled")
+    room.server.store("ruled", *milk("milk"))
+    room.server.ask("PUT", "ruled/_design/rules", {"validate_doc_update": "function (doc) { if (doc._deleted) throw({forbidden: 'no tombstones here'}); }"})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/ruled/conflict/milk")
+    visit.page.wait_for_selector("text=no tombstones here")
+    expect(visit.page.is_disabled("button:text-is('Settle')"))
+    expect(conflicts(room.server, "ruled") == 1)
+
+
+def a_view_is_written_with_live_rows(room):
+    """A view is written with live rows; a mistake has its line; an endless loop ends, and the page answers."""
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/groceries/design/shop")
+    visit.page.wait_for_selector("td:has-text('item-00')")
+    area = visit.page.get_by_label("The map function")
+    area.fill("function (doc) {\n  emit(doc.count, doc.name;\n}")
+    visit.page.wait_for_selector("text=Line 2")
+    area.fill("function (doc) {\n  while (true) {}\n}")
+    visit.page.wait_for_selector("[role=status] .bad:not(:has-text('Line'))", timeout=20_000)
+    area.fill("function (doc) {\n  if (doc.count > 3) emit([doc.count], doc.name);\n}")
+    visit.page.wait_for_selector("td:has-text('[4]')", timeout=20_000)
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_selector("dialog[open]")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("text=Saved.")
+    rows = room.server.json("GET", "groceries/_design/shop/_view/by-count?limit=1")["rows"]
+    expect(rows[0]["key"] == [4], str(rows))
+
+
+def a_document_is_checked(room):
+    """The stored rules are asked about what was typed, and nothing is written."""
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/ruled/doc/milk")
+    area = visit.page.get_by_label("The document", exact=True)
+    before = room.server.json("GET", "ruled/milk")["_rev"]
+    visit.page.get_by_role("button", name="Check").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("text=let it pass")
+    area.fill(area.input_value().replace('"name"', '"_deleted": true, "name"'))
+    visit.page.get_by_role("button", name="Check").click()
+    visit.page.wait_for_selector("text=no tombstones here")
+    expect(room.server.json("GET", "ruled/milk")["_rev"] == before, "something was written")
+
+
+def a_replication_says_why(room):
+    """A replication to a wrong port says why in a sentence."""
+    room.server.ask("PUT", "_replicator/wrong", {"source": room.server.url + "groceries", "target": "http://127.0.0.1:9/x", "continuous": True})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/replications")
+    visit.page.wait_for_selector("td:has-text('crashing')", timeout=30_000)
+    expect("nobody answers at 127.0.0.1:9" in visit.page.inner_text("tbody"), visit.page.inner_text("tbody"))
+    rev = room.server.json("GET", "_replicator/wrong")["_rev"]
+    room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
+
+
+def ten_tabs_with_feeds(room):
+    """Changes arrive while the page is looked at, and ten tabs with feeds leave room for an eleventh."""
+    visits = [room.visit()]
+    visits[0].log_in()
+    for _ in range(9):
+        extra = visits[0].context.new_page()
+        extra.goto(visits[0].root + "#/groceries/changes")
+        extra.wait_for_selector("text=● live")
+        # A browser shows one tab at a time, and tells the others that they are hidden.
+        extra.evaluate("Object.defineProperty(document, 'hidden', {get: () => true}); document.dispatchEvent(new Event('visibilitychange'))")
+        extra.wait_for_selector("text=paused while the tab is hidden")
+    visits[0].go("#/groceries/changes")
+    visits[0].page.bring_to_front()
+    visits[0].page.wait_for_selector("text=● live")
+    room.server.ask("PUT", "groceries/fresh", {"n": 1})
+    visits[0].page.wait_for_selector("li:has-text('fresh')")
+    last = visits[0].context.new_page()
+    last.goto(visits[0].root + "#/")
+    last.wait_for_selector("text=groceries", timeout=10_000)
+
+
+def hostile_names(room):
+    """Ids that look like code, change direction or need escaping, and an attachment of HTML: all are shown, nothing runs."""
+    names = ["<img src=x onerror=alert(1)>", "a\u202eb", "a/b", "a#b", "a%2Fb", "a b"]
+    from urllib.parse import quote
+    for name in names:
+        room.server.ask("PUT", f"groceries/{quote(name, safe='')}", {"name": name})
+    room.server.ask("PUT", "groceries/evil", {"_attachments": {"evil.html": {"content_type": "text/html", "data": "PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg=="}}})
+    visit = room.visit()
+    visit.log_in()
+    for name in names:
+        visit.go("#/groceries/doc/" + quote(name, safe=""))
+        shown = visit.page.inner_text("h1")
+        expect(shown == name.replace("\u202e", "⟨U+202E⟩"), f"{name!r} is shown as {shown!r}")
+        visit.page.get_by_label("The document", exact=True).wait_for()
+        expect(json.loads(visit.page.get_by_label("The document", exact=True).input_value())["_id"] == name)
+    visit.go("#/groceries/docs?fields=name")
+    visit.go("#/groceries/doc/evil")
+    expect(visit.page.query_selector("li:has-text('evil.html') >> text=Show") is None, "HTML must not be shown")
+
+
+def strict_and_behind_a_prefix(room):
+    """No anonymous requests, and a proxy with a prefix: all work; links of Fauxton lead to ours."""
+    visit = room.visit()
+    visit.log_in()
+    visit.page.goto(visit.root + "#database/groceries/_all_docs")
+    visit.page.wait_for_selector("h1:has-text('Documents')")
+    visit.page.goto(visit.root + "#database/groceries/milk")
+    visit.page.wait_for_selector("h1:has-text('milk')")
+    with Prefix(room.server) as prefix:
+        behind = room.visit(root=prefix.url + "couch/")
+        behind.log_in()
+        behind.go("#/groceries/docs")
+        behind.page.wait_for_selector("a:has-text('milk')")
+
+
+class Prefix:
+    """A proxy that adds a prefix to the server's paths."""
+
+    def __init__(self, server):
+        import http.client
+        import http.server
+        import threading
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def pass_on(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+                fields = {name: value for name, value in self.headers.items() if name.lower() not in ("content-length",)}
+                connection.request(self.command, self.path.removeprefix("/couch"), body or None, fields)
+                answer = connection.getresponse()
+                data = answer.read()
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("transfer-encoding", "content-length", "connection"):
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = pass_on
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+SCENARIOS = [
+    every_page, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
+    three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
+    validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
+]
+
+PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),
+            ("inspector", "#/groceries/conflict/milk", 1280), ("inspector-telephone", "#/groceries/conflict/milk", 360), ("settle-many", "#/groceries/settle", 1280)]
+
+
+class Room:
+    """The server and the browser of one scenario."""
+
+    def __init__(self, server, chromium):
+        self.server, self.chromium, self.visits = server, chromium, []
+
+    def visit(self, **options):
+        visit = Visit(self.chromium, self.server, **options)
+        self.visits.append(visit)
+        return visit
+
+    def close(self):
+        complaints = [one for visit in self.visits for one in visit.complaints]
+        for visit in self.visits:
+            visit.close()
+        return complaints
+
+
+def run(server, chromium, scenario):
+    room, began, problem = Room(server, chromium), time.monotonic(), None
+    try:
+        scenario(room)
+    except Exception:
+        problem = traceback.format_exc()
+    complaints = room.close()
+    if not problem and complaints:
+        problem = "the browser complains: " + "; ".join(complaints[:5])
+    print(f"{'passed' if not problem else 'FAILED'}  {time.monotonic() - began:5.1f} s  {scenario.__doc__}", flush=True)
+    if problem:
+        print(problem, flush=True)
+    return not problem
+
+
+def take_pictures(server, chromium, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, where, width in PICTURES:
+        for scheme in ("light", "dark"):
+            visit = Visit(chromium, server, width=width, scheme=scheme)
+            visit.log_in()
+            visit.go(where)
+            visit.page.set_viewport_size({"width": width, "height": 760})
+            visit.page.wait_for_timeout(800)
+            path = os.path.join(folder, f"{name}-{scheme}.png")
+            visit.page.screenshot(path=path)
+            print(f"{path} {os.path.getsize(path):,} bytes")
+            visit.close()
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--settle", default=".build/debug/settle")
+    options.add_argument("--only", help="names of scenarios, separated by commas")
+    options.add_argument("--pictures", help="the folder of pictures, which are made in place of the scenarios")
+    given = options.parse_args()
+    chosen = [one for one in SCENARIOS if not given.only or one.__name__ in given.only.split(",")]
+    server = Server(os.path.abspath(given.settle))
+    try:
+        server.fill()
+        with browser() as chromium:
+            if given.pictures:
+                return take_pictures(server, chromium, given.pictures)
+            results = [run(server, chromium, scenario) for scenario in chosen]
+    finally:
+        server.close()
+    print(f"{sum(results)} of {len(results)} scenarios passed")
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    main()
