@@ -4,6 +4,7 @@
     frozen.py [--settle PATH] [--rounds 5] [--scenes writing,lease]
 
 writing   a node freezes while clients write at all nodes, for --frozen seconds: clients of the others wait at most about 5 s
+killed    the node that runs a continuous replication is killed: within 20 s another one runs it
 lease     the node that runs a continuous replication freezes: within 20 s another one runs it; when the first goes on, it
           writes no checkpoint and no note any more, and does not take the lease back
 """
@@ -16,7 +17,7 @@ from scene import Scene, since
 
 options = parser(__doc__, nodes=3)
 options.add_argument("--rounds", type=int, default=5, help="of each scene")
-options.add_argument("--scenes", default="writing,lease")
+options.add_argument("--scenes", default="writing,killed,lease")
 options.add_argument("--writers", type=int, default=9)
 options.add_argument("--frozen", type=float, default=10, help="seconds of scene `writing`")
 # What others wait for the transaction of a frozen node, with some seconds for a machine that is busy.
@@ -117,6 +118,15 @@ class Replication:
 
 
 def lease(given, _, violations):
+    return leave_job(given, violations, take_over)
+
+
+def killed(given, _, violations):
+    return leave_job(given, violations, die)
+
+
+def leave_job(given, violations, over):
+    """Takes the node that runs a replication away, in some rounds."""
     if given.engine != "postgres":
         return {}
     fleet = Fleet(given, max(given.nodes, 3))
@@ -132,13 +142,27 @@ def lease(given, _, violations):
         holder, term = job.lease()
         # The last node has source and target, so a job of its own proves nothing.
         if holder and holder != job.peer.name:
-            took.append(take_over(job, next(node for node in fleet.nodes if node.name == holder), term, violations))
+            took.append(over(job, next(node for node in fleet.nodes if node.name == holder), term, violations))
         job.end()
     if not took:
         violations.add("no lease to freeze", f"in {number} replications")
     fleet.close()
     return {"taken over after, s, median": sorted(took)[len(took) // 2] if took else 0.0,
             "the same, worst (goal 20)": max(took, default=0.0), "rounds": len(took)}
+
+
+def die(job, node, _, violations):
+    """Kills the node that has the lease; the seconds until another one runs the job."""
+    began = time.monotonic()
+    node.kill()
+    took = job.wait_for_later(began, 60)
+    if took is None or took > TAKEOVER:
+        violations.add("not taken over", f"{job.name} after {took} s")
+    say(f"{node.name} was killed, {job.lease()[0]} ran {job.name} after {took or 0:.1f} s")
+    node.start()
+    job.writer.ending = True
+    job.writer.join()
+    return took or 60.0
 
 
 def take_over(job, node, term, violations):

@@ -7,6 +7,7 @@ The floor is what pgbench reaches with one statement for the same work, without 
 commit there. A goal that is missed is printed as missed; with --strict the status is 1 then, and else only when an answer was
 wrong. PostgreSQL has fsync on. Client, nodes and PostgreSQL share the machine, so take ratios for more than rates.
 """
+import concurrent.futures
 import hashlib
 import http.client
 import itertools
@@ -53,6 +54,10 @@ FLOORS = {
            "WHERE database_id = 1 AND id = convert_to(format('doc-%s', :n::bigint), 'UTF8');\n",
     "page": PAGES.format("id, sequence, tree"), "page with bodies": PAGES.format("*"),
 }
+
+
+# Answers without writing anything.
+UPDATE = "function (doc, req) { return [null, 'done']; }"
 
 
 class Load:
@@ -235,15 +240,39 @@ class Load:
         self.line = Connection(self.node)
 
     def nodes(self):
-        count, one = 1, None
-        while count <= len(self.fleet.nodes):
-            for node in self.fleet.nodes[:count]:
+        """What PostgreSQL does not limit, with 1, 2, 4 nodes: reads, functions, and indexes, of which each node has its own."""
+        functions = {"map": "function (doc) { emit(doc.n % 100, doc.text.length); }"}
+        for count in (1, 2, 4):
+            if count <= len(self.fleet.nodes):
+                views = {"_id": f"_design/by-n-{count}", "views": {"v": functions}, "updates": {"f": UPDATE}}
+                self.client.sure(self.node, "PUT", f"/load/{views['_id']}", views)
+        one = {}
+        for count in (1, 2, 4):
+            some = self.fleet.nodes[:count]
+            if len(some) < count:
+                break
+            for node in some:
                 if node.port is None:
                     node.start()
-            rate, _ = rush(self.fleet.nodes[:count], self.some_gets(), 16 * count, self.given.seconds)
-            one = one or rate
-            self.row(f"random gets, {count} nodes, {16 * count} clients", rate, "/s", one)
-            count *= 2
+            rates = {
+                "random gets": rush(some, self.some_gets(), 16 * count, self.given.seconds)[0],
+                "calls of an update function": rush(some, self.some_calls(count), 8 * count, self.given.seconds)[0],
+                "documents into views": self.index(some, f"/load/_design/by-n-{count}/_view/v?limit=1"),
+            }
+            for what, rate in rates.items():
+                self.row(f"{what}, {count} nodes", rate, "/s", one.setdefault(what, rate))
+
+    def some_calls(self, count):
+        while True:
+            yield request(self.fleet, "POST", f"/load/_design/by-n-{count}/_update/f", b"{}")
+
+    def index(self, nodes, path):
+        """Documents a second that nodes put into their own indexes, all at the same time."""
+        clients = [(Client(self.fleet, timeout=600), node) for node in nodes]
+        began = time.perf_counter()
+        with concurrent.futures.ThreadPoolExecutor(len(nodes)) as pool:
+            list(pool.map(lambda pair: pair[0].sure(pair[1], "GET", path), clients))
+        return len(self.revisions) * len(nodes) / (time.perf_counter() - began)
 
     def run(self):
         for test in self.given.tests.split(","):
