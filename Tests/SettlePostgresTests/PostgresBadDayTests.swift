@@ -141,3 +141,25 @@ import Testing
         #expect(PostgresFailure.refused(state: "40001", message: "could not serialize").isTransient)
     }
 }
+
+/// The order in which the servers of a connection string are tried.
+@Suite struct PostgresHostTests {
+    private func order(_ connection: String, passing passed: Int) throws -> [String?] {
+        let parameters = try PostgresConfiguration(connection).connectionParameters(passing: passed)
+        return ["host", "port"].map { name in parameters.last { $0.0 == name }?.1 }
+    }
+
+    @Test func `servers that are passed over come last, with their ports`() throws {
+        let three = "host=127.0.0.1,127.0.0.2,127.0.0.3 port=1,2,3 dbname=settle"
+        #expect(try PostgresConfiguration(three).hosts == 3)
+        #expect(try order(three, passing: 0) == ["127.0.0.1,127.0.0.2,127.0.0.3", "1,2,3"])
+        #expect(try order(three, passing: 1) == ["127.0.0.2,127.0.0.3,127.0.0.1", "2,3,1"])
+        #expect(try order(three, passing: 2) == ["127.0.0.3,127.0.0.1,127.0.0.2", "3,1,2"])
+    }
+
+    @Test func `one port for all servers stays, and one server is the only one`() throws {
+        #expect(try order("host=127.0.0.1,localhost port=5432", passing: 1) == ["localhost,127.0.0.1", "5432"])
+        #expect(try PostgresConfiguration("host=127.0.0.1 dbname=settle").hosts == 1)
+        #expect(try PostgresConfiguration("dbname=settle").hosts == 1)
+    }
+}

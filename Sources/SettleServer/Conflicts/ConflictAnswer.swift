@@ -28,11 +28,7 @@ struct ConflictAnswer {
         return HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12).map { String($0, radix: 16) }.joined()
     }
 
-    /// The answer.
-    ///
-    /// - Parameters:
-    ///   - hasDocuments: Whether contents are part of it.
-    ///   - form: How the tree is told; `nil` for no tree.
+    /// The answer, with or without contents, and with the tree in a form or without it.
     func json(documents hasDocuments: Bool, tree form: ConflictTree.Form?) throws -> JSONValue {
         var left = hasDocuments ? Self.mostBytes : 0
         var answer: JSONObject = [

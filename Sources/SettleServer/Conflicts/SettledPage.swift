@@ -49,9 +49,7 @@ struct SettledPage {
         ])
     }
 
-    /// The answer.
-    ///
-    /// - Parameter next: Where the next call begins; `nil` at the end.
+    /// The answer; the next call begins at the document that is given, and at the end there is none.
     func json(next: DocumentID?) -> JSONValue {
         func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
         return [

@@ -25,11 +25,7 @@ package enum SettlementJSON {
     /// The name of a kind of conflict.
     package static func kind(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletion" }
 
-    /// A policy's decision.
-    ///
-    /// - Parameters:
-    ///   - decision: The decision.
-    ///   - member: The form of a member's decision.
+    /// A policy's decision, with the decisions about members in a form of the caller's.
     package static func decision(_ decision: PolicyDecision, _ member: (FieldDecision) -> JSONValue) -> JSONValue {
         let resolution =
             switch decision.resolution {
@@ -44,9 +40,8 @@ package enum SettlementJSON {
         ]
     }
 
-    /// A decision about a member. A missing value is left out, because `null` is a value.
-    ///
-    /// - Parameter source: What the revision of a side is called: `name` or `rev`.
+    /// A decision about a member. A missing value is left out, because `null` is a value. The revision of a side is called `name`
+    /// or `rev`, as the source says.
     package static func member(_ decision: FieldDecision, source: String) -> JSONValue {
         var row: JSONValue = ["path": .string(decision.path)]
         row["base"] = decision.base

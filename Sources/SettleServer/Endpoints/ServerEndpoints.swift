@@ -55,7 +55,7 @@ enum ServerEndpoints {
         return try infos(of: list.map { $0.string ?? "" }, context, hasConflicts: members["conflicts"] == true)
     }
 
-    /// - Parameter hasConflicts: Whether each has how many documents are in conflict, an extension of ours.
+    /// Information on some databases. How many documents of each are in conflict is an extension of ours.
     private static func infos(
         of names: [String], _ context: RequestContext, hasConflicts: Bool = false
     ) throws -> HTTPResponse {

@@ -47,11 +47,8 @@ struct Trial {
         return Sample(id: id.string, text: ScriptDocument.mapped(record, hasSequence: false))
     }
 
-    /// Asks the stored validation functions, or one that is given, about documents as their author would write them.
-    ///
-    /// - Parameters:
-    ///   - function: A function; `nil` for the stored ones, which see the user of the request.
-    ///   - user: Who is to be the author, for a given function.
+    /// Asks one validation function about documents, as if the user wrote them; without a function the stored ones, which see the
+    /// user of the request.
     func validate(_ samples: [Sample], by function: String?, as user: JSONValue?) throws -> JSONValue {
         let refusals: [DatabaseError?]
         if let function {

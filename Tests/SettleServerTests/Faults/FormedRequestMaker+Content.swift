@@ -72,6 +72,8 @@ extension FormedRequestMaker {
                 "1", "5", "1000", "0", "-1", "\"true\"", "\"x\"", "1.5", "99999999999999999999",
             ])
         case .boolean: text = grammar.choices.pick(["true", "true", "true", "false", "1", "\"true\""])
+        case .settling: text = grammar.settling()
+        case .trial: text = grammar.trial()
         case .localChanges:
             text = grammar.object([
                 (

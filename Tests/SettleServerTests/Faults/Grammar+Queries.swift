@@ -65,4 +65,47 @@ extension Grammar {
         if choices.once(in: 8) { members.append(("partitioned", choices.pick(["true", "false", "1"]))) }
         return object(members)
     }
+
+    /// How a conflict is to be settled, as `_settle` reads it.
+    mutating func settling() -> String {
+        let policies = ["threeWayMerge", "deletesWin", "keepAll", "latestDocumentWins", "x"]
+        let policy =
+            choices.once(in: 2)
+            ? text(choices.pick(policies))
+            : object([
+                ("name", text(choices.pick(policies))), ("rules", object([("/" + plain(), text(rule()))])),
+                ("on_clash", text(rule())),
+            ])
+        let pick = choices.pick([
+            "{\"rev\":\"\(revision())\"}", "{\"value\":\(value())}", "{\"removed\":true}", "{\"base\":true}", "1",
+        ])
+        return object([
+            choices.pick([
+                ("policy", policy), ("policy", policy), ("keep", text(revision())), ("delete", "true"),
+                ("doc", document(hasID: false)),
+            ]), ("picks", object([("/" + plain(), pick)])), ("leaves", "[\"\(revision())\"]"),
+            ("dry_run", choices.pick(["true", "false", "1"])), ("limit", choices.pick(["1", "0", "-1", "\"2\""])),
+            ("kind", text(choices.pick(["branches", "all", "x"]))), ("startkey", value()),
+        ])
+    }
+
+    /// Functions that are to be tried, or a condition.
+    mutating func trial() -> String {
+        object([
+            (
+                "functions",
+                choices.pick([
+                    "\"stored\"", "{\"map\":\"function (doc) { emit(doc.a, 1); }\"}", "{\"map\":\"function (doc) {\"}",
+                    "{\"validate_doc_update\":\"function (doc, old) { if (old) throw({forbidden: 'no'}); }\"}", "1",
+                ])
+            ), ("docs", choices.pick(["{\"limit\":2}", "{\"ids\":[\"a\"]}", "{\"given\":[\(value())]}", "1"])),
+            ("text", text(choices.pick(["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
+        ])
+    }
+
+    private mutating func plain() -> String { choices.pick(["a", "b", "n", "_attachments/a", "~2", ""]) }
+
+    private mutating func rule() -> String {
+        choices.pick(["winner", "sum", "union", "lines", "leave", "array:id", "x"])
+    }
 }

@@ -5,7 +5,7 @@ import Settle
 struct RequestForm {
     enum Body {
         case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, boolean,
-            localChanges, user, form, parts, find, index, indexNames,
+            localChanges, settling, trial, user, form, parts, find, index, indexNames,
             bytes
     }
 
@@ -89,6 +89,21 @@ struct RequestForm {
         RequestForm(path: "/{db}/_revs_diff", methods: ["POST"], body: .revisions),
         RequestForm(path: "/{db}/_attribute_clocks", methods: ["GET", "PUT"], body: .boolean),
         RequestForm(path: "/{db}/_local_changes", methods: ["POST"], body: .localChanges),
+        RequestForm(
+            path: "/{db}/_conflicts", methods: ["GET", "POST"],
+            query: [
+                "kind=all", "kind=deletions", "kind=x", "limit={n}", "startkey=%22{doc}%22", "endkey=1", "differs=true",
+            ],
+            body: .keys),
+        RequestForm(
+            path: "/{db}/_conflicts/{doc}", methods: ["GET"],
+            query: ["tree=full", "tree=none", "tree=x", "docs=false"]),
+        RequestForm(path: "/{db}/_settle", methods: ["POST"], body: .settling),
+        RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
+        RequestForm(path: "/{db}/_try", methods: ["POST"], body: .trial),
+        RequestForm(path: "/_condition", methods: ["POST"], body: .trial),
+        RequestForm(path: "/_utils", methods: ["GET", "HEAD"]),
+        RequestForm(path: "/_utils/a/{doc}/{file}", methods: ["GET"]),
         RequestForm(path: "/{db}/_missing_revs", methods: ["POST"], body: .revisions),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST", "HEAD"], query: changes, body: .changes),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST"], query: changes, body: .changes),

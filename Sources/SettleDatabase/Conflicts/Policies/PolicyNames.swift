@@ -10,12 +10,8 @@ package enum PolicyNames {
     /// The rules; the last one is followed by the name of a member.
     package static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
 
-    /// The policy of a name; `nil` for an unknown one.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - rules: How clashes are decided, for policies that merge.
-    ///   - deletionsWin: Whether a deletion wins over an edit, for a merge.
+    /// The policy of a name; `nil` for an unknown one. Policies that merge decide clashes by the rules, and a deletion against an
+    /// edit as said.
     package static func policy(
         _ name: String, _ rules: MergeRules = MergeRules(), deletionsWin: Bool = false
     ) -> ConflictPolicy? {
