@@ -45,102 +45,106 @@ static const unsigned char file9[] = {
 };
 
 static const unsigned char file10[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/journal.js"
 };
 
 static const unsigned char file11[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file12[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file13[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file14[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file15[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file16[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file17[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file18[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file19[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file20[] = {
-#embed "web/app/parts/dialog.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file21[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/dialog.js"
 };
 
 static const unsigned char file22[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file23[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file24[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/console.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/icon.svg"
+#embed "web/console.css"
 };
 
 static const unsigned char file34[] = {
+#embed "web/icon.svg"
+};
+
+static const unsigned char file35[] = {
 #embed "web/index.html"
 };
 
@@ -155,31 +159,32 @@ static const settle_console_file files[] = {
     {"app/pages/design.js", file7, sizeof file7},
     {"app/pages/doc.js", file8, sizeof file8},
     {"app/pages/docs.js", file9, sizeof file9},
-    {"app/pages/login.js", file10, sizeof file10},
-    {"app/pages/missing.js", file11, sizeof file11},
-    {"app/pages/query.js", file12, sizeof file12},
-    {"app/pages/replication.js", file13, sizeof file13},
-    {"app/pages/replications.js", file14, sizeof file14},
-    {"app/pages/rights.js", file15, sizeof file15},
-    {"app/pages/server.js", file16, sizeof file16},
-    {"app/pages/settle.js", file17, sizeof file17},
-    {"app/pages/users.js", file18, sizeof file18},
-    {"app/parts/code-area.js", file19, sizeof file19},
-    {"app/parts/dialog.js", file20, sizeof file20},
-    {"app/parts/dom.js", file21, sizeof file21},
-    {"app/parts/member-table.js", file22, sizeof file22},
-    {"app/parts/panel.js", file23, sizeof file23},
-    {"app/parts/policy-form.js", file24, sizeof file24},
-    {"app/parts/rev-tree.js", file25, sizeof file25},
-    {"app/parts/spark-line.js", file26, sizeof file26},
-    {"app/router.js", file27, sizeof file27},
-    {"app/session.js", file28, sizeof file28},
-    {"app/value/compare.js", file29, sizeof file29},
-    {"app/value/json.js", file30, sizeof file30},
-    {"app/words.js", file31, sizeof file31},
-    {"console.css", file32, sizeof file32},
-    {"icon.svg", file33, sizeof file33},
-    {"index.html", file34, sizeof file34},
+    {"app/pages/journal.js", file10, sizeof file10},
+    {"app/pages/login.js", file11, sizeof file11},
+    {"app/pages/missing.js", file12, sizeof file12},
+    {"app/pages/query.js", file13, sizeof file13},
+    {"app/pages/replication.js", file14, sizeof file14},
+    {"app/pages/replications.js", file15, sizeof file15},
+    {"app/pages/rights.js", file16, sizeof file16},
+    {"app/pages/server.js", file17, sizeof file17},
+    {"app/pages/settle.js", file18, sizeof file18},
+    {"app/pages/users.js", file19, sizeof file19},
+    {"app/parts/code-area.js", file20, sizeof file20},
+    {"app/parts/dialog.js", file21, sizeof file21},
+    {"app/parts/dom.js", file22, sizeof file22},
+    {"app/parts/member-table.js", file23, sizeof file23},
+    {"app/parts/panel.js", file24, sizeof file24},
+    {"app/parts/policy-form.js", file25, sizeof file25},
+    {"app/parts/rev-tree.js", file26, sizeof file26},
+    {"app/parts/spark-line.js", file27, sizeof file27},
+    {"app/router.js", file28, sizeof file28},
+    {"app/session.js", file29, sizeof file29},
+    {"app/value/compare.js", file30, sizeof file30},
+    {"app/value/json.js", file31, sizeof file31},
+    {"app/words.js", file32, sizeof file32},
+    {"console.css", file33, sizeof file33},
+    {"icon.svg", file34, sizeof file34},
+    {"index.html", file35, sizeof file35},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

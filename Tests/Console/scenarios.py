@@ -13,7 +13,7 @@ import traceback
 from room import PASSWORD, Server, Visit, browser, milk, revision, signs
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
-         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights",
+         "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
          "#/users", "#/server", "#/activity", "#/replications", "#/login", "#/none/none/none"]
 
 
@@ -285,9 +285,14 @@ def a_document_is_checked(room):
     expect(room.server.json("GET", "ruled/milk")["_rev"] == before, "something was written")
 
 
+def with_password(server):
+    from urllib.parse import quote
+    return server.url.replace("http://", f"http://anna:{quote(PASSWORD)}@")
+
+
 def a_replication_says_why(room):
     """A replication to a wrong port says why in a sentence."""
-    room.server.ask("PUT", "_replicator/wrong", {"source": room.server.url + "groceries", "target": "http://127.0.0.1:9/x", "continuous": True})
+    room.server.ask("PUT", "_replicator/wrong", {"source": with_password(room.server) + "groceries", "target": "http://127.0.0.1:9/x", "continuous": True})
     visit = room.visit()
     visit.log_in()
     visit.go("#/replications")

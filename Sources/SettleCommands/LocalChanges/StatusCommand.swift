@@ -1,4 +1,5 @@
 internal import Settle
+import SettleServer
 
 /// `settle status`: shows the pending changes.
 enum StatusCommand: Command {

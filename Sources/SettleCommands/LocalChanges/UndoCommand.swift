@@ -1,4 +1,5 @@
 internal import Settle
+import SettleServer
 
 /// `settle undo`: undoes local operations.
 enum UndoCommand: Command {

@@ -85,6 +85,9 @@ enum RoutingTable {
         Route("/{db}/_conflicts/{id...}", .member, "GET,HEAD", ["GET": ConflictEndpoints.read]),
         Route(
             "/{db}/_settle", .databaseAdmin, "POST", ["POST": SettleEndpoints.many], scripts: .writing),
+        Route("/{db}/_journal", .databaseAdmin, "GET,HEAD", ["GET": JournalEndpoints.read]),
+        Route(
+            "/{db}/_journal/_undo", .databaseAdmin, "POST", ["POST": JournalEndpoints.undo], scripts: .writing),
         Route("/{db}/_try", .member, "POST", ["POST": TryEndpoints.attempt], scripts: .always),
         Route("/{db}/_settle/{id...}", .member, "POST", ["POST": SettleEndpoints.one], scripts: .writing),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),

@@ -101,6 +101,8 @@ struct RequestForm {
         RequestForm(path: "/{db}/_settle", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_try", methods: ["POST"], body: .trial),
+        RequestForm(path: "/{db}/_journal", methods: ["GET"], query: ["limit={n}", "after={n}", "id={doc}"]),
+        RequestForm(path: "/{db}/_journal/_undo", methods: ["POST"], body: .trial),
         RequestForm(path: "/_condition", methods: ["POST"], body: .trial),
         RequestForm(path: "/_utils", methods: ["GET", "HEAD"]),
         RequestForm(path: "/_utils/a/{doc}/{file}", methods: ["GET"]),

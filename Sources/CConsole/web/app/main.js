@@ -6,7 +6,7 @@ import { h, bdi, button, replace } from './parts/dom.js';
 import { errorBox } from './parts/panel.js';
 import { dialog } from './parts/dialog.js';
 
-const TABS = [['docs', 'Documents'], ['conflicts', 'Conflicts'], ['changes', 'Changes'], ['query', 'Query'], ['design', 'Design'], ['rights', 'Rights']];
+const TABS = [['docs', 'Documents'], ['conflicts', 'Conflicts'], ['changes', 'Changes'], ['query', 'Query'], ['design', 'Design'], ['rights', 'Rights'], ['journal', 'Journal']];
 const PLACES = [['#/', 'Databases'], ['#/replications', 'Replications'], ['#/users', 'Users'], ['#/activity', 'Activity'], ['#/server', 'Server']];
 
 const outlet = h('main', { id: 'main', tabindex: '-1' });

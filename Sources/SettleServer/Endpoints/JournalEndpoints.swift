@@ -1,0 +1,62 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// The journal of a database: what was changed here and no peer has yet. An extension of ours.
+enum JournalEndpoints {
+    /// `GET /{db}/_journal`: the operations, the newest last, and what is pending of each document, as `settle log --json`.
+    static let read: Endpoint = .work { context in
+        let journal = try journal(context)
+        let limit = try count(context.query["limit"], "limit") ?? 100
+        let history: [JournalEntry]
+        if let id = context.query["id"] {
+            history = try journal.history(of: DocumentID(unchecked: id)).suffix(limit)
+        } else if let after = try count(context.query["after"], "after") {
+            history = try journal.history(after: Int64(after), limit: limit)
+        } else {
+            history = try journal.newest(limit)
+        }
+        let id = context.query["id"].map { DocumentID(unchecked: $0) }
+        let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
+        return .json([
+            "count": .number(JSONNumber(journal.count)), "history": .array(history.map(JournalJSON.entry)),
+            "pending": .array(pending.prefix(limit).map(JournalJSON.change)),
+        ])
+    }
+
+    /// `POST /{db}/_journal/_undo`: undoes all operations on a document (`id`) or the newest ones (`count`), as `settle undo`.
+    static let undo: Endpoint = .work { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        try members.requireMembers(among: ["id", "count"])
+        let journal = try journal(context)
+        guard try ValidationScripts(context).isEmpty else {
+            throw HTTPError.notImplemented("undoing is not offered in databases with validation functions")
+        }
+        let undone: [JournalEntry]
+        switch (members["id"]?.string, members["count"]?.int) {
+        case (let id?, nil):
+            try WriteGuard(context).check(DocumentID(unchecked: id))
+            undone = try journal.undo(DocumentID(unchecked: id))
+        case (nil, let count?) where count > 0: undone = try journal.undo(count)
+        default: throw HTTPError.badRequest("Say which document by `id`, or how many operations by `count`.")
+        }
+        context.metrics.wroteDocuments(undone.count)
+        return .json(["ok": true, "undone": .array(undone.map(JournalJSON.entry))])
+    }
+
+    private static func journal(_ context: RequestContext) throws -> Journal {
+        guard let journal = try context.database().journal else {
+            throw HTTPError(
+                412, "precondition_failed", "The database keeps no journal; `settle log --on` makes it keep one.")
+        }
+        return journal
+    }
+
+    private static func count(_ text: String?, _ name: String) throws -> Int? {
+        guard let text else { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw HTTPError.queryParse("`\(name)` must be a number from 0 on.")
+        }
+        return min(number, 1_000_000)
+    }
+}
