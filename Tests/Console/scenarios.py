@@ -14,7 +14,7 @@ from room import PASSWORD, Server, Visit, browser, milk, revision, signs
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
          "#/groceries/conflict/milk", "#/groceries/settle", "#/groceries/changes", "#/groceries/query", "#/groceries/design", "#/groceries/design/shop", "#/groceries/rights", "#/groceries/journal",
-         "#/users", "#/server", "#/activity", "#/replications", "#/login", "#/none/none/none"]
+         "#/users", "#/server", "#/activity", "#/replications", "#/replication/_replicator%2Fnone", "#/login", "#/none/none/none"]
 
 
 def expect(condition, message="not as expected"):
@@ -302,6 +302,24 @@ def a_replication_says_why(room):
     room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
 
 
+def what_was_not_brought(room):
+    """A refused document is in the ledger of its replication, with the reason, and links to the document."""
+    room.server.ask("PUT", "strict")
+    room.server.ask("PUT", "strict/_design/rules", {"validate_doc_update": "function (doc) { if (doc._id === 'tea') throw({forbidden: 'no tea here'}); }"})
+    from urllib.parse import quote
+    place = with_password(room.server)
+    room.server.ask("PUT", "_replicator/strict", {"source": place + "groceries", "target": place + "strict", "continuous": True})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/replication/" + quote("_replicator/strict", safe=""))
+    visit.page.wait_for_selector("td:has-text('no tea here')", timeout=30_000)
+    visit.page.focus("a:has-text('tea')")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("h1:has-text('tea')")
+    rev = room.server.json("GET", "_replicator/strict")["_rev"]
+    room.server.ask("DELETE", f"_replicator/strict?rev={rev}")
+
+
 def ten_tabs_with_feeds(room):
     """Changes arrive while the page is looked at, and ten tabs with feeds leave room for an eleventh."""
     visits = [room.visit()]
@@ -405,7 +423,7 @@ class Prefix:
 SCENARIOS = [
     every_page, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
-    validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
+    validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),

@@ -58,6 +58,8 @@ package struct ReplicationJob: Sendable {
     package internal(set) var isRunning = false
     /// How it does, or did when it last ran; `nil` before its first run.
     package internal(set) var status: ReplicationStatus?
+    /// What its last run could not replicate.
+    var ledger = ReplicationLedger()
     /// The number of its last run; 0 before the first.
     package internal(set) var run = 0
     /// How often it failed in a row.

@@ -236,9 +236,12 @@ extension ReplicationScheduler {
             result = .failure(PeerError(.serverError, "the replication failed", isTransient: false, cause: error))
         }
         change { state in
-            let status = state.runs.removeValue(forKey: run)?.replicator?.status
+            let replicator = state.runs.removeValue(forKey: run)?.replicator
             // Another job may have the id of one that was removed.
-            if state.schedule.isWanted(run: run) { state.jobs[job.id]?.take(status, result) }
+            if state.schedule.isWanted(run: run) {
+                state.jobs[job.id]?.take(replicator?.status, result)
+                if let ledger = replicator?.ledger { state.jobs[job.id]?.ledger = ledger }
+            }
             let isFailure = if case .failure = result { true } else { false }
             handle(.ended(run: run, isFailure ? .failed : .completed), &state, result)
             state.effects += state.endings.removeValue(forKey: run) ?? []
@@ -269,6 +272,13 @@ extension ReplicationScheduler {
     /// A job, by its id.
     package func job(_ id: String) -> ReplicationJob? {
         state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
+    }
+
+    /// What a job could not replicate, in its run or its last one; `nil` if there is none of the id.
+    package func ledger(of id: String) -> ReplicationLedger? {
+        state.withLock { state in
+            state.jobs[id].map { job in state.runs[job.run]?.replicator?.ledger ?? job.ledger }
+        }
     }
 
     /// How a job of a database's documents does; `nil` if there is none of the id.

@@ -25,6 +25,29 @@ enum SchedulerEndpoints {
         return .json(job.json(at: replications.node))
     }
 
+    /// `GET /_scheduler/ledger/{id}`: what a job could not replicate, and why, the newest first; an extension of ours.
+    static let ledger: Endpoint = .work(\.replications) { replications, context in
+        let id = context.parameter("id").replacing(" ", with: "+")
+        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        guard let ledger = replications.ledger(of: id) else {
+            guard replications.job(id) != nil else { throw HTTPError.missing }
+            throw HTTPError.notFound("Another node runs this replication; ask that one.")
+        }
+        let rows = ledger.entries.reversed().dropFirst(skip).prefix(limit).map { entry -> JSONValue in
+            var row: JSONValue = [
+                "id": .string(entry.documentID.string), "kind": .string(entry.kind.rawValue),
+                "reason": .string(entry.reason), "attempts": .number(JSONNumber(entry.attempts)),
+            ]
+            row["rev"] = entry.revision.map { .string($0.description) }
+            row["status"] = entry.status.map { .number(JSONNumber($0)) }
+            return row
+        }
+        return .json([
+            "total_rows": .number(JSONNumber(ledger.count)), "forgotten": .number(JSONNumber(ledger.forgotten)),
+            "rows": .array(rows),
+        ])
+    }
+
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
     static let documents: Endpoint = .work(\.replications) { replications, context in
         let parts = context.parameter("what").split(separator: "/").map(String.init)

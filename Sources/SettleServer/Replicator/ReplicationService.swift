@@ -55,6 +55,9 @@ final class ReplicationService: Sendable {
         scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
     }
 
+    /// What a job could not replicate; `nil` for a job that is none of this node's.
+    func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
+
     /// The jobs that run on any node.
     var runningJobs: [ReplicationJob] { scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning) }
 

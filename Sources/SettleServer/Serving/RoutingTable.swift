@@ -25,6 +25,7 @@ enum RoutingTable {
         Route("/_replicate", .serverAdmin, "POST", ["POST": ReplicateEndpoint.replicate]),
         Route("/_scheduler/jobs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.jobs]),
         Route("/_scheduler/jobs/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.job]),
+        Route("/_scheduler/ledger/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.ledger]),
         Route("/_scheduler/docs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
         Route("/_scheduler/docs/{what...}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
         Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", [:]),

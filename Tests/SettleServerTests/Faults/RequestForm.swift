@@ -53,6 +53,7 @@ struct RequestForm {
         RequestForm(path: "/_replicate", methods: ["POST"], body: .document),
         RequestForm(path: "/_scheduler/jobs", methods: ["GET"], query: ["limit={n}", "skip={n}"]),
         RequestForm(path: "/_scheduler/jobs/x", methods: ["GET"]),
+        RequestForm(path: "/_scheduler/ledger/x", methods: ["GET"], query: ["limit={n}", "skip={n}"]),
         RequestForm(path: "/_scheduler/docs", methods: ["GET"], query: ["limit={n}", "states=running,failed"]),
         RequestForm(path: "/_scheduler/docs/_replicator", methods: ["GET"]),
         RequestForm(path: "/_scheduler/nodes", methods: ["GET"]),

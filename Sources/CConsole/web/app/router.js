@@ -18,7 +18,7 @@ export function read(hash) {
   const query = Object.fromEntries(new URLSearchParams(text));
   if (parts[0] === 'database' && parts.length > 1) return fauxton(parts.slice(1), query);
   if (parts.length === 0 || parts[0] === '_all_dbs') return { page: 'databases', query };
-  if (OLD[parts[0]]) return { page: OLD[parts[0]], query };
+  if (parts.length === 1 && OLD[parts[0]]) return { page: OLD[parts[0]], query };
   if (parts.length <= 2 && SERVER_PAGES.has(parts[0])) return { page: parts[0], id: parts[1], query };
   const [db, page = 'docs', ...rest] = parts;
   if (!DATABASE_PAGES.has(page)) return { page: 'missing', query };
