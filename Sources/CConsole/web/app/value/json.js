@@ -118,8 +118,8 @@ function write(value) {
   return JSON.stringify(value ?? null);
 }
 
-/** The same text in lines: every token stays as it is spelt. */
-export function format(text, indent = 2) {
+/** The same text in lines: every token stays as it is spelt. What is nested deeper than `deepest` stays in one line. */
+export function format(text, indent = 2, deepest = Infinity) {
   let depth = 0;
   let result = '';
   let before = '';
@@ -129,7 +129,9 @@ export function format(text, indent = 2) {
     const word = text.slice(token.start, token.end);
     const isEnd = token.kind === 'punctuation' && (word === '}' || word === ']');
     if (isEnd) depth -= 1;
-    if (isEnd ? before !== '{' && before !== '[' : before === '{' || before === '[' || before === ',') result += line();
+    const isBreak = isEnd ? before !== '{' && before !== '[' : before === '{' || before === '[' || before === ',';
+    if (isBreak && depth + (isEnd ? 1 : 0) <= deepest) result += line();
+    else if (before === ',') result += ' ';
     result += word;
     if (token.kind === 'punctuation') {
       if (word === '{' || word === '[') depth += 1;
