@@ -19,7 +19,7 @@ struct CrossSiteCheck: Sendable {
     ///   - user: The authenticated user.
     /// - Throws: ``HTTPError`` with status 403.
     func check(_ request: HTTPRequest, _ method: String, _ user: User) throws {
-        guard !["GET", "HEAD", "OPTIONS"].contains(method), concerns(request, method, user), Self.isForeign(request),
+        guard Self.changesSomething(method), concerns(request, method, user), Self.isForeign(request),
             crossOrigin?.trusts(request) != true
         else { return }
         throw HTTPError.forbidden(
@@ -27,6 +27,11 @@ struct CrossSiteCheck: Sendable {
             A page of another site may not send this here: name its origin in the settings of CORS. A program sends \
             application/json without a cookie.
             """)
+    }
+
+    /// Whether a method may change something.
+    static func changesSomething(_ method: String) -> Bool {
+        method != "GET" && method != "HEAD" && method != "OPTIONS"
     }
 
     private func concerns(_ request: HTTPRequest, _ method: String, _ user: User) -> Bool {

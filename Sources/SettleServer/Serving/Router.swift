@@ -124,7 +124,9 @@ struct Router: Sendable {
         guard !call.isAllowed else { return }
         let request = call.request
         // A form stays one whatever method it says that it means.
-        try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
+        if CrossSiteCheck.changesSomething(call.method) {
+            try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
+        }
         try server.access.check(
             call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
             database: call.match?.parameters["db"], method: request.method, in: databases)
