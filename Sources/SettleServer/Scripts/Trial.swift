@@ -36,10 +36,18 @@ struct Trial {
         }
         let limit = min(max(members["limit"]?.int ?? 20, 0), Self.mostDocuments)
         let start = members["startkey"]?.string.map { DocumentID(unchecked: $0) }
-        let range = DocumentRange(from: start)
-        return try database.records(in: range, limit: limit, withContent: true).filter { !$0.id.isDesign }.map {
-            Sample(id: $0.id.string, text: ScriptDocument.mapped($0, hasSequence: false))
+        var (range, samples) = (DocumentRange(from: start), [Sample]())
+        while samples.count < limit {
+            let page = try database.records(in: range, limit: Self.mostDocuments, withContent: true)
+            guard let last = page.last else { break }
+            range.after = last.id
+            // Design documents and tombstones are in no view.
+            for record in page where !record.id.isDesign && record.tree.winner?.isDeleted == false {
+                samples.append(
+                    Sample(id: record.id.string, text: ScriptDocument.mapped(record, hasSequence: false)))
+            }
         }
+        return Array(samples.prefix(limit))
     }
 
     private func stored(_ id: DocumentID) throws -> Sample? {

@@ -40,6 +40,16 @@ import Testing
         #expect(rows?.array?.compactMap { $0["id"]?.string } == ids)
     }
 
+    @Test func `deleted documents and design documents are no samples, and take no place of one`() throws {
+        let client = try client()
+        let rev = try client.send("GET", "/db/a").json["_rev"]?.string ?? ""
+        #expect(try client.send("DELETE", "/db/a?rev=\(rev)").status == 200)
+        try client.design("v", ["views": [:]])
+        let body: JSONValue = ["functions": ["map": "function (doc) { emit(doc._id); }"], "docs": ["limit": 2]]
+        let rows = try client.send("POST", "/db/_try", body).json["rows"]
+        #expect(rows?.array?.map { $0["id"] } == ["b", "c"])
+    }
+
     @Test func `a mistake has its line, and an endless loop ends`() throws {
         let client = try client()
         let mistake: JSONValue = ["functions": ["map": "function (doc) {\n  emit(doc.count;\n}"]]
