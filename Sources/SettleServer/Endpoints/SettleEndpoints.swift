@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleReplication
 
 /// Settling conflicts at the server, by the revisions that any other copy would write: an extension of ours.
 enum SettleEndpoints {
@@ -14,6 +15,11 @@ enum SettleEndpoints {
         try checkRights(context, id)
         let leaves = try database.conflict(of: id)?.leaves ?? []
         let request = try SettleRequest(try context.jsonObject(), about: id, leaves: leaves)
+        // Documents of the system are prepared when they are written, such as passwords hashed; here they are taken from leaves only.
+        guard !isOfSystem(context) || request.name != "doc" && request.picked.isEmpty else {
+            throw HTTPError.forbidden(
+                "In this database a conflict is settled by what its leaves have: use `policy`, `keep` or `delete`.")
+        }
         guard try database.record(of: id) != nil else { throw HTTPError.missing }
         var planned = PlannedSettlement(context: context, database: database, id: id, policy: request.policy)
         planned.seen = request.leaves
@@ -96,10 +102,14 @@ enum SettleEndpoints {
         }
     }
 
+    private static func isOfSystem(_ context: RequestContext) -> Bool {
+        context.parameter("db").hasPrefix("_") || ReplicatorDocuments.isReplicator(context.parameter("db"))
+    }
+
     /// Checks that the user may write a document; in databases of the system, whose documents have rules of their own, only
     /// the server's administrators settle.
     private static func checkRights(_ context: RequestContext, _ id: DocumentID) throws {
-        if context.parameter("db").hasPrefix("_"), !context.user.isServerAdmin {
+        if isOfSystem(context), !context.user.isServerAdmin {
             throw HTTPError.notAdmin(context.user)
         }
         try WriteGuard(context).check(id)

@@ -149,6 +149,20 @@ import Testing
         #expect(again["rows"] == [] && again["next_startkey"] == .null)
     }
 
+    @Test(arguments: ["_users", "_replicator", "team/_replicator"])
+    func `in databases of the system nothing but a leaf is written`(database: String) throws {
+        let client = try RouterClient()
+        let name = database.replacing("/", with: "%2F")
+        _ = try client.send("PUT", "/\(name)")
+        for body: JSONValue in [
+            ["doc": ["password": "PLAINTEXT"], "leaves": []],
+            ["policy": "threeWayMerge", "picks": ["/password": ["value": "PLAINTEXT"]], "leaves": []],
+        ] {
+            let answer = try client.send("POST", "/\(name)/_settle/org.couchdb.user:ben", body)
+            #expect(answer.status == 403, "\(answer.text)")
+        }
+    }
+
     @Test func `a policy leaves what it does not decide`() throws {
         let client = try ConflictRoom.client()
         let page = try client.send("POST", "/db/_settle", ["policy": "keepAll"]).json
