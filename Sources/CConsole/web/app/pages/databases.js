@@ -21,7 +21,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   const list = panel(load, show, { label: 'Reading the names' });
 
   async function load() {
-    const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\ufff0`) } : {};
+    const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\u{10ffff}`) } : {};
     let names;
     try {
       names = (await ask('_all_dbs', { query: { ...bounds, limit: limit + 1 }, signal })).json;

@@ -87,6 +87,8 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const file = h('input', { type: 'file', on: { change: async () => {
       const [chosen] = file.files;
       if (!chosen) return;
+      // What is attached makes a new revision, which is read again: the text must not be lost.
+      if (!isSaved) { file.value = ''; replace(problems, h('p', { class: 'warn', role: 'alert' }, 'Save the text first, then attach the file.')); return; }
       try {
         await ask(path`${db}/${id}/${chosen.name}`, { method: 'PUT', query: { rev: loaded.rev }, body: chosen, headers: { 'Content-Type': chosen.type || 'application/octet-stream' } });
         main.reload();
@@ -96,6 +98,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   }
 
   async function removeAttachment(name) {
+    if (!isSaved) { replace(problems, h('p', { class: 'warn', role: 'alert' }, 'Save the text first, then remove the attachment.')); return; }
     const gone = await dialog({
       title: `Remove ${name}`, body: h('p', {}, 'A new revision is written without it.'),
       actions: [{ label: 'Remove', kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: loaded.rev } }); return true; } }],
@@ -118,12 +121,19 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const value = typed();
     if (!value) return;
     const name = isNew ? value.get('_id') : id;
+    const sent = area.text;
     if (!name) { area.showError({ line: 1, column: 1, offset: 0, message: 'a document needs an _id' }); return; }
     try {
       const text = query.rev ? stringify(new Map([...value, ['_rev', await newest()]])) : area.text;
       const { rev } = (await ask(path`${db}/${name}`, { method: 'PUT', text })).json;
-      isSaved = true;
       replace(problems, h('p', { class: 'good', role: 'status' }, `Saved as ${short(rev)}.`));
+      if (area.text !== sent) {
+        // What was typed meanwhile stays, on the revision that was written.
+        area.text = area.text.replace(`"_rev": "${loaded.rev}"`, `"_rev": "${rev}"`);
+        loaded = { ...loaded, rev };
+        return;
+      }
+      isSaved = true;
       if (isNew || query.rev) location.hash = link([db, 'doc', name]); else await main.reload();
     } catch (error) {
       if (error.status === 409 && !isNew) await collided(value); else replace(problems, errorBox(error));

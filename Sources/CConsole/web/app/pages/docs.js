@@ -38,7 +38,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   /** What the search line asks for: a range of ids, or a selector. */
   async function wish() {
     if (words.startsWith('{')) return { selector: parse(words) };
-    if (words.endsWith('*')) return { low: words.slice(0, -1), high: `${words.slice(0, -1)}\ufff0` };
+    if (words.endsWith('*')) return { low: words.slice(0, -1), high: `${words.slice(0, -1)}\u{10ffff}` };
     if (/[<>=!]|\b(begins|contains|exists|in|matches)\b/.test(words)) {
       return { selector: parse((await ask('_condition', { method: 'POST', json: { text: words }, signal })).text).get('selector') };
     }
