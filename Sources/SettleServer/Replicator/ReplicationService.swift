@@ -12,9 +12,13 @@ final class ReplicationService: Sendable {
 
     /// - Parameters:
     ///   - options: What the replicator may do.
+    ///   - clock: Measures how old leases are.
     ///   - isAdmin: Whether a user is an administrator of the server.
     ///   - log: Where runs and problems are written.
-    init(_ options: ReplicatorOptions, isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?) {
+    init(
+        _ options: ReplicatorOptions, clock: some Clock<Duration> = ContinuousClock(),
+        isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?
+    ) {
         var retry = ReplicationRetryPolicy()
         (retry.firstDelay, retry.maximumDelay) = (options.retryDelay, options.longestRetryDelay)
         scheduler = ReplicationScheduler(room: options.jobs, turn: options.turn, retry: retry)
@@ -22,7 +26,7 @@ final class ReplicationService: Sendable {
         self.policy = policy
         scheduler.observe { log?.write($0) }
         documents = ReplicatorDocuments(
-            scheduler,
+            scheduler, clock: clock,
             admit: { document, owner throws(ReplicationDocumentError) in
                 // Without an owner it was written by no user of the server, but by whoever has its files.
                 try policy.client(for: document, isAdmin: owner.map { $0.string.map(isAdmin) ?? false } ?? true)
@@ -55,7 +59,7 @@ final class ReplicationService: Sendable {
         scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
     }
 
-    /// What a job could not replicate; `nil` for a job that is none of this node's.
+    /// Returns the ledger of a job that this node runs; `nil` if it runs no job of the id.
     func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
 
     /// The jobs that run on any node.

@@ -83,13 +83,14 @@ final class Room {
         for name in ["out", "err"] { try write("", to: "\(name)-\(number)") }
         let input = folder.appending(path: "in-\(number)")
         if !FileManager.default.fileExists(atPath: input.path) { try write("", to: "in-\(number)") }
-        if let pipe {
-            process.standardInput = pipe
-        } else {
-            process.standardInput = try FileHandle(forReadingFrom: input)
-        }
-        process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out-\(number)"))
-        process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err-\(number)"))
+        let files = try [
+            FileHandle(forReadingFrom: input), FileHandle(forWritingTo: folder.appending(path: "out-\(number)")),
+            FileHandle(forWritingTo: folder.appending(path: "err-\(number)")),
+        ]
+        // The tool has its own. `Process` may keep these for ever, and fails in a process with a thousand open files.
+        defer { for file in files { try? file.close() } }
+        process.standardInput = pipe ?? files[0]
+        (process.standardOutput, process.standardError) = (files[1], files[2])
         try process.run()
         return process
     }

@@ -155,7 +155,7 @@ import Testing
         let first = try #require(world.nodes.first { $0.running == ["on"] })
         let other = try #require(world.nodes.first { $0 !== first })
         first.documents.stop()
-        let areEnded = first.scheduler.stop(seconds: 10)
+        let areEnded = first.scheduler.stop(seconds: 60)
         #expect(areEnded)
         first.documents.leave(areEnded: areEnded)
         let passed = try await world.pass { other.running == ["on"] }

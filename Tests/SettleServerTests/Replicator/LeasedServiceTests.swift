@@ -11,10 +11,12 @@ import Testing
     @Test func `both servers show a replication with the name of the one that runs it`() async throws {
         let far = try LiveServer()
         for name in ["a", "b"] { #expect(try await far.ask("PUT", "/\(name)").status == 201) }
-        let store = try SharedStore(ContinuousClock())
+        // Time stands still while the servers are compared, so no lease runs out on a busy machine.
+        let clock = ManualClock()
+        let store = try SharedStore(clock)
         let nodes = try ["one", "other"].map { try store.node($0) }
         let services = nodes.map { node in
-            ReplicationService(ReplicatorOptions(), isAdmin: { _ in true }, log: nil)
+            ReplicationService(ReplicatorOptions(), clock: clock, isAdmin: { _ in true }, log: nil)
         }
         for (service, node) in zip(services, nodes) { service.watch("_replicator", node.database) }
         defer { for service in services { service.stop(seconds: 5) } }
@@ -23,12 +25,20 @@ import Testing
             "source": .string("\(address)/a"), "target": .string("\(address)/b"), "continuous": true,
         ]
         _ = try nodes[0].database.write([DocumentEdit(id: "on", parent: nil, body: try DocumentBody(members))])
-        while services.allSatisfy({ $0.scheduler.runningJobs.isEmpty }) { try await Task.sleep(for: .milliseconds(20)) }
-        let runner = try #require(services.firstIndex { !$0.scheduler.runningJobs.isEmpty })
-        let (here, there) = (services[runner], services[1 - runner])
-        while there.runningJobs.first?.statistics == nil { try await Task.sleep(for: .milliseconds(50)) }
+        func runner() -> Int? {
+            guard let runner = services.firstIndex(where: { !$0.scheduler.runningJobs.isEmpty }) else { return nil }
+            let seen = services[1 - runner].jobs(skip: 0, limit: 10).page.first
+            let isSeen = seen?.json(at: "")["node"] == .string(nodes[runner].name)
+            return isSeen && services[1 - runner].runningJobs.first?.statistics != nil ? runner : nil
+        }
+        while runner() == nil {
+            clock.advance(by: .milliseconds(500))
+            try await Task.sleep(for: .milliseconds(30))
+        }
+        let found = try #require(runner())
+        let (here, there) = (services[found], services[1 - found])
 
-        let name = JSONValue.string(nodes[runner].name)
+        let name = JSONValue.string(nodes[found].name)
         let object = try #require(members.object)
         for service in [here, there] {
             let (page, total) = service.jobs(skip: 0, limit: 10)
