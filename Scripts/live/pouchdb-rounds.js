@@ -7,23 +7,7 @@
 // an administrator's name and password. After each of the ROUNDS (8) all three must have the same leaves, bodies and
 // attachments. The last line says what was done; the status is 1 when anything differed.
 'use strict';
-globalThis.self = globalThis.window = globalThis;
-// Globals that browsers have and Node lacks.
-globalThis.FileReader = class {
-  async #read(blob, convert) {
-    this.result = convert(await blob.arrayBuffer());
-    const event = {target: this};
-    if (this.onloadend) this.onloadend(event);
-    if (this.onload) this.onload(event);
-  }
-  readAsArrayBuffer(blob) { this.#read(blob, (bytes) => bytes); }
-  readAsBinaryString(blob) { this.#read(blob, (bytes) => Buffer.from(bytes).toString('latin1')); }
-};
-// PouchDB logs answers with status 404 that it expects.
-console.info = () => {};
-const folder = require('path').resolve(process.env.SETTLE_POUCHDB || '.');
-const PouchDB = globalThis.PouchDB = require(folder + '/pouchdb.js');
-require(folder + '/pouchdb.memory.js');
+const PouchDB = require('./pouchdb.js')(process.env.SETTLE_POUCHDB || '.');
 
 const [address, rounds = '8'] = process.argv.slice(2);
 const counts = {rounds: 0, edits: 0, conflicts: 0, attachments: 0, deletions: 0};

@@ -29,8 +29,8 @@ def revision(identifier, digits, members, deleted=False):
 class Server:
     """`settle serve` over a folder of its own."""
 
-    def __init__(self, settle, *options):
-        self.settle, self.options = settle, options
+    def __init__(self, settle, *options, scheme="http"):
+        self.settle, self.options, self.scheme = settle, options, scheme
         self.folder = tempfile.TemporaryDirectory(prefix="settle-console-")
         self.process = None
         self.start()
@@ -46,7 +46,7 @@ class Server:
         if not line:
             raise SystemExit("the server did not start")
         self.port = json.loads(line)["port"]
-        self.url = f"http://127.0.0.1:{self.port}/"
+        self.url = f"{self.scheme}://127.0.0.1:{self.port}/"
 
     def kill(self):
         self.process.kill()
@@ -102,7 +102,7 @@ class Visit:
 
     def __init__(self, browser, server, width=1440, scheme="light", root=None):
         self.server, self.complaints = server, []
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, ignore_https_errors=True)
         self.context.set_default_timeout(10_000)
         self.page = self.context.new_page()
         self.root = (root or server.url) + "_utils/"

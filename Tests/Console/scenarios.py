@@ -4,12 +4,17 @@
     scenarios.py [--settle PATH] [--only NAME,…] [--pictures FOLDER]
 """
 import argparse
+import contextlib
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
+from documents import DOCUMENTS
+from inspecting import INSPECTING
 from room import PASSWORD, Server, Visit, browser, milk, revision, signs
 
 PAGES = ["#/", "#/groceries/docs?fields=name,count", "#/groceries/doc/milk", "#/groceries/doc", "#/groceries/conflicts",
@@ -302,13 +307,18 @@ def a_replication_says_why(room):
     room.server.ask("DELETE", f"_replicator/wrong?rev={rev}")
 
 
+def refuse_tea(server):
+    """A replication to a database that refuses one document."""
+    server.ask("PUT", "strict")
+    server.ask("PUT", "strict/_design/rules", {"validate_doc_update": "function (doc) { if (doc._id === 'tea') throw({forbidden: 'no tea here'}); }"})
+    place = with_password(server)
+    server.ask("PUT", "_replicator/strict", {"source": place + "groceries", "target": place + "strict", "continuous": True})
+
+
 def what_was_not_brought(room):
     """A refused document is in the ledger of its replication, with the reason, and links to the document."""
-    room.server.ask("PUT", "strict")
-    room.server.ask("PUT", "strict/_design/rules", {"validate_doc_update": "function (doc) { if (doc._id === 'tea') throw({forbidden: 'no tea here'}); }"})
     from urllib.parse import quote
-    place = with_password(room.server)
-    room.server.ask("PUT", "_replicator/strict", {"source": place + "groceries", "target": place + "strict", "continuous": True})
+    refuse_tea(room.server)
     visit = room.visit()
     visit.log_in()
     visit.go("#/replication/" + quote("_replicator/strict", safe=""))
@@ -362,7 +372,7 @@ def hostile_names(room):
 
 
 def strict_and_behind_a_prefix(room):
-    """No anonymous requests, and a proxy with a prefix: all work; links of Fauxton lead to ours."""
+    """No anonymous requests, TLS, and a proxy with a prefix: all work; links of Fauxton lead to ours."""
     visit = room.visit()
     visit.log_in()
     visit.page.goto(visit.root + "#database/groceries/_all_docs")
@@ -374,6 +384,27 @@ def strict_and_behind_a_prefix(room):
         behind.log_in()
         behind.go("#/groceries/docs")
         behind.page.wait_for_selector("a:has-text('milk')")
+    with over_tls(room.server.settle) as server:
+        safe = Visit(room.chromium, server)
+        room.visits.append(safe)
+        safe.log_in()
+        safe.go("#/")
+        cookie = next(one for one in safe.context.cookies() if one["name"] == "AuthSession")
+        expect(cookie["secure"] and cookie["httpOnly"], f"the cookie is {cookie}")
+
+
+@contextlib.contextmanager
+def over_tls(settle):
+    """A server with a certificate of its own making."""
+    with tempfile.TemporaryDirectory(prefix="settle-console-tls-") as folder:
+        certificate, key = f"{folder}/cert.pem", f"{folder}/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        server = Server(settle, "--tls-cert", certificate, "--tls-key", key, scheme="https")
+        try:
+            yield server
+        finally:
+            server.close()
 
 
 class Prefix:
@@ -424,10 +455,12 @@ SCENARIOS = [
     every_page, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
+    *DOCUMENTS, *INSPECTING,
 ]
 
 PICTURES = [("databases", "#/", 1280), ("documents", "#/groceries/docs?q=count%20%3E%2030&fields=name,count", 1280), ("editor", "#/groceries/doc/milk", 1280),
-            ("inspector", "#/groceries/conflict/milk", 1280), ("inspector-telephone", "#/groceries/conflict/milk", 360), ("settle-many", "#/groceries/settle", 1280)]
+            ("inspector", "#/groceries/conflict/milk", 1180), ("inspector-telephone", "#/groceries/conflict/milk", 360), ("settle-many", "#/groceries/settle", 1280),
+            ("view", "#/groceries/design/shop", 1280), ("replication", "#/replication/_replicator%2Fstrict", 1280)]
 
 
 class Room:
@@ -465,12 +498,13 @@ def run(server, chromium, scenario):
 
 def take_pictures(server, chromium, folder):
     os.makedirs(folder, exist_ok=True)
+    refuse_tea(server)
     for name, where, width in PICTURES:
         for scheme in ("light", "dark"):
             visit = Visit(chromium, server, width=width, scheme=scheme)
             visit.log_in()
             visit.go(where)
-            visit.page.set_viewport_size({"width": width, "height": 760})
+            visit.page.set_viewport_size({"width": width, "height": 690})
             visit.page.wait_for_timeout(800)
             path = os.path.join(folder, f"{name}-{scheme}.png")
             visit.page.screenshot(path=path)

@@ -48,6 +48,8 @@ import Testing
     @Test func `more connections than there may be are waited for, and then refused`() throws {
         var configuration = try Cluster.configuration()
         configuration.connections = 1
+        // The first node of the tests makes the tables.
+        _ = try Cluster.node()
         let node = try PostgresStore(configuration)
         let name = Cluster.newName()
         let database = try node.create(name)

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Suggests words that exist in place of one that does not: those that other tools call so, and similar ones.
 enum Suggestion {
     /// How many words a suggestion has at most.

@@ -23,7 +23,10 @@ struct RemoteOptions {
     ]
 
     /// A client that trusts the certificates of the options.
-    func client() throws -> DefaultTransport {
+    func client() throws -> DefaultTransport { DefaultTransport(try transportOptions()) }
+
+    /// The certificates of the options.
+    func transportOptions() throws -> TransportOptions {
         var options = TransportOptions()
         options.tls.roots = try readable("--ca")
         if let certificate = try readable("--cert") {
@@ -32,7 +35,7 @@ struct RemoteOptions {
         } else if arguments.text("--cert-key") != nil {
             throw CommandError.usage("--cert-key needs --cert")
         }
-        return DefaultTransport(options)
+        return options
     }
 
     /// The credentials for a server.

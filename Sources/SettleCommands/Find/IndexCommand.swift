@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettlePlatform
 
 /// `settle index`: manages the indexes of `find`.
 enum IndexCommand: Command {

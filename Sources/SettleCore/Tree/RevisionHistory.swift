@@ -28,6 +28,14 @@ public struct RevisionHistory: Hashable, Sendable {
         self.signatures = signatures
     }
 
+    /// Creates a history from revisions, newest first. `nil` if the list is empty or a generation is not one below the last.
+    package init?(_ revisions: [RevisionID]) {
+        guard let first = revisions.first,
+            zip(revisions, revisions.dropFirst()).allSatisfy({ $0.generation == $1.generation + 1 })
+        else { return nil }
+        self.init(unchecked: first.generation, revisions.map(\.signature))
+    }
+
     /// The history of one revision whose ancestors are not known.
     public init(_ revision: RevisionID) {
         self.init(unchecked: revision.generation, [revision.signature])

@@ -100,3 +100,28 @@ package final class Gzip {
         "application/javascript", "application/json", "application/xml",
     ]
 }
+
+extension Gzip {
+    /// The content of compressed bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: What is to be one or more whole streams of gzip.
+    ///   - limit: How many bytes the content may have.
+    /// - Returns: The content; `nil` if it is longer.
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing` for bytes that are no gzip, or end in the middle.
+    package static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8]? {
+        struct TooLong: Error {}
+        let gzip = try Gzip(.expand)
+        var expanded: [UInt8] = []
+        do {
+            try bytes.withUnsafeBytes { buffer in
+                try gzip.process(buffer, isLast: true) { piece in
+                    guard expanded.count + piece.count <= limit else { throw TooLong() }
+                    expanded.append(contentsOf: piece)
+                }
+            }
+        } catch is TooLong { return nil }
+        guard gzip.isAtEnd else { throw DatabaseError(.attachmentMissing, "compressed bytes end in the middle") }
+        return expanded
+    }
+}

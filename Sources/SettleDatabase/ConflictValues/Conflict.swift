@@ -39,6 +39,8 @@ public struct Conflict: Sendable {
 
     /// The maximum number of leaves of a conflict, because all their contents are in memory at once.
     package static let maximumLeaves = 1000
+    /// The maximum size of all their contents together, in bytes.
+    package static let maximumBytes = 256 << 20
     /// The maximum number of live leaves to merge, because finding their bases takes cubic time.
     static let maximumMerged = 200
 
@@ -79,9 +81,19 @@ public struct Conflict: Sendable {
                 of them
                 """)
         }
+        var bytes = 0
         func document(_ revision: RevisionID) throws -> Document? {
             guard let node = tree[revision] else { return nil }
             let found = node.bodyToken == BodyToken.record ? record.content : try content(node.bodyToken)
+            bytes += found?.body.utf8.count ?? 0
+            guard bytes <= Self.maximumBytes else {
+                throw DatabaseError(
+                    .invalid,
+                    """
+                    the \(revisions.count) leaves of \"\(record.id)\" in conflict have more than \(Self.maximumBytes >> 20) \
+                    MiB together; delete or purge some of them
+                    """)
+            }
             return found.map {
                 Document(id: record.id, revision: revision, isDeleted: node.isDeleted, $0, origin: origin)
             }

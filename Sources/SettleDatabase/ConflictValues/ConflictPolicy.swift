@@ -47,7 +47,7 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     /// that asks a person asks twice, too.
     public var checksPurity = false
     /// Whether racing answers are settled without calling it.
-    var endsRaces = true
+    package var endsRaces = true
     let decider: Decider
 
     init(

@@ -98,6 +98,15 @@ extension Database {
         try conflictedDocumentIDs(kind, in: DocumentRange(after: after), limit: limit)
     }
 
+    /// How many documents are in conflict of some kinds.
+    ///
+    /// - Complexity: O(1) in the documents; the engine keeps the counts.
+    package func conflictCount(_ kinds: Set<ConflictKind>) throws -> Int {
+        try engine.read { reader in
+            try kinds.reduce(0) { try $0 + reader.count(.conflicted($1, DocumentRange())) }
+        }
+    }
+
     /// The ids of documents in conflict in a range; otherwise as ``conflictedDocumentIDs(_:after:limit:)``.
     package func conflictedDocumentIDs(
         _ kind: ConflictKind, in range: DocumentRange, limit: Int

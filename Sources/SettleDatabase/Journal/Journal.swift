@@ -59,24 +59,23 @@ public struct Journal: Sendable {
     /// - Throws: ``DatabaseError`` if the storage fails.
     /// - Complexity: O(*n* log *m*) for *n* operations on *m* documents.
     public var pending: [PendingChange] {
-        get throws {
-            var documents: [PendingDocument] = []
-            var places: [DocumentID: Int] = [:]
-            try database.engine.snapshot { reader in
-                var last: Int64 = 0
-                while case let page = try reader.journalEntries(after: last, limit: 100), let end = page.last {
-                    for entry in try reader.resolved(page) {
-                        if let place = places[entry.documentID] {
-                            documents[place].take(entry)
-                        } else {
-                            places[entry.documentID] = documents.count
-                            documents.append(PendingDocument(entry))
-                        }
-                    }
-                    last = end.number
-                }
+        get throws { try pending(limit: .max) }
+    }
+
+    /// The first pending changes, in the order of ``pending``.
+    ///
+    /// - Parameter limit: The maximum number of changes.
+    /// - Returns: The changes.
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    /// - Complexity: O(*m* log *m*) in memory for *m* documents with operations, and reads the operations of those that are
+    ///   returned.
+    package func pending(limit: Int) throws -> [PendingChange] {
+        try database.engine.snapshot { reader in
+            var changes: [PendingChange] = []
+            for id in cache.documents where changes.count < limit {
+                if let change = Self.change(by: try cache.entries(of: id, in: reader)) { changes.append(change) }
             }
-            return documents.compactMap(\.change)
+            return changes
         }
     }
 
@@ -84,7 +83,10 @@ public struct Journal: Sendable {
     ///
     /// - Throws: ``DatabaseError`` if the storage fails.
     public func pending(of id: DocumentID) throws -> PendingChange? {
-        let entries = try history(of: id)
+        Self.change(by: try history(of: id))
+    }
+
+    private static func change(by entries: [JournalEntry]) -> PendingChange? {
         guard var document = entries.first.map(PendingDocument.init) else { return nil }
         for entry in entries.dropFirst() { document.take(entry) }
         return document.change

@@ -51,12 +51,15 @@ extension Database {
     /// Reads again what is kept in memory, since another process may have written.
     private func readAgain(from engine: any StorageEngine) throws {
         let hasJournal = try engine.read { try $0.setting(Self.journalSetting) } != nil
-        guard hasJournal == (pendingCache != nil) else {
-            throw DatabaseError(
-                .invalid, "another process has switched the journal; close the database and open it again")
+        if hasJournal == (pendingCache != nil) {
+            try pendingCache?.readAgain(from: engine)
+        } else {
+            // Another process has switched it.
+            pendingCache?.notifier.finish()
+            let cache = hasJournal ? try PendingCache(reading: engine) : nil
+            pendingState.withLock { $0 = cache }
         }
         try clocks.readAgain(from: engine)
-        try pendingCache?.readAgain(from: engine)
         designChanges.note()
         designChanges.commit()
         settingsChanges.note()

@@ -45,6 +45,7 @@ private enum Identities {
 /// - ``noteServerTime(_:)``
 /// ### Local changes
 /// - ``journal``
+/// - ``setJournal(_:)``
 /// ### Following changes
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
 /// - ``observe(since:style:includingDocuments:where:)``
@@ -69,8 +70,10 @@ public final class Database: Sendable {
     let settingsChanges = SettingsChanges()
     /// The clock that stamps changes, if this is switched on.
     let clocks: DeviceClock
+    /// The pending changes; `nil` without a journal, which can be switched while the database is open.
+    let pendingState: Guarded<PendingCache?>
     /// The pending changes; `nil` without a journal.
-    let pendingCache: PendingCache?
+    var pendingCache: PendingCache? { pendingState.withLock(\.self) }
     let designChanges = DesignChanges()
     let damages = DamageNotes()
     let sizeCount = Guarded<SizeCount?>(nil)
@@ -86,7 +89,7 @@ public final class Database: Sendable {
         path = files?.folder
         blobs = BlobStore(engine.blobs, files: files, isShared: options.sharing != nil)
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
-        pendingCache = try Self.openJournal(options.journal, engine)
+        pendingState = Guarded(try Self.openJournal(options.journal, engine))
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
         ownNotifier = engine.isShared ? ChangeNotifier() : notifier
         let (notifier, ownNotifier, designChanges) = (notifier, ownNotifier, designChanges)

@@ -172,6 +172,16 @@ final class PendingCache: Sendable {
     /// How many entries there are.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
+    /// The documents with entries, in the order of their first ones; also those of writes that are not committed yet.
+    var documents: [DocumentID] {
+        let firsts = state.withLock { state in
+            state.given.reduce(into: state.documents.compactMapValues(\.first?.number)) { firsts, given in
+                firsts[given.id] = firsts[given.id] ?? given.number
+            }
+        }
+        return firsts.sorted { $0.value < $1.value }.map(\.key)
+    }
+
     /// The number of changes so far.
     var version: UpdateSequence { state.withLock(\.version) }
 }

@@ -13,7 +13,7 @@ public struct CouchDBConnection: Sendable {
     /// The base address for paths, without user and password.
     public let url: HTTPURL
     private let client: any HTTPTransport
-    private let authorizer: Authorizer
+    let authorizer: Authorizer
     private let serverURL: HTTPURL
 
     /// A connection to a database.

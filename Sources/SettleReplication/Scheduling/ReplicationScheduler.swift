@@ -274,7 +274,7 @@ extension ReplicationScheduler {
         state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
     }
 
-    /// What a job could not replicate, in its run or its last one; `nil` if there is none of the id.
+    /// Returns the ledger of a job's run, or of its last run; `nil` if no job has the id.
     package func ledger(of id: String) -> ReplicationLedger? {
         state.withLock { state in
             state.jobs[id].map { job in state.runs[job.run]?.replicator?.ledger ?? job.ledger }

@@ -94,4 +94,22 @@ public struct ScriptRequest: Sendable {
         ScriptRequest(
             source: source, command: .update, items: [Array(name.utf8), document ?? Array("null".utf8), request])
     }
+
+    /// Runs functions that are not stored on samples, within the time of one function.
+    ///
+    /// The answer is one object: `rows` with `[id, key, value]`, `results` with `id` and either `passes` or `refusal` (the thrown
+    /// value in an array, or null), `reduced` with one value, `errors` with `error`, `reason`, `line` and either `id` or
+    /// `function`, `log` with at most 100 lines, and the number of samples `tried`: none after 10,000 rows.
+    ///
+    /// - Parameters:
+    ///   - functions: Sources by their kinds: `map` and maybe `reduce`, or `filter`, or `validate_doc_update`.
+    ///   - context: An object with `user` and `security` for a rule, and `request` for a filter.
+    ///   - samples: An array of arrays: a document, and for a rule the stored one or null.
+    ///   - source: The context to run them in: what `require` finds.
+    /// - Returns: The request.
+    public static func trial(
+        _ functions: [UInt8], context: [UInt8], samples: [UInt8], in source: ScriptSource
+    ) -> ScriptRequest {
+        ScriptRequest(source: source, command: .trial, items: [functions, context, samples])
+    }
 }

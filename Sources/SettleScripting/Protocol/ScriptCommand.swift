@@ -22,18 +22,20 @@ enum ScriptCommand: UInt8, Sendable {
     case update
     /// Checks the syntax of sources: items `["function", "source"]`; answers `1` or `["message", line]`.
     case syntax
+    /// Runs functions that are not stored: the functions, their context, an array of samples; answers what came of it.
+    case trial
 
     /// The number of leading items, before those that are answered one by one.
     var leading: Int {
         switch self {
-        case .load, .drop, .check, .map, .update, .syntax: 0
+        case .load, .drop, .check, .map, .update, .syntax, .trial: 0
         case .reduce, .validate, .filterByView: 1
         case .filter: 2
         }
     }
 
     /// Whether the items after the leading ones are answered separately, so that they may be sent in several frames.
-    var isDivisible: Bool { ![.load, .drop, .update].contains(self) }
+    var isDivisible: Bool { ![.load, .drop, .update, .trial].contains(self) }
 
     /// The function of the prelude that processes one item.
     var function: String {
@@ -48,6 +50,7 @@ enum ScriptCommand: UInt8, Sendable {
         case .filterByView: "filterByView"
         case .update: "update"
         case .syntax: "syntax"
+        case .trial: "trial"
         }
     }
 }

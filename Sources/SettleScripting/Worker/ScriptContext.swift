@@ -20,20 +20,20 @@ final class ScriptContext {
         guard let context = JSGlobalContextCreateInGroup(group, nil) else { return nil }
         self.context = context
         guard let make = Self.evaluate(ScriptPrelude.source, in: context) else { return nil }
-        let name = JSStringCreateWithUTF8CString("log")
-        let write = JSObjectMakeFunctionWithCallback(context, name) { context, _, _, count, arguments, _ in
+        let write = Self.function("log", in: context) { context, _, _, count, arguments, _ in
             if count > 0, let message = arguments?[0] { ScriptLog.taker(ScriptContext.text(message, in: context)) }
             return context.map { JSValueMakeUndefined($0) } ?? nil
         }
-        JSStringRelease(name)
-        let probeName = JSStringCreateWithUTF8CString("mistakenLine")
-        let probe = JSObjectMakeFunctionWithCallback(context, probeName) { context, _, _, count, arguments, _ in
+        let probe = Self.function("mistakenLine", in: context) { context, _, _, count, arguments, _ in
             guard let context, count > 0, let source = arguments?[0] else { return nil }
             return JSValueMakeNumber(context, ScriptContext.mistakenLine(of: source, in: context))
         }
-        JSStringRelease(probeName)
-        let arguments: [JSValueRef?] = [write, probe]
-        guard let api = JSObjectCallAsFunction(context, make, nil, 2, arguments, nil) else { return nil }
+        let evaluateModule = Self.function("evaluateModule", in: context) { context, _, _, count, arguments, error in
+            guard let context, count > 0, let source = arguments?[0] else { return nil }
+            return ScriptContext.evaluateModule(source, in: context, error)
+        }
+        let arguments: [JSValueRef?] = [write, probe, evaluateModule]
+        guard let api = JSObjectCallAsFunction(context, make, nil, 3, arguments, nil) else { return nil }
         JSValueProtect(context, api)
         self.api = api
     }
@@ -92,10 +92,32 @@ final class ScriptContext {
         return line.map { JSValueToNumber(context, $0, nil) } ?? 1
     }
 
+    /// A function that the prelude calls and scripts don't see.
+    private static func function(
+        _ name: String, in context: JSContextRef, _ body: @escaping JSObjectCallAsFunctionCallback
+    ) -> JSObjectRef? {
+        let name = JSStringCreateWithUTF8CString(name)
+        defer { JSStringRelease(name) }
+        return JSObjectMakeFunctionWithCallback(context, name, body)
+    }
+
+    /// Evaluates a module, with "module" as the source of its errors.
+    private static func evaluateModule(
+        _ source: JSValueRef, in context: JSContextRef, _ error: UnsafeMutablePointer<JSValueRef?>?
+    ) -> JSValueRef? {
+        guard let script = JSValueToStringCopy(context, source, nil) else { return nil }
+        defer { JSStringRelease(script) }
+        let name = JSStringCreateWithUTF8CString("module")
+        defer { JSStringRelease(name) }
+        return JSEvaluateScript(context, script, nil, name, 1, error)
+    }
+
     private static func evaluate(_ source: String, in context: JSGlobalContextRef) -> JSObjectRef? {
         let script = JSStringCreateWithUTF8CString(source)
         defer { JSStringRelease(script) }
-        return JSEvaluateScript(context, script, nil, nil, 1, nil).flatMap { JSValueToObject(context, $0, nil) }
+        let name = JSStringCreateWithUTF8CString("prelude")
+        defer { JSStringRelease(name) }
+        return JSEvaluateScript(context, script, nil, name, 1, nil).flatMap { JSValueToObject(context, $0, nil) }
     }
 
     private static func text(_ value: JSValueRef, in context: JSContextRef?) -> String {

@@ -56,7 +56,7 @@ final class ScriptEngine {
     private func run(_ command: ScriptCommand, _ texts: [UnsafePointer<CChar>], in context: ScriptContext) -> Bool {
         // A function with several arguments takes all items at once, the others one item at a time.
         let calls =
-            command == .update
+            command == .update || command == .trial
             ? [texts] : texts.dropFirst(command.leading).map { texts.prefix(command.leading) + [$0] }
         var piece = ScriptFrame(kind: ScriptReply.part.rawValue)
         for arguments in calls {

@@ -3,12 +3,12 @@
 /// A script may change any object in the context of its own design document, and in no other. Its results are JSON
 /// text, which the server parses as untrusted input.
 enum ScriptPrelude {
-    /// An expression whose value is a function. Its two arguments are the logger and a function that finds the line
-    /// of a syntax error; it returns an object of functions. Each takes and returns text: `+` and the result, `-` and
+    /// An expression whose value is a function. Its arguments are the logger, a function that finds the line of a syntax error, and
+    /// one that evaluates a module so that its errors name it as their source; it returns an object of functions. Each takes and returns text: `+` and the result, `-` and
     /// `[error, reason]`, or `!` when memory is exhausted. A script that catches that error can't hide it where rows
     /// would be lost.
     static let source = #"""
-        (function (write, mistakenLine) {
+        (function (write, mistakenLine, evaluateModule) {
           "use strict";
           const global = globalThis, evaluate = global.eval;
           const parse = JSON.parse, stringify = JSON.stringify, text = String;
@@ -21,6 +21,8 @@ enum ScriptPrelude {
           let design = null, maps = null, modules = null;
           let compiled = create(null), reduces = create(null);
           let lastRequest = null, asked = null;
+          // The log lines of a trial, which go into its answer.
+          let kept = null;
 
           // What the engine throws where it gets no more memory. What a function does then is nobody's to say, so there is no
           // result, neither of this call nor of another in this process.
@@ -43,7 +45,8 @@ enum ScriptPrelude {
           }
 
           function log(message) {
-            write(typeof message === "string" ? message : text(stringify(plain(message))));
+            const line = typeof message === "string" ? message : text(stringify(plain(message)));
+            if (kept === null) write(line); else if (kept.length < 100) kept.push(line.slice(0, 2000));
           }
 
           function share(name, value) {
@@ -123,7 +126,7 @@ enum ScriptPrelude {
               const module = { id, exports: {}, current: value };
               modules[id] = module;
               try {
-                const body = evaluate("(function (module, exports, require) { " + value + "\n })");
+                const body = evaluateModule("(function (module, exports, require) { " + value + "\n })");
                 apply(body, global, [module, module.exports, requiring(root, path)]);
               } catch (error) {
                 delete modules[id];
@@ -167,6 +170,20 @@ enum ScriptPrelude {
             } catch (_) { return ["unnamed_error", "an error that can not be shown"]; }
           }
 
+          // The message and the line of what is wrong with the syntax of a source, or null.
+          function mistake(type, source) {
+            const text = type === "module" ? "(function (module, exports, require) { " + source + "\n })"
+              : "(" + source.replace(/[;\s]+$/, "") + "\n)";
+            const line = Math.min(mistakenLine(text), source.split("\n").length);
+            try {
+              if (type === "module") evaluate(text); else compile(source);
+              return null;
+            } catch (error) {
+              if (line > 0) { try { evaluate(text); } catch (plain) { return [spelled(plain), line]; } }
+              return [line > 0 ? spelled(error) : "this is no function", line > 0 ? line : 1];
+            }
+          }
+
           function guarded(body) {
             return function (a, b, c) {
               isExhausted = false;
@@ -175,6 +192,68 @@ enum ScriptPrelude {
                 return isExhausted ? "!" : result;
               } catch (error) { return isExhausted || isMemory(error) ? "!" : "-" + stringify(describe(error)); }
             };
+          }
+
+          // Describes what a trial's function threw. It has a line only if that is a line of the function itself: the errors of
+          // modules and of this prelude name their source.
+          function failure(error, place) {
+            const [name, reason] = describe(error);
+            const line = error !== null && typeof error === "object" && !error.sourceURL ? error.line : undefined;
+            return { error: name, reason, line: typeof line === "number" ? line : undefined, ...place };
+          }
+
+          function attempt(functions, context, samples, told) {
+            const ready = create(null);
+            for (const kind in functions) {
+              const mistaken = mistake("function", functions[kind]);
+              if (mistaken === null) ready[kind] = compile(functions[kind]);
+              else told.errors.push({ function: kind, error: "compilation_error", reason: mistaken[0], line: mistaken[1] });
+            }
+            if (told.errors.length > 0) return;
+            for (const [doc, old] of samples) {
+              if (told.rows.length >= 10000) break;
+              told.tried++;
+              const id = doc._id;
+              try {
+                const given = parse(context);
+                if (ready.map) {
+                  rows = [];
+                  (0, ready.map)(deepFreeze(doc));
+                  told.rows.push(...parse(stringify(rows.map(function (row) { return [id, ...row]; }))));
+                } else if (ready.filter) {
+                  const passes = Boolean(apply(ready.filter, design, [doc, given.request]));
+                  told.results.push({ id, passes });
+                } else {
+                  const refusal = refused(ready.validate_doc_update, [doc, old, given.user, given.security]);
+                  told.results.push({ id, refusal });
+                }
+              } catch (error) {
+                if (isMemory(error)) throw error;
+                told.errors.push(failure(error, { id }));
+              }
+            }
+            if (!ready.reduce || told.rows.length === 0) return;
+            try {
+              const keys = told.rows.map(function (row) { return [row[1], row[0]]; });
+              told.reduced = [ready.reduce(keys, told.rows.map(function (row) { return row[2]; }), false)];
+              stringify(told.reduced);
+            } catch (error) {
+              if (isMemory(error)) throw error;
+              delete told.reduced;
+              told.errors.push(failure(error, { function: "reduce" }));
+            }
+          }
+
+          // What a validation function throws to refuse, in an array; null if it refuses nothing.
+          function refused(rule, given) {
+            try {
+              apply(rule, design, given);
+              return null;
+            } catch (error) {
+              if (error !== null && typeof error === "object" && error.name && error.stack) throw error;
+              if (Array.isArray(error)) throw error;
+              return [error];
+            }
           }
 
           return {
@@ -195,16 +274,8 @@ enum ScriptPrelude {
             }),
             syntax: guarded(function (json) {
               const [type, source] = parse(json);
-              const text = type === "module" ? "(function (module, exports, require) { " + source + "\n })"
-                : "(" + source.replace(/[;\s]+$/, "") + "\n)";
-              const line = Math.min(mistakenLine(text), source.split("\n").length);
-              try {
-                if (type === "module") evaluate(text); else compile(source);
-                return "1";
-              } catch (error) {
-                if (line > 0) { try { evaluate(text); } catch (plain) { return stringify([spelled(plain), line]); } }
-                return stringify([line > 0 ? spelled(error) : "this is no function", line > 0 ? line : 1]);
-              }
+              const mistaken = mistake(type, source);
+              return mistaken === null ? "1" : stringify(mistaken);
             }),
             map: guarded(function (json) {
               if (maps === null) maps = design.maps.map(compile);
@@ -248,17 +319,19 @@ enum ScriptPrelude {
               }
               return line;
             }),
+            // Functions that are not stored, on samples; what they throw and log is a part of the answer.
+            trial: guarded(function (functions, context, samples) {
+              const told = { rows: [], results: [], errors: [], log: [], tried: 0 };
+              kept = told.log;
+              try { attempt(parse(functions), context, parse(samples), told); } finally { rows = null; kept = null; }
+              return stringify(told);
+            }),
             // A function may change what it is given, so each call gets all of it anew.
             validate: guarded(function (who, json) {
-              try {
-                const documents = parse(json), user = parse(who);
-                apply(functionAt(["validate_doc_update"]), design, [documents[0], documents[1], user[0], user[1]]);
-                return "1";
-              } catch (error) {
-                if (error !== null && typeof error === "object" && error.name && error.stack) throw error;
-                if (Array.isArray(error)) throw error;
-                return text(stringify(error));
-              }
+              const documents = parse(json), user = parse(who);
+              const refusal = refused(
+                functionAt(["validate_doc_update"]), [documents[0], documents[1], user[0], user[1]]);
+              return refusal === null ? "1" : text(stringify(refusal[0]));
             }),
             filter: guarded(function (name, request, json) {
               if (request !== lastRequest) { asked = parse(request); lastRequest = request; }

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The header `Range`, as CouchDB reads it.
 enum ByteRanges {
     /// The requested ranges of a content; `nil` for all of it.

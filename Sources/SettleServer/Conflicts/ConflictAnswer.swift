@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A conflict as `GET /{db}/_conflicts/{docid}` tells it.
 struct ConflictAnswer {
@@ -25,7 +26,7 @@ struct ConflictAnswer {
     /// What changes with the leaves and with nothing else.
     var tag: String {
         let leaves = record.tree.leaves.map(\.revision.description).joined(separator: ",")
-        return HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12).map { String($0, radix: 16) }.joined()
+        return Hexadecimal.encode(HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12))
     }
 
     /// The answer, with or without contents, and with the tree in a form or without it.

@@ -8,6 +8,9 @@ struct ConflictPages {
     var kinds = ConflictKind.allCases
     var range = DocumentRange()
 
+    /// How many documents one request takes at most.
+    static let mostKeys = 1000
+
     /// The name of a kind in requests.
     static let kinds: [String: [ConflictKind]] = [
         "branches": [.branches], "deletions": [.deletion], "all": ConflictKind.allCases,
@@ -41,8 +44,18 @@ struct ConflictPages {
     }
 
     /// How many there are in the whole database.
-    func total() throws -> Int {
-        let info = try database.info()
-        return (kinds.contains(.branches) ? info.conflicts : 0) + (kinds.contains(.deletion) ? info.contested : 0)
+    func total() throws -> Int { try database.conflictCount(Set(kinds)) }
+
+    /// The ids of a request's `keys`.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    static func ids(_ keys: JSONValue) throws -> [DocumentID] {
+        guard let list = keys.array, list.count <= mostKeys else {
+            throw HTTPError.badRequest("`keys` must be an array of at most \(mostKeys) ids.")
+        }
+        return try list.map { key in
+            guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }
+            return DocumentID(unchecked: text)
+        }
     }
 }

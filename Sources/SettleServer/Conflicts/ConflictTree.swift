@@ -9,14 +9,14 @@ struct ConflictTree {
     let database: Database
     let record: DocumentRecord
 
-    /// How much of a tree is told.
+    /// How much of a tree the answer has.
     enum Form: String {
         case folded, full
     }
 
     /// A tree with more rows is folded though all of it was asked for.
     private static let mostRows = 2000
-    /// A chain of fewer revisions is told as it is.
+    /// A chain of fewer revisions is not folded.
     private static let shortest = 3
 
     /// The rows in the order of revisions, a parent before its children.

@@ -19,8 +19,8 @@ struct PlannedSettlement {
     /// How often it is tried while others write the same document.
     private static let attempts = 24
 
-    /// A write that a validation function refuses.
-    struct Refusal {
+    /// A write that a validation function refuses, or that is too large.
+    struct Refusal: Error {
         let revision: RevisionID
         let error: HTTPError
     }
@@ -38,11 +38,12 @@ struct PlannedSettlement {
 
     /// Settles the conflict.
     ///
-    /// - Throws: ``HTTPError`` with the status of the first refusal; ``Changed``; ``DatabaseError``.
+    /// - Throws: The first ``Refusal``; ``Changed``; ``DatabaseError``.
     func settle() throws -> Settlement {
         var settlement = Settlement(id, .nothing)
         var attempts = 0
-        while let preview = try preview() {
+        // Once racing answers are settled on the way, the leaves are those of this call.
+        while let preview = try preview(isFirst: settlement.written.isEmpty) {
             attempts += 1
             guard attempts <= Self.attempts else {
                 throw DatabaseError(.conflict, "\"\(id)\" is written by others all the time")
@@ -52,10 +53,7 @@ struct PlannedSettlement {
                 break
             }
             let scripts = try ValidationScripts(context)
-            if let refusal = try refusals(of: preview, scripts).first {
-                throw HTTPError(
-                    refusal.error.status, refusal.error.error, "\(refusal.error.reason) (\(refusal.revision))")
-            }
+            if let refusal = try refusals(of: preview, scripts).first { throw refusal }
             do {
                 let check = WriteCheck(designEpoch: scripts.age, question: nil)
                 guard try database.carryOut(preview, by: policy, asking: check) else { continue }
@@ -63,24 +61,45 @@ struct PlannedSettlement {
             settlement.add(preview, by: policy)
             settlement.wrote(preview.plan)
             context.metrics.wroteDocuments(preview.plan.writes.count)
-            // Racing answers are settled on the way to the decision.
             if preview.decision != nil { break }
         }
+        note(settlement)
         return settlement
     }
 
-    private func preview() throws -> SettlementPreview? {
-        if let seen {
-            let leaves = try database.conflict(of: id)?.revisions ?? []
+    /// Says in the log who has settled what.
+    private func note(_ settlement: Settlement) {
+        guard let survivor = settlement.survivor, !settlement.written.isEmpty else { return }
+        context.options.log?.notice(
+            "settle",
+            [
+                "database": context.parameter("db"), "document": id.string, "user": context.user.name ?? "",
+                "survivor": survivor.description,
+            ])
+    }
+
+    private func preview(isFirst: Bool = true) throws -> SettlementPreview? {
+        if isFirst, let seen {
+            let leaves = try database.conflict(of: id)?.revisions ?? liveLeaves()
             guard Set(leaves) == seen else { throw Changed(leaves: leaves) }
         }
         return try database.preview(id, using: policy)
     }
 
-    /// What the functions refuse; each is asked about a write on the leaf that it is written on.
+    /// The leaves of a document that is in no conflict.
+    private func liveLeaves() throws -> [RevisionID] {
+        try database.tree(of: id)?.leaves.filter { !$0.isDeleted }.map(\.revision) ?? []
+    }
+
+    /// What is too large for a document, or refused by the functions; each is asked about a write on the leaf that it is
+    /// written on.
     private func refusals(of preview: SettlementPreview, _ scripts: ValidationScripts) throws -> [Refusal] {
-        guard !scripts.isEmpty, !id.isDesign else { return [] }
         let writes = preview.plan.writes
+        let large = writes.filter { $0.body.utf8.count > context.largestDocument }
+        guard large.isEmpty else {
+            return large.map { Refusal(revision: $0.revision, error: .documentTooLarge(id.string)) }
+        }
+        guard !scripts.isEmpty, !id.isDesign else { return [] }
         let lookup = DocumentLookup(source: database)
         var options = DocumentOptions()
         options.hasRevisions = true

@@ -20,7 +20,7 @@ struct RehearsalAnswer {
         return [
             "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
             "outcome": isLeft ? "left" : "settled", "rev": SettlementJSON.revision(preview.plan.survivor),
-            "policy": .string(request.name),
+            "policy": .string(request.policy.name),
             "decision": preview.decision.map { decision in
                 SettlementJSON.decision(decision) { field in
                     var row = SettlementJSON.member(field, source: "rev")

@@ -1,15 +1,16 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// How a request wants conflicts to be settled: exactly one of `policy`, `keep`, `delete` and `doc`.
 ///
 ///     {"policy": {"name": "threeWayMerge", "rules": {"/count": "sum"}, "on_clash": "winner"},
 ///      "picks": {"/name": {"rev": "2-0b…"}}, "leaves": ["2-b0…", "2-aa…"], "dry_run": true}
 struct SettleRequest {
-    /// What decides.
+    /// What decides, by the name of the policy or of the way.
     let policy: ConflictPolicy
-    /// The policy's name, or that of the way.
-    let name: String
+    /// Whether the result may have content that no leaf has.
+    let isInvented: Bool
     /// The members that were picked.
     let picked: Set<String>
     /// The leaves that somebody has seen; `nil` if the request does not name them.
@@ -17,6 +18,8 @@ struct SettleRequest {
     /// Whether nothing is written.
     let isDryRun: Bool
 
+    /// How many rules and how many picks a request may have.
+    private static let mostRules = 1000
     private static let ways = ["policy", "keep", "delete", "doc"]
 
     /// Reads a request about one document.
@@ -38,23 +41,21 @@ struct SettleRequest {
         guard leaves != nil || way == "policy" && picks.isEmpty || isDryRun else {
             throw HTTPError.badRequest("`leaves` must name the revisions that the decision is about.")
         }
+        isInvented = way == "doc" || picks.contains { if case .value = $0.choice { true } else { false } }
+        var policy: ConflictPolicy
         switch way {
         case "keep":
             let kept = try Self.revision(value)
-            name = "keep"
             policy = .custom("keep", deletions: true) { _ in .keep(kept) }
-        case "delete":
-            name = "delete"
-            policy = .custom("delete", deletions: true) { _ in .delete }
+        case "delete": policy = .custom("delete", deletions: true) { _ in .delete }
         case "doc":
             let (body, attachments) = try Self.document(value, of)
-            name = "doc"
             policy = .custom("doc", deletions: true) { _ in .merged(body, attachments: attachments) }
-        default:
-            let chosen = try Self.policy(value, deciding: picks.map(\.path))
-            name = chosen.name
-            policy = chosen.laying(picks)
+        default: policy = try Self.policy(value, deciding: picks.map(\.path)).laying(picks)
         }
+        // A person has decided about all the leaves, racing answers among them.
+        if way != "policy" || !picks.isEmpty { policy.endsRaces = false }
+        self.policy = policy
     }
 
     /// Reads the policy of a request about many documents.
@@ -73,7 +74,9 @@ struct SettleRequest {
         var rules = MergeRules()
         if let value = members["on_clash"] { rules.onClash = try rule(value) }
         if let value = members["rules"] {
-            guard let object = value.object else { throw HTTPError.badRequest("`rules` must be an object.") }
+            guard let object = value.object, object.count <= mostRules else {
+                throw HTTPError.badRequest("`rules` must be an object of at most \(mostRules) members.")
+            }
             for member in object { rules[member.name] = try rule(member.value) }
         }
         for path in picked { rules[path] = .winner }
@@ -98,8 +101,10 @@ struct SettleRequest {
     }
 
     private static func unknown(_ what: String, _ value: JSONValue, _ names: [String]) -> HTTPError {
-        HTTPError.badRequest(
-            "There is no \(what) \(value.string ?? value.description); there are \(names.joined(separator: ", ")).")
+        let given = value.string ?? value.description
+        let nearest = NearestWord.find(given, in: names).map { " Did you mean \($0)?" } ?? ""
+        return HTTPError.badRequest(
+            "There is no \(what) \(given); there are \(names.joined(separator: ", ")).\(nearest)")
     }
 
     private static func revision(_ value: JSONValue) throws -> RevisionID {
@@ -113,7 +118,9 @@ struct SettleRequest {
     }
 
     private static func picks(_ value: JSONValue) throws -> [MemberPick] {
-        guard let object = value.object else { throw HTTPError.badRequest("`picks` must be an object.") }
+        guard let object = value.object, object.count <= mostRules else {
+            throw HTTPError.badRequest("`picks` must be an object of at most \(mostRules) members.")
+        }
         return try object.map { member in
             guard member.name.hasPrefix("/") else {
                 throw HTTPError.badRequest("\"\(member.name)\" is no JSON pointer of a member.")

@@ -16,8 +16,7 @@ struct SettledPage {
 
     /// Adds a rehearsal; `nil` for a document that is in no conflict any more.
     mutating func add(
-        _ rehearsal: (preview: SettlementPreview, refusals: [PlannedSettlement.Refusal])?, _ id: DocumentID,
-        _ policy: ConflictPolicy
+        _ rehearsal: (preview: SettlementPreview, refusals: [PlannedSettlement.Refusal])?, _ id: DocumentID
     ) {
         guard let (preview, refusals) = rehearsal else { return add(id, .nothing, nil, 0, nil) }
         if let refusal = refusals.first { return add(refusal.error, id) }
@@ -49,7 +48,7 @@ struct SettledPage {
         ])
     }
 
-    /// The answer; the next call begins at the document that is given, and at the end there is none.
+    /// The answer. The caller goes on at the next document; after the last page there is none.
     func json(next: DocumentID?) -> JSONValue {
         func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
         return [

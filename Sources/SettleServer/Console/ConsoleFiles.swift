@@ -14,13 +14,28 @@ struct ConsoleFiles: Sendable {
         let compressed: [UInt8]?
         let type: String
 
-        init(_ name: String, _ bytes: [UInt8]) {
-            self.bytes = bytes
+        init(_ name: String, _ source: [UInt8]) {
+            bytes = name.hasSuffix(".js") ? Self.withoutComments(source) : source
             type = Self.types[String(name.split(separator: ".").last ?? "")] ?? "application/octet-stream"
             var packed: [UInt8] = []
             let gzip = try? Gzip(.compress)
             try? bytes.withUnsafeBytes { try gzip?.process($0, isLast: true) { packed += Array($0) } }
             compressed = packed.isEmpty || packed.count >= bytes.count ? nil : packed
+        }
+
+        /// A module without the comments that fill whole lines, which are for who reads the sources. Its lines keep their
+        /// numbers.
+        private static func withoutComments(_ source: [UInt8]) -> [UInt8] {
+            var isComment = false
+            let lines = source.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+                let text = line.drop { $0 == UInt8(ascii: " ") }
+                guard isComment || text.starts(with: Array("/**".utf8)) || text.starts(with: Array("//".utf8)) else {
+                    return line
+                }
+                isComment = !text.starts(with: Array("//".utf8)) && !text.reversed().starts(with: Array("/*".utf8))
+                return []
+            }
+            return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
         }
 
         private static let types = [
@@ -35,8 +50,14 @@ struct ConsoleFiles: Sendable {
     let index: File
     private let files: [String: File]
 
-    /// The embedded files.
+    /// The embedded files; in a debug build those of a folder, if ``ConsoleFolder`` has one.
     init() {
+        #if DEBUG
+        if let files = ConsoleFolder.files() {
+            self.init(files)
+            return
+        }
+        #endif
         var all: [(name: String, bytes: [UInt8])] = []
         for place in 0..<settle_console_count() {
             let file = settle_console_at(place).pointee

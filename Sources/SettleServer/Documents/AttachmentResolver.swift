@@ -43,6 +43,7 @@ struct AttachmentResolver {
         return try document.attachments.map { attachment in
             try WireAttachment.check(name: attachment.name)
             switch attachment.content {
+            case .stored(let content): return content
             case .inline(let bytes):
                 return try taken(bytes, attachment)
             case .follows:
@@ -50,7 +51,7 @@ struct AttachmentResolver {
                     throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
                 }
                 return content
-            case .stub(let revpos):
+            case .stub(let revpos, _):
                 let before = try known ?? earlier() ?? []
                 known = before
                 let same = before.first { $0.name.utf8.elementsEqual(attachment.name.utf8) }

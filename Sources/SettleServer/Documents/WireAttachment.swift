@@ -6,16 +6,24 @@ struct WireAttachment: Sendable {
     enum Content: Sendable {
         /// In the JSON itself.
         case inline([UInt8])
-        /// In the parent revision, with the given revpos if any.
-        case stub(revpos: JSONValue?)
+        /// In the parent revision, with the given revpos and digest if any.
+        case stub(revpos: JSONValue?, digest: String?)
         /// In a later part of the request.
         case follows(length: Int64?, encoding: DocumentAttachment.Encoding?, encodedLength: Int64?)
+        /// In the database already.
+        case stored(DocumentAttachment)
     }
 
     let name: String
     let contentType: String
     let revpos: UInt64
     let content: Content
+
+    /// An attachment whose content the database has.
+    init(_ attachment: DocumentAttachment) {
+        (name, contentType, revpos) = (attachment.name, attachment.contentType, attachment.revpos)
+        content = .stored(attachment)
+    }
 
     /// Reads a member.
     ///
@@ -28,7 +36,7 @@ struct WireAttachment: Sendable {
         if value["stub"] == true {
             // A wrong revpos is that of another stub.
             revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
-            content = .stub(revpos: value["revpos"])
+            content = .stub(revpos: value["revpos"], digest: value["digest"]?.string)
             return
         }
         revpos = try Self.number("revpos", of: name, in: value).map(UInt64.init) ?? 0

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// One attachment of a document.
 enum AttachmentEndpoints {

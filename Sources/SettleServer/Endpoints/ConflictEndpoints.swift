@@ -3,8 +3,6 @@ internal import SettleDatabase
 
 /// The conflicts of a database and of a document: an extension of ours.
 enum ConflictEndpoints {
-    private static let mostRows = 1000
-
     /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids.
     static let list: Endpoint = .work { context in
         let query = context.query
@@ -22,19 +20,12 @@ enum ConflictEndpoints {
         try context.requireContentType()
         let members = try context.jsonObject()
         guard let keys = members["keys"] else { return try page(context) { members[$0] } }
-        guard let list = keys.array, list.count <= mostRows else {
-            throw HTTPError.badRequest("`keys` must be an array of at most \(mostRows) ids.")
-        }
         let database = try context.database()
-        let differs = try isTrue(members["differs"])
-        return .json([
-            "rows": .array(
-                try list.map { key in
-                    guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }
-                    let id = DocumentID(unchecked: text)
-                    return try row(id, database, differs) ?? ["key": .string(text), "error": "not_found"]
-                })
-        ])
+        let differs = isTrue(members["differs"])
+        let rows = try ConflictPages.ids(keys).map { id in
+            try row(id, database, differs) ?? ["key": .string(id.string), "error": "not_found"]
+        }
+        return try answer(rows, ConflictPages(database: database))
     }
 
     /// `GET /{db}/_conflicts/{docid}`: everything there is to be seen of one.
@@ -56,28 +47,39 @@ enum ConflictEndpoints {
         let database = try context.database()
         var pages = ConflictPages(database: database)
         try pages.take(value)
-        let limit = try limit(value("limit"), most: mostRows)
+        let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"))
-        return .json([
-            "total_rows": .number(JSONNumber(try pages.total())), "offset": .null,
-            "rows": .array(try pages.first(limit).compactMap { try row($0.id, database, differs) }),
+        return try answer(pages.first(limit).compactMap { try row($0.id, database, differs) }, pages)
+    }
+
+    private static func answer(_ rows: [JSONValue], _ pages: ConflictPages) throws -> HTTPResponse {
+        .json([
+            "total_rows": .number(JSONNumber(try pages.total())), "offset": .null, "rows": .array(rows),
         ])
     }
 
     /// How many documents one call takes; 100 unless given.
-    static func limit(_ value: JSONValue?, most: Int) throws -> Int {
-        guard let value else { return min(100, most) }
+    static func limit(_ value: JSONValue?) throws -> Int {
+        guard let value else { return 100 }
         guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
             throw HTTPError.queryParse("`limit` must be a number from 0 on.")
         }
-        return min(limit, most)
+        return min(limit, ConflictPages.mostKeys)
     }
 
-    private static func isTrue(_ value: JSONValue?) throws -> Bool { value == true || value?.string == "true" }
+    private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
 
-    /// A row of a list; `nil` if the document is in no conflict (any more).
+    /// A row of a list; `nil` if the document is in no conflict (any more). A document that can't be read has its error in the row.
     private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
-        guard let conflict = try database.conflict(of: id) else { return nil }
+        let found: Conflict?
+        do { found = try database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
+            let error = HTTPError(error)
+            return [
+                "id": .string(id.string), "key": .string(id.string), "error": .string(error.error),
+                "reason": .string(error.reason),
+            ]
+        }
+        guard let conflict = found else { return nil }
         var value: JSONValue = [
             "rev": SettlementJSON.revision(conflict.winner.revision),
             "conflicts": .array(conflict.leaves.dropFirst().map { SettlementJSON.revision($0.revision) }),

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The console: pages that show the server in a browser. They have no rights of their own, so anyone may have the files.
 enum ConsoleEndpoints {

@@ -7,20 +7,29 @@ enum JournalEndpoints {
     static let read: Endpoint = .work { context in
         let journal = try journal(context)
         let limit = try count(context.query["limit"], "limit") ?? 100
-        let history: [JournalEntry]
-        if let id = context.query["id"] {
-            history = try journal.history(of: DocumentID(unchecked: id)).suffix(limit)
-        } else if let after = try count(context.query["after"], "after") {
-            history = try journal.history(after: Int64(after), limit: limit)
-        } else {
-            history = try journal.newest(limit)
-        }
+        let after = try count(context.query["after"], "after").map(Int64.init)
         let id = context.query["id"].map { DocumentID(unchecked: $0) }
-        let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
+        let history: [JournalEntry]
+        switch (id, after) {
+        case (let id?, let after?):
+            history = Array(try journal.history(of: id).filter { $0.number > after }.prefix(limit))
+        case (let id?, nil): history = try journal.history(of: id).suffix(limit)
+        case (nil, let after?): history = try journal.history(after: after, limit: limit)
+        case (nil, nil): history = try journal.newest(limit)
+        }
+        let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending(limit: limit)
         return .json([
             "count": .number(JSONNumber(journal.count)), "history": .array(history.map(JournalJSON.entry)),
-            "pending": .array(pending.prefix(limit).map(JournalJSON.change)),
+            "pending": .array(pending.map(JournalJSON.change)),
         ])
+    }
+
+    /// `PUT /{db}/_journal`: `true` keeps a journal from now on, `false` stops that and deletes it.
+    static let set: Endpoint = .work { context in
+        try context.requireContentType()
+        guard let isOn = try context.json().bool else { throw HTTPError.badRequest("The body must be true or false.") }
+        try context.database().setJournal(isOn)
+        return .ok()
     }
 
     /// `POST /{db}/_journal/_undo`: undoes all operations on a document (`id`) or the newest ones (`count`), as `settle undo`.
@@ -47,7 +56,7 @@ enum JournalEndpoints {
     private static func journal(_ context: RequestContext) throws -> Journal {
         guard let journal = try context.database().journal else {
             throw HTTPError(
-                412, "precondition_failed", "The database keeps no journal; `settle log --on` makes it keep one.")
+                412, "precondition_failed", "The database keeps no journal; `PUT` with `true` makes it keep one.")
         }
         return journal
     }

@@ -13,7 +13,8 @@ enum MonitoringEndpoints {
 
     /// `GET /_node/{node}/_prometheus`
     static let prometheus: Endpoint = .work(\.replications) { replications, context in
-        let text = try metrics(replications, context).map(\.text).joined()
+        let times = context.metrics.times
+        let text = try metrics(replications, context).map(\.text).joined() + times.lately.text(times.total)
         return HTTPResponse(
             status: 200, headers: ["Content-Type": "text/plain; version=2.0", "Cache-Control": "no-cache"],
             body: .bytes(Array(text.utf8)))
@@ -21,7 +22,8 @@ enum MonitoringEndpoints {
 
     /// `GET /_node/{node}/_stats`
     static let statistics: Endpoint = .work(\.replications) { replications, context in
-        var found = JSONValue.object(try tree(metrics(replications, context).flatMap(\.statistics)))
+        var found = JSONValue.object(
+            tree(try metrics(replications, context).flatMap(\.statistics) + [context.metrics.times.lately.statistics]))
         for name in context.parameter("what").split(separator: "/") {
             guard let inner = found.object?[String(name)] else { throw HTTPError.notFound("missing") }
             found = inner

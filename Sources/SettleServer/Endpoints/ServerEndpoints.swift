@@ -67,10 +67,9 @@ enum ServerEndpoints {
                         let database = try context.databases.open(name)
                         var info = try DatabaseInfo.json(of: database, name, context.compactions)
                         if hasConflicts {
-                            let counts = try database.info()
                             info["conflicts"] = [
-                                "branches": .number(JSONNumber(counts.conflicts)),
-                                "deletions": .number(JSONNumber(counts.contested)),
+                                "branches": .number(JSONNumber(try database.conflictCount([.branches]))),
+                                "deletions": .number(JSONNumber(try database.conflictCount([.deletion]))),
                             ]
                         }
                         return ["key": .string(name), "info": info]

@@ -4,7 +4,6 @@ internal import SettleReplication
 
 /// Settling conflicts at the server, by the revisions that any other copy would write: an extension of ours.
 enum SettleEndpoints {
-    private static let mostDocuments = 1000
     /// How long one call goes on.
     private static let patience: Duration = .seconds(2)
 
@@ -12,14 +11,11 @@ enum SettleEndpoints {
     static let one: Endpoint = .work { context in
         try context.requireContentType()
         let (database, id) = (try context.database(), DocumentID(unchecked: context.parameter("id")))
-        try checkRights(context, id)
+        try checkRights(context)
+        try WriteGuard(context).check(id)
         let leaves = try database.conflict(of: id)?.leaves ?? []
         let request = try SettleRequest(try context.jsonObject(), about: id, leaves: leaves)
-        // Documents of the system are prepared when they are written, such as passwords hashed; here they are taken from leaves only.
-        guard !isOfSystem(context) || request.name != "doc" && request.picked.isEmpty else {
-            throw HTTPError.forbidden(
-                "In this database a conflict is settled by what its leaves have: use `policy`, `keep` or `delete`.")
-        }
+        try check(request, id, context)
         guard try database.record(of: id) != nil else { throw HTTPError.missing }
         var planned = PlannedSettlement(context: context, database: database, id: id, policy: request.policy)
         planned.seen = request.leaves
@@ -43,9 +39,13 @@ enum SettleEndpoints {
                     "error": "conflict", "reason": "The leaves have changed.",
                     "leaves": .array(changed.leaves.map { .string($0.description) }),
                 ], status: 409)
-        } catch let error as DatabaseError where error.code == .resolverFailed {
-            throw error.cause.map { HTTPError($0) } ?? HTTPError(error)
-        }
+        } catch let refusal as PlannedSettlement.Refusal {
+            return .json(
+                [
+                    "error": .string(refusal.error.error), "reason": .string(refusal.error.reason),
+                    "rev": .string(refusal.revision.description),
+                ], status: refusal.error.status)
+        } catch { throw failure(error) }
     }
 
     /// `POST /{db}/_settle`: a page of conflicts by a policy, each in its own transaction.
@@ -57,34 +57,41 @@ enum SettleEndpoints {
         let policy = try SettleRequest.policy(given)
         let isDryRun = try SettleRequest.flag(members, "dry_run")
         let database = try context.database()
-        try checkRights(context, DocumentID(unchecked: ""))
-        let limit = try ConflictEndpoints.limit(members["limit"], most: mostDocuments)
+        try checkRights(context)
+        let writeGuard = try WriteGuard(context)
+        let limit = try ConflictEndpoints.limit(members["limit"])
         var pages = ConflictPages(database: database)
         try pages.take { members[$0] }
-        var ids = try members["keys"].map(keys) ?? pages.first(limit + 1).map(\.id)
-        let next = ids.count > limit ? ids[limit] : nil
-        ids = Array(ids.prefix(limit))
+        let ids: [DocumentID]
+        if let keys = try members["keys"].map(ConflictPages.ids) {
+            // The next call has the same keys, and goes on at the one that this call names.
+            ids = Array(keys[(pages.range.from.flatMap(keys.firstIndex) ?? 0)...].prefix(limit + 1))
+        } else {
+            ids = try pages.first(limit + 1).map(\.id)
+        }
         var page = SettledPage()
         let end = ContinuousClock.now + patience
         for (place, id) in ids.enumerated() {
-            if place > 0, ContinuousClock.now >= end {
-                return .json(page.json(next: id))
-            }
+            // At least one, so that the caller comes on.
+            if place == limit || place > 0 && ContinuousClock.now >= end { return .json(page.json(next: id)) }
             let planned = PlannedSettlement(context: context, database: database, id: id, policy: policy)
             do {
-                try checkRights(context, id)
+                try writeGuard.check(id)
                 if isDryRun {
-                    page.add(try planned.rehearse(), id, policy)
+                    page.add(try planned.rehearse(), id)
                 } else {
                     page.add(try planned.settle())
                 }
             } catch let error as DatabaseError where !error.code.isOfOneDocument {
                 throw error
+            } catch let refusal as PlannedSettlement.Refusal {
+                page.add(refusal.error, id)
             } catch { page.add(failure(error), id) }
         }
-        return .json(page.json(next: next))
+        return .json(page.json(next: nil))
     }
 
+    /// What a policy has thrown, such as that a pick names no leaf.
     private static func failure(_ error: any Error) -> HTTPError {
         guard let error = error as? DatabaseError, error.code == .resolverFailed, let cause = error.cause else {
             return HTTPError(error)
@@ -92,26 +99,20 @@ enum SettleEndpoints {
         return HTTPError(cause)
     }
 
-    private static func keys(_ value: JSONValue) throws -> [DocumentID] {
-        guard let list = value.array, list.count <= mostDocuments else {
-            throw HTTPError.badRequest("`keys` must be an array of at most \(mostDocuments) ids.")
-        }
-        return try list.map { key in
-            guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }
-            return DocumentID(unchecked: text)
-        }
-    }
-
     private static func isOfSystem(_ context: RequestContext) -> Bool {
         context.parameter("db").hasPrefix("_") || ReplicatorDocuments.isReplicator(context.parameter("db"))
     }
 
-    /// Checks that the user may write a document; in databases of the system, whose documents have rules of their own, only
-    /// the server's administrators settle.
-    private static func checkRights(_ context: RequestContext, _ id: DocumentID) throws {
-        if isOfSystem(context), !context.user.isServerAdmin {
-            throw HTTPError.notAdmin(context.user)
-        }
-        try WriteGuard(context).check(id)
+    /// In databases of the system, whose documents have rules of their own, only the server's administrators settle.
+    private static func checkRights(_ context: RequestContext) throws {
+        if isOfSystem(context), !context.user.isServerAdmin { throw HTTPError.notAdmin(context.user) }
+    }
+
+    /// Some documents are prepared or checked when they are written: those of the system, such as passwords that are hashed, and
+    /// design documents. They are settled by what their leaves have.
+    private static func check(_ request: SettleRequest, _ id: DocumentID, _ context: RequestContext) throws {
+        guard request.isInvented && (id.isDesign || isOfSystem(context)) else { return }
+        throw HTTPError.forbidden(
+            "This document is settled by what its leaves have: use `policy`, `keep`, `delete` or picks of leaves.")
     }
 }

@@ -1,9 +1,11 @@
 internal import SettleCore
 internal import SettleDatabase
-internal import SettleScripting
 
 /// Functions tried on samples, before they are stored: an extension of ours.
 enum TryEndpoints {
+    /// How long a search for samples may take.
+    private static let patience = Duration.seconds(2)
+
     /// `POST /{db}/_try`
     ///
     /// `{"functions":"stored"}` asks the rules in force about documents of one's own; other functions are for administrators of
@@ -11,49 +13,34 @@ enum TryEndpoints {
     static let attempt: Endpoint = .work { context in
         try context.requireContentType()
         let members = try context.jsonObject()
-        try members.requireMembers(among: ["functions", "docs", "user"])
+        try members.requireMembers(among: ["functions", "docs", "user", "modules", "query"])
         guard let scripts = context.scripts else { throw HTTPError.notImplemented("this server runs no scripts") }
-        let trial = Trial(context: context, database: try context.database(), scripts: scripts)
         let begin = ContinuousClock.now
-        func told(_ samples: [Trial.Sample], _ others: [(String, JSONValue)]) -> HTTPResponse {
-            let spent = (ContinuousClock.now - begin) / .milliseconds(1)
-            return .json(
-                .object(
-                    JSONObject(
-                        others + [
-                            ("docs", .number(JSONNumber(samples.count))),
-                            ("milliseconds", .number(JSONNumber(Int(spent)))),
-                        ])))
+        let database = try context.database()
+        func samples() throws -> [TrialSamples.Sample] {
+            try TrialSamples(database: database).named(members["docs"], until: begin + patience)
         }
+        var told: [(String, JSONValue)]
         if members["functions"] == "stored" {
-            let samples = try trial.samples(members["docs"])
-            return told(samples, [("results", try trial.validate(samples, by: nil, as: nil))])
+            let samples = try samples()
+            told = [("results", try stored(context, samples)), ("docs", .number(JSONNumber(samples.count)))]
+        } else {
+            let request = try Trial.Request(members)
+            let security = try context.databases.security(of: context.parameter("db"))
+            guard security.isAdmin(context.user) else { throw HTTPError.notAdmin(context.user) }
+            told = try Trial(context: context, database: database, scripts: scripts).run(request, on: samples())
         }
-        guard let functions = members["functions"]?.object else {
-            throw HTTPError.badRequest("`functions` must be \"stored\" or an object.")
-        }
-        try functions.requireMembers(among: ["map", "reduce", "validate_doc_update"])
-        let security = try context.databases.security(of: context.parameter("db"))
-        guard security.isAdmin(context.user) else { throw HTTPError.notAdmin(context.user) }
-        let samples = try trial.samples(members["docs"])
-        let texts = functions.compactMap { member in
-            member.value.string.flatMap { $0.hasPrefix("_") ? nil : (kind: member.name, text: $0) }
-        }
-        let problems = try trial.problems(texts)
-        guard problems.isEmpty else { return told(samples, [("rows", []), ("errors", .array(problems))]) }
-        do {
-            if let rule = functions["validate_doc_update"]?.string {
-                return told(samples, [("results", try trial.validate(samples, by: rule, as: members["user"]))])
-            }
-            guard let map = functions["map"]?.string else {
-                throw HTTPError.badRequest("`functions` has no `map` and no `validate_doc_update`.")
-            }
-            let (rows, reduced) = try trial.map(samples, by: map, reduce: functions["reduce"]?.string)
-            let sum = reduced.map { [("reduced", JSONValue.array([["key": .null, "value": $0]]))] } ?? []
-            return told(samples, [("rows", rows)] + sum + [("errors", [])])
-        } catch let error as ScriptError {
-            let failure: JSONValue = ["error": .string(error.name), "reason": .string(error.reason)]
-            return told(samples, [("rows", []), ("errors", [failure])])
-        }
+        let spent = (ContinuousClock.now - begin) / .milliseconds(1)
+        return .json(.object(JSONObject(told + [("milliseconds", .number(JSONNumber(Int(spent))))])))
+    }
+
+    /// What the rules in force say of documents that the user of the request would write.
+    private static func stored(_ context: RequestContext, _ samples: [TrialSamples.Sample]) throws -> JSONValue {
+        let questions = samples.map { ValidationScripts.Question(new: $0.text, old: $0.old) }
+        let refusals = try ValidationScripts(context).refusals(of: questions)
+        return .array(
+            zip(samples, refusals).map { sample, refusal in
+                Trial.verdict(.string(sample.id), refusal)
+            })
     }
 }

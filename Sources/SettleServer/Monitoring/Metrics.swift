@@ -11,6 +11,7 @@ final class Metrics: Sendable {
         var documentsRead = 0
         var documentsWritten = 0
         var openFeeds = 0
+        var times = RequestTimes()
         var connections: (@Sendable () -> Int)?
     }
 
@@ -20,12 +21,13 @@ final class Metrics: Sendable {
     /// Methods with counters of their own; a client may invent others.
     private static let methods: Set = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
 
-    /// A request was answered, or its answer was started.
-    func answered(_ method: String, status: Int) {
+    /// A request that began then was answered, or its answer was started.
+    func answered(_ method: String, status: Int, since start: ContinuousClock.Instant) {
         let method = Self.methods.contains(method) ? method : "other"
         state.withLock { state in
             state.methods[method, default: 0] += 1
             state.statuses[status, default: 0] += 1
+            state.times.add(since: start)
         }
     }
 
@@ -44,7 +46,12 @@ final class Metrics: Sendable {
     /// Sets the source of the number of connections.
     func setConnections(_ count: @escaping @Sendable () -> Int) { state.withLock { $0.connections = count } }
 
-    /// All metrics, with their current numbers.
+    /// How long requests took lately, and all of them together.
+    var times: (lately: RequestTimes.Summary, total: (count: Int, seconds: Double)) {
+        state.withLock { ($0.times.summary(), $0.times.total) }
+    }
+
+    /// All other metrics, with their current numbers.
     func all(openDatabases: Int) -> [Metric] {
         let state = state.withLock { $0 }
         let uptime = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Splits a body into its parts as it arrives.
 ///
 ///     --boundary CRLF header CRLF CRLF content CRLF --boundary CRLF … --boundary--
@@ -32,7 +34,7 @@ struct MultipartReader {
             return nil
         }
         while true {
-            if let end = find(Array("\r\n\r\n".utf8)) {
+            if let end = buffer.firstIndex(of: Array("\r\n\r\n".utf8)) {
                 let text = String(decoding: buffer[..<end], as: UTF8.self)
                 buffer.removeFirst(end + 4)
                 isAtBoundary = false
@@ -48,7 +50,7 @@ struct MultipartReader {
     mutating func readContent() throws -> [UInt8]? {
         if isAtBoundary { return nil }
         while true {
-            if let start = find(delimiter, from: searched) {
+            if let start = buffer.firstIndex(of: delimiter, from: searched) {
                 let piece = Array(buffer[..<start])
                 buffer.removeFirst(start + delimiter.count)
                 (searched, isAtBoundary) = (0, true)
@@ -80,18 +82,6 @@ struct MultipartReader {
         }
         buffer += piece
         return true
-    }
-
-    private func find(_ pattern: [UInt8], from start: Int = 0) -> Int? {
-        guard buffer.count >= pattern.count, let first = pattern.first else { return nil }
-        var index = start
-        let last = buffer.count - pattern.count
-        while index <= last {
-            guard let found = buffer[index...last].firstIndex(of: first) else { return nil }
-            if buffer[found..<found + pattern.count].elementsEqual(pattern) { return found }
-            index = found + 1
-        }
-        return nil
     }
 
     private static func headers(_ text: String) -> HTTPHeaders {

@@ -68,6 +68,11 @@ struct RequestContext: ReadContext {
     /// - Throws: ``HTTPError`` with status 404.
     func database() throws -> Database { try databases.open(parameter("db")) }
 
+    /// The same request about another database. Whether the user may use that one is to be asked before.
+    func of(database name: String) -> RequestContext {
+        RequestContext(server: server, request: request, parameters: ["db": name], user: user, query: query)
+    }
+
     /// The largest body a document may have, in bytes.
     var largestDocument: Int { server.live.withLock(\.largestDocument) }
 

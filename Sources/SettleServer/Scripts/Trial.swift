@@ -1,126 +1,136 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleScripting
+internal import SettleViews
 
-/// Runs functions on samples in the script workers, and stores nothing.
+/// Runs functions on samples in a script worker, all within the time of one function, and stores nothing.
 struct Trial {
     let context: RequestContext
     let database: Database
     let scripts: Scripts
 
-    private static let mostDocuments = 100
+    /// What is asked: the members of a request.
+    struct Request {
+        /// The sources by their kinds.
+        let functions: JSONObject
+        /// What `require` finds: members of a design document.
+        let modules: JSONValue?
+        /// As whom a rule is asked: `name` and `roles`.
+        let user: JSONValue?
+        /// What a filter gets as `req.query`.
+        let query: JSONValue?
 
-    /// A document that functions are tried on: its text, and the stored one that it would replace.
-    struct Sample {
-        let id: String
-        let text: [UInt8]
-        var old: [UInt8]?
+        /// - Throws: ``HTTPError`` with status 400.
+        init(_ members: JSONObject) throws {
+            guard let functions = members["functions"]?.object else {
+                throw HTTPError.badRequest("`functions` must be \"stored\" or an object.")
+            }
+            try functions.requireMembers(among: ["map", "reduce", "validate_doc_update", "filter"])
+            guard functions.allSatisfy({ $0.value.string != nil }),
+                ["map", "validate_doc_update", "filter"].count(where: { functions[$0] != nil }) == 1,
+                functions["reduce"] == nil || functions["map"] != nil
+            else {
+                throw HTTPError.badRequest(
+                    "`functions` must have one of `map` (and with it maybe `reduce`), `validate_doc_update` and `filter`, each a text."
+                )
+            }
+            self.functions = functions
+            modules = members["modules"]
+            user = members["user"]
+            query = members["query"]
+        }
     }
 
-    /// The samples that a request names: `ids`, `given`, or a page by `limit` and `startkey`.
-    ///
-    /// - Throws: ``HTTPError`` with status 400.
-    func samples(_ value: JSONValue?) throws -> [Sample] {
-        let members = value?.object ?? ["limit": 20]
-        try members.requireMembers(among: ["ids", "given", "limit", "startkey"])
-        if let given = members["given"]?.array {
-            return try given.prefix(Self.mostDocuments).map { document in
-                let id = document["_id"]?.string ?? ""
-                return Sample(id: id, text: document.utf8, old: try stored(DocumentID(unchecked: id))?.text)
-            }
+    /// What came of it, as members of the answer.
+    func run(_ request: Request, on samples: [TrialSamples.Sample]) throws -> [(String, JSONValue)] {
+        let ready = request.functions["reduce"]?.string.flatMap { $0.hasPrefix("_") ? $0 : nil }
+        if let problem = ready.flatMap(BuiltInReducer.problem) {
+            return told(["errors": [["function": "reduce", "error": "compilation_error", "reason": .string(problem)]]])
         }
-        if let ids = members["ids"]?.array {
-            return try ids.prefix(Self.mostDocuments).compactMap { id in
-                try id.string.flatMap { try stored(DocumentID(unchecked: $0)) }
-            }
+        let scripts = JSONObject(
+            request.functions.filter { ready == nil || $0.name != "reduce" }.map { ($0.name, $0.value) })
+        let texts = samples.map { sample in
+            [UInt8(ascii: "[")] + sample.text + [UInt8(ascii: ",")] + (sample.old ?? Array("null".utf8))
+                + [UInt8(ascii: "]")]
         }
-        let limit = min(max(members["limit"]?.int ?? 20, 0), Self.mostDocuments)
-        let start = members["startkey"]?.string.map { DocumentID(unchecked: $0) }
-        var (range, samples) = (DocumentRange(from: start), [Sample]())
-        while samples.count < limit {
-            let page = try database.records(in: range, limit: Self.mostDocuments, withContent: true)
-            guard let last = page.last else { break }
-            range.after = last.id
-            // Design documents and tombstones are in no view.
-            for record in page where !record.id.isDesign && record.tree.winner?.isDeleted == false {
-                samples.append(
-                    Sample(id: record.id.string, text: ScriptDocument.mapped(record, hasSequence: false)))
-            }
+        let call = ScriptRequest.trial(
+            JSONValue.object(scripts).utf8, context: try surroundings(request).utf8,
+            samples: [UInt8(ascii: "[")] + Array(texts.joined(separator: [UInt8(ascii: ",")])) + [UInt8(ascii: "]")],
+            in: try source(request))
+        do {
+            let answer = try self.scripts.pool.run(call).first.map { try JSONValue(utf8: $0) }
+            return try told(answer?.object ?? [:], reducing: ready)
+        } catch let error as ScriptError {
+            return told(["errors": [["error": .string(error.name), "reason": .string(error.reason)]]])
         }
-        return Array(samples.prefix(limit))
     }
 
-    private func stored(_ id: DocumentID) throws -> Sample? {
-        guard let record = try database.record(of: id), record.tree.winner?.isDeleted == false else { return nil }
-        return Sample(id: id.string, text: ScriptDocument.mapped(record, hasSequence: false))
+    /// A context of its own for each trial's functions: others can't change what these see. Its owner is not the database itself,
+    /// so a trial that runs for long delays no view.
+    private func source(_ request: Request) throws -> ScriptSource {
+        let modules = request.modules ?? .object([:])
+        let names = JSONValue.array([.object(request.functions), modules]).utf8
+        return ScriptSource(
+            owner: try DesignDocuments.owner(of: database) + " trial",
+            key: "trial " + Hexadecimal.encode(HashFunction.sha256.hash(names)), document: modules.utf8)
     }
 
-    /// Asks one validation function about documents, as if the user wrote them; without a function the stored ones, which see the
-    /// user of the request.
-    func validate(_ samples: [Sample], by function: String?, as user: JSONValue?) throws -> JSONValue {
-        let refusals: [DatabaseError?]
-        if let function {
-            let source = ScriptSource(
-                owner: try DesignDocuments.owner(of: database), key: "trial \(function.hashValue)",
-                document: JSONValue.object(["validate_doc_update": .string(function)]).utf8)
-            let author: JSONValue = [
-                "db": .string(context.parameter("db")), "name": user?["name"] ?? .null,
-                "roles": user?["roles"] ?? .array([]),
-            ]
-            let security = try context.databases.security(of: context.parameter("db")).json
-            let documents = samples.map { sample in
-                [UInt8(ascii: "[")] + sample.text + [UInt8(ascii: ",")] + (sample.old ?? Array("null".utf8))
-                    + [UInt8(ascii: "]")]
+    /// What functions get beside the documents.
+    private func surroundings(_ request: Request) throws -> JSONValue {
+        let name = context.parameter("db")
+        var asked = try ScriptRequestObject.json(context, id: nil, body: []).object ?? [:]
+        asked["query"] = request.query?.object.map { .object($0) } ?? .object([:])
+        let user: JSONValue = [
+            "db": .string(name), "name": request.user?["name"] ?? .null, "roles": request.user?["roles"] ?? .array([]),
+        ]
+        return [
+            "user": user, "security": try context.databases.security(of: name).json, "request": .object(asked),
+        ]
+    }
+
+    private func told(_ answer: JSONObject) -> [(String, JSONValue)] {
+        [("rows", []), ("errors", answer["errors"] ?? []), ("log", []), ("docs", 0)]
+    }
+
+    /// The answer of the worker, which ran what others wrote, in the form of this endpoint.
+    private func told(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
+        let rows = answer["rows"]?.array ?? []
+        var (members, errors) = ([(String, JSONValue)](), answer["errors"]?.array ?? [])
+        let results = (answer["results"]?.array ?? []).map { result -> JSONValue in
+            let id = result["id"] ?? .null
+            if let passes = result["passes"] { return ["id": id, "passes": passes] }
+            return Self.verdict(id, result["refusal"]?.array?.first.map(ValidationScripts.refusal))
+        }
+        var reduced = answer["reduced"]?[0]
+        if let ready, !rows.isEmpty {
+            let loose = rows.map { row in
+                (id: row[0]?.string ?? "", key: row[1] ?? .null, value: row[2] ?? .null)
             }
-            let answers = try scripts.pool.run(
-                .validate(documents, of: JSONValue.array([author, security]).utf8, by: source))
-            refusals = answers.map(ValidationScripts.refusal)
+            do { reduced = try BuiltInReducer.reduce(loose, by: ready) } catch let error as MapIndexError {
+                errors.append(
+                    ["function": "reduce", "error": .string(error.name), "reason": .string(error.reason)])
+            }
+        }
+        if results.isEmpty {
+            members.append(("rows", .array(rows.map(Self.row))))
         } else {
-            let stored = try ValidationScripts(context)
-            refusals = stored.refusals(of: samples.map { .init(new: $0.text, old: $0.old) })
+            members.append(("results", .array(results)))
         }
-        return .array(
-            zip(samples, refusals).map { sample, refusal in
-                guard let refusal else { return ["id": .string(sample.id), "ok": true] }
-                let error = HTTPError(refusal)
-                return [
-                    "id": .string(sample.id), "ok": false, "error": .string(error.error),
-                    "reason": .string(error.reason),
-                ]
-            })
+        if let reduced { members.append(("reduced", [["key": .null, "value": reduced]])) }
+        return members + [
+            ("errors", .array(errors)), ("log", answer["log"] ?? []), ("docs", answer["tried"] ?? 0),
+        ]
     }
 
-    /// Maps samples, and reduces all rows to one value if a reduce function is given.
-    func map(_ samples: [Sample], by map: String, reduce: String?) throws -> (rows: JSONValue, reduced: JSONValue?) {
-        let owner = try DesignDocuments.owner(of: database)
-        let source = ScriptSource(owner: owner, key: "trial \(map.hashValue)", maps: [map], library: nil)
-        let answers = try scripts.pool.run(.map(samples.map(\.text), by: source))
-        var rows: [(id: String, row: JSONValue)] = []
-        for (sample, answer) in zip(samples, answers) {
-            for row in try JSONValue(utf8: answer)[0]?.array ?? [] { rows.append((sample.id, row)) }
-        }
-        let shown = JSONValue.array(
-            rows.map { id, row in ["id": .string(id), "key": row[0] ?? .null, "value": row[1] ?? .null] })
-        // The ready reduce functions are no scripts, and need no trial.
-        guard let reduce, !reduce.hasPrefix("_"), !rows.isEmpty else { return (shown, nil) }
-        let input = JSONValue.array(
-            rows.map { id, row in .array([.array([row[0] ?? .null, .string(id)]), row[1] ?? .null]) })
-        let reduced = try scripts.pool.run(.reduce([input.utf8], by: [reduce], again: false, in: source))
-        return (shown, try reduced.first.flatMap { try JSONValue(utf8: $0)[0] })
+    /// What a rule says of a document.
+    static func verdict(_ id: JSONValue, _ refusal: DatabaseError?) -> JSONValue {
+        guard let refusal else { return ["id": id, "ok": true] }
+        let error = HTTPError(refusal)
+        return ["id": id, "ok": false, "error": .string(error.error), "reason": .string(error.reason)]
     }
 
-    /// What is wrong with the syntax of functions: kind, message and line of each.
-    func problems(_ functions: [(kind: String, text: String)]) throws -> [JSONValue] {
-        let source = ScriptSource(
-            owner: try DesignDocuments.owner(of: database), key: "trial syntax", document: Array("{}".utf8))
-        let answers = try scripts.pool.run(.syntax(functions.map { (false, $0.text) }, in: source))
-        return try zip(functions, answers).compactMap { function, answer in
-            guard answer != [UInt8(ascii: "1")] else { return nil }
-            let told = try JSONValue(utf8: answer)
-            return [
-                "function": .string(function.kind), "error": "compilation_error", "reason": told[0] ?? .null,
-                "line": told[1] ?? .null,
-            ]
-        }
+    private static func row(_ row: JSONValue) -> JSONValue {
+        ["id": row[0] ?? .null, "key": row[1] ?? .null, "value": row[2] ?? .null]
     }
 }

@@ -87,7 +87,7 @@ struct ValidationScripts: Sendable {
         }
         let answers = try scripts.pool.run(.validate(documents, of: user, by: document.source))
         guard answers.count == questions.count else { throw ScriptError.noAnswer }
-        return answers.map(Self.refusal)
+        return answers.map { $0 == [UInt8(ascii: "1")] ? nil : Self.refusal(by: (try? JSONValue(utf8: $0)) ?? .null) }
     }
 
     private static func failure(_ error: any Error) -> DatabaseError {
@@ -95,9 +95,7 @@ struct ValidationScripts: Sendable {
     }
 
     /// What a function has thrown, in CouchDB's reading of it.
-    static func refusal(_ answer: [UInt8]) -> DatabaseError? {
-        guard answer != [UInt8(ascii: "1")] else { return nil }
-        let thrown = (try? JSONValue(utf8: answer)) ?? .null
+    static func refusal(by thrown: JSONValue) -> DatabaseError {
         var cause: any Error = ScriptError("unknown_error", thrown.string ?? thrown.description)
         if let members = thrown.object, members.count == 1, let member = members.first {
             let message = member.value.string ?? member.value.description

@@ -33,7 +33,7 @@ final class ResponseRules: Sendable {
         response.headers["Server"] = options.serverHeader
         response.headers["X-Couch-Request-ID"] = call.id
         response.headers["X-CouchDB-Body-Time"] = "0"
-        metrics.answered(call.method, status: response.status)
+        metrics.answered(call.method, status: response.status, since: call.start)
         return response
     }
 

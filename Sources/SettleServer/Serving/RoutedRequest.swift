@@ -6,6 +6,8 @@ struct RoutedRequest: Sendable {
     let method: String
     /// The id by which it is found in a log: the client's, if it has CouchDB's form for one, else a new one.
     let id: String
+    /// When its head, or all of it, had come.
+    let start = ContinuousClock.now
     /// The route of its path, if there is one.
     let match: RouteTree.Match?
     /// The name of the database in its path.

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The header fields of a request or a response, in order; names are matched whatever their case.
 struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var fields: [(name: String, value: String)]
@@ -43,15 +45,5 @@ struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
-    }
-}
-
-extension String {
-    /// The text without blanks and tabs at its ends.
-    func trimmingBlanks() -> String {
-        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        let head = utf8.drop(while: isBlank)
-        guard let last = head.lastIndex(where: { !isBlank($0) }) else { return "" }
-        return String(head[...last]) ?? self
     }
 }

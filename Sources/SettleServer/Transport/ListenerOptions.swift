@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// How a transport listens, and what it allows.
 struct ListenerOptions: Sendable {
     /// The address to listen on: a host's name, or an IPv4 or IPv6 address.

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Finds what is wrong with where a request says it ends.
 ///
 /// A request that a proxy in front of the server reads as ending elsewhere smuggles another one past it, so whatever can be

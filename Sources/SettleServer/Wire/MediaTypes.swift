@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The media types that a client accepts.
 enum MediaTypes {
     /// Whether a type is accepted, as CouchDB decides it: by its name or a star; quality counts only if it is 0.

@@ -9,7 +9,7 @@ package enum FoundDocument: Sendable {
     case part(JSONValue, id: DocumentID)
 
     /// The document's id.
-    var id: DocumentID {
+    package var id: DocumentID {
         switch self {
         case .whole(let record): record.id
         case .part(_, let id): id

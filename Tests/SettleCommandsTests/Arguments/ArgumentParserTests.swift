@@ -1,3 +1,4 @@
+import SettlePlatform
 import Testing
 
 @testable import SettleCommands

@@ -1,7 +1,10 @@
+import Foundation
 import PostgresTesting
 import Settle
 import SettleTesting
 import Testing
+
+@testable import SettleDatabase
 
 @Suite struct ConflictTests {
     // SEMANTICS 1, 2
@@ -101,5 +104,17 @@ import Testing
             #expect(try database.document("a", revision: base) == nil)
             #expect(try database.problems() == [])
         }
+    }
+
+    @Test func `leaves that fill the memory together are not read, and the error says so`() throws {
+        var copy = DocumentCopy("a")
+        // All share one text in memory here.
+        let large = RevisionContent(body: try DocumentBody(["text": .string(String(repeating: "x", count: 1 << 20))]))
+        for n in 1...260 {
+            let signature = String(format: "%032x", n)
+            copy.insert(RevisionHistory(try #require(RevisionID("1-\(signature)"))), isDeleted: false, large)
+        }
+        let error = #expect(throws: DatabaseError.self) { try copy.conflict() }
+        #expect(error?.code == .invalid && error?.message.contains("more than 256 MiB together") == true)
     }
 }

@@ -49,4 +49,34 @@ struct JournalSwitchTests {
             #expect(time.milliseconds > 1_700_000_000_000)
         }
     }
+
+    @Test func `it is switched while the database is open, and writers go on`() async throws {
+        let folder = try TemporaryFolder()
+        let database = try Database.openOrCreate(folder("a.settle"))
+        try database.add("a", ["n": 0])
+        #expect(database.journal == nil)
+        try database.setJournal(true)
+        try database.setJournal(true)
+        try database.set("a", "n", 1)
+        #expect(try database.historyLines() == [#"UPDATE a {"n":0} {"n":1}"#])
+        let journal = try #require(database.journal)
+        let watched = Task { for try await _ in journal.observePending() {} }
+        await withTaskGroup { group in
+            for name in 0..<4 {
+                group.addTask {
+                    for n in 0..<50 { _ = try? database.add(DocumentID(unchecked: "\(name) \(n)"), ["n": 0]) }
+                }
+            }
+            group.addTask { for n in 0..<20 { try? database.setJournal(n % 2 == 0) } }
+            group.addTask { for n in 0..<20 { try? database.setJournal(n % 2 == 1) } }
+        }
+        #expect(try database.info().documents.live == 201)
+        try database.setJournal(true)
+        #expect(try database.journal?.history().count == database.journal?.count)
+        try database.setJournal(false)
+        #expect(database.journal == nil)
+        try await watched.value
+        database.close()
+        #expect(try Database.openOrCreate(folder("a.settle")).journal == nil)
+    }
 }

@@ -26,6 +26,11 @@ import Testing
         #expect(accepted > 1000)
     }
 
+    @Test(arguments: ["(?=B)[ab]?+B", "(?=B)x*B", "(?=B)c{0,2}B"])
+    func `a character that a lookahead and the rest want is found in one place`(pattern: String) throws {
+        #expect(try PCREPattern(pattern).occurs(in: "xbBCa1b") && FoundationPattern(pattern).occurs(in: "xbBCa1b"))
+    }
+
     @Test(arguments: [
         ("foo.*bar", "foo" + String(repeating: "x", count: 300_000) + "bar"),
         ("b[a-z]r$", String(repeating: "x", count: 300_000) + "bar"),

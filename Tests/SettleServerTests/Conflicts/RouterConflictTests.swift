@@ -44,7 +44,7 @@ import Testing
         #expect(rows?[1] == ["key": "rum", "error": "not_found"])
     }
 
-    @Test func `one conflict is told with base, leaves, sides and tree`() throws {
+    @Test func `the answer about one conflict has base, leaves, sides and tree`() throws {
         let client = try ConflictRoom.client()
         let told = try client.send("GET", "/db/_conflicts/milk").json
         #expect(told["conflict"] == true && told["missing_base"] == .null)
@@ -101,6 +101,18 @@ import Testing
         #expect((tree?["revisions"]?.array?.count ?? 0) - 1 + folded == 22)
         let full = try client.send("GET", "/db/_conflicts/a?tree=full").json["tree"]
         #expect(full?["revisions"]?.array?.count == 22)
+    }
+
+    @Test func `a document with too many leaves has its error in the list, and the others are there`() throws {
+        let client = try ConflictRoom.client()
+        let many = (0..<1001).map { number -> JSONValue in
+            let digits = String(repeating: "0", count: 28) + String(1000 + number)
+            return ["_id": "many", "n": 1, "_revisions": ["start": 1, "ids": [.string(digits)]]]
+        }
+        _ = try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": .array(many)])
+        let rows = try client.send("GET", "/db/_conflicts").json["rows"]
+        #expect(rows?.array?.map { $0["id"] } == ["many", "milk", "tea"])
+        #expect(rows?[0]?["error"] == "bad_request" && rows?[1]?["value"] != nil)
     }
 
     @Test func `contents past the bound are left out`() throws {

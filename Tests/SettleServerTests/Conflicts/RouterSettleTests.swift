@@ -82,7 +82,7 @@ import Testing
         #expect(try client.send("GET", "/db/_conflicts").json["total_rows"] == 0)
     }
 
-    @Test func `leaves that changed meanwhile are told, and nothing is written`() throws {
+    @Test func `the answer names leaves that changed meanwhile, and nothing is written`() throws {
         let client = try ConflictRoom.client()
         try ConflictRoom.store([ConflictRoom.document("milk", ["9", "1"], ["name": "Rice milk"])], client)
         let answer = try client.send(
@@ -160,6 +160,63 @@ import Testing
         ] {
             let answer = try client.send("POST", "/\(name)/_settle/org.couchdb.user:ben", body)
             #expect(answer.status == 403, "\(answer.text)")
+        }
+    }
+
+    @Test func `a call with keys goes on where the last one ended`() throws {
+        let client = try RouterClient.withDatabase()
+        let ids = ["k1", "k2", "k3"]
+        for id in ids {
+            try ConflictRoom.store(
+                [ConflictRoom.document(id, ["a"], ["n": 1]), ConflictRoom.document(id, ["b"], ["n": 2])], client)
+        }
+        var (start, settled) = (JSONValue.null, [JSONValue]())
+        for _ in 0..<5 {
+            let page = try client.send(
+                "POST", "/db/_settle",
+                ["policy": "mostRevisions", "keys": .array(ids.map { .string($0) }), "limit": 1, "startkey": start]
+            ).json
+            settled += page["rows"]?.array?.compactMap { $0["id"] } ?? []
+            start = page["next_startkey"] ?? .null
+            if start == .null { break }
+        }
+        #expect(settled == ["k1", "k2", "k3"])
+    }
+
+    @Test func `a design document gets nothing that no leaf has`() throws {
+        let client = try RouterClient.withDatabase()
+        try ConflictRoom.store(
+            [
+                ConflictRoom.document("_design/a", ["1"], ["x": 1]),
+                ConflictRoom.document("_design/a", ["2"], ["x": 2]),
+            ], client)
+        let leaves: JSONValue = .array(["2", "1"].map { .string("1-" + ConflictRoom.revision($0)) })
+        let doc = try client.send("POST", "/db/_settle/_design/a", ["doc": ["views": 1], "leaves": leaves])
+        #expect(doc.status == 403)
+        let kept = try client.send(
+            "POST", "/db/_settle/_design/a", ["keep": .string("1-" + ConflictRoom.revision("1")), "leaves": leaves])
+        #expect(kept.status == 201)
+        #expect(try client.send("GET", "/db/_design/a").json["x"] == 1)
+    }
+
+    @Test func `rules and picks are bounded`() throws {
+        let client = try ConflictRoom.client()
+        let many = JSONObject((0..<1001).map { ("/m\($0)", JSONValue.string("sum")) })
+        let rules: JSONValue = ["policy": ["name": "threeWayMerge", "rules": .object(many)], "dry_run": true]
+        #expect(try client.send("POST", "/db/_settle/milk", rules).status == 400)
+        let picks = JSONObject((0..<1001).map { ("/m\($0)", ["base": true] as JSONValue) })
+        let picked: JSONValue = ["policy": "threeWayMerge", "picks": .object(picks), "dry_run": true]
+        #expect(try client.send("POST", "/db/_settle/milk", picked).status == 400)
+    }
+
+    @Test func `an unknown policy or rule is answered with the nearest`() throws {
+        let client = try ConflictRoom.client()
+        for (policy, nearest): (JSONValue, String) in [
+            ("threeWayMerg", "threeWayMerge"), (["name": "threeWayMerge", "rules": ["/a": "unoin"]], "union"),
+        ] {
+            let answer = try client.send("POST", "/db/_settle/milk", ["policy": policy])
+            #expect(answer.status == 400)
+            #expect(answer.json["reason"]?.string?.hasSuffix(" Did you mean \(nearest)?") == true, "\(answer.text)")
         }
     }
 

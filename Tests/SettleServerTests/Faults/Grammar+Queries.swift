@@ -96,9 +96,17 @@ extension Grammar {
                 "functions",
                 choices.pick([
                     "\"stored\"", "{\"map\":\"function (doc) { emit(doc.a, 1); }\"}", "{\"map\":\"function (doc) {\"}",
+                    "{\"map\":\"function (doc) { emit(doc.a); }\",\"reduce\":\"_sum\"}",
+                    "{\"filter\":\"function (doc, req) { return doc.a; }\"}",
                     "{\"validate_doc_update\":\"function (doc, old) { if (old) throw({forbidden: 'no'}); }\"}", "1",
                 ])
-            ), ("docs", choices.pick(["{\"limit\":2}", "{\"ids\":[\"a\"]}", "{\"given\":[\(value())]}", "1"])),
+            ), ("modules", value()), ("query", value()),
+            (
+                "docs",
+                choices.pick([
+                    "{\"limit\":2}", "{\"selector\":{\"a\":1}}", "{\"ids\":[\"a\"]}", "{\"given\":[\(value())]}", "1",
+                ])
+            ),
             ("text", text(choices.pick(["a > 1", "a = ", "(", "a in [1, 2]"]))), ("user", value()),
         ])
     }

@@ -32,6 +32,30 @@ import Testing
         #expect(try client.send("GET", "/db/_journal?limit=x").status == 400)
     }
 
+    @Test func `what is read is bounded, also of one document and after a number`() throws {
+        let client = try client()
+        let first = try client.send("GET", "/db/_journal?limit=1").json
+        #expect(first["pending"]?.array?.map { $0["id"] } == ["milk"] && first["count"] == 3)
+        let later = try client.send("GET", "/db/_journal?id=milk&after=1").json["history"]
+        #expect(later?.array?.map { $0["operation"] } == ["UPDATE"])
+    }
+
+    @Test func `administrators switch the journal while the database is in use`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try client.send("PUT", "/db/a", [:]).status == 201)
+        #expect(try client.send("PUT", "/db/_journal", true).status == 200)
+        #expect(try client.send("GET", "/db/_journal").json["count"] == 0)
+        #expect(try client.send("PUT", "/db/b", [:]).status == 201)
+        #expect(try client.send("GET", "/db/_journal").json["pending"]?.array?.map { $0["id"] } == ["b"])
+        #expect(try client.send("PUT", "/db/_journal", false).status == 200)
+        #expect(try client.send("GET", "/db/_journal").status == 412)
+        #expect(try client.send("PUT", "/db/_journal", 1).status == 400)
+        #expect(try client.send("PUT", "/_users").status == 201)
+        #expect(try client.send("PUT", "/_users/org.couchdb.user:ben", RouterClient.user("ben")).status == 201)
+        #expect(try client.send("PUT", "/db/_security", ["members": ["names": ["ben"]]]).status == 200)
+        #expect(try client.send(as: "ben:pw", "PUT", "/db/_journal", true).status == 401)
+    }
+
     @Test func `operations are undone, of one document or the newest`() throws {
         let client = try client()
         let one = try client.send("POST", "/db/_journal/_undo", ["count": 1])

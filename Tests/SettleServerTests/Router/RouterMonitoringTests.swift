@@ -51,6 +51,33 @@ import Testing
         #expect(try client.send("GET", "/_node/_local/_stats/couchdb/none").status == 404)
     }
 
+    @Test func `how long requests took is a histogram`() throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let told = try client.send("GET", "/_node/_local/_stats/couchdb/request_time").json
+        let value = try #require(told["value"])
+        #expect(told["type"] == "histogram" && value["n"] == 4)
+        #expect(value["histogram"]?.array?.compactMap { $0[1]?.int }.reduce(0, +) == 4)
+        let percentiles = value["percentile"]?.array?.compactMap { $0[1]?.number?.double } ?? []
+        #expect(percentiles.count == 6 && percentiles == percentiles.sorted() && percentiles[0] > 0)
+        let text = try client.send("GET", "/_node/_local/_prometheus").text
+        #expect(text.contains("# TYPE couchdb_request_time_seconds summary\n"))
+        #expect(text.contains("couchdb_request_time_seconds_count 5\n"))
+    }
+
+    @Test func `times of requests are forgotten after a while, and none is told below itself`() {
+        var times = RequestTimes()
+        let start = ContinuousClock.now
+        for microseconds in [0, 1, 7, 8, 9, 100, 1000, 123_456, 9_000_000] {
+            times.add(since: start, now: start + .microseconds(microseconds))
+        }
+        let summary = times.summary(now: start + .seconds(1))
+        #expect(summary.count == 9 && summary.percentile(1) >= 9000 && summary.percentile(1) < 9000 * 1.13)
+        #expect(summary.percentile(0.5) > 0.009 && summary.percentile(0.5) <= 0.0102)
+        #expect(times.summary(now: start + .seconds(200)).count == 0)
+        #expect(times.total.count == 9)
+    }
+
     @Test func `open feeds are counted`() throws {
         let client = try RouterClient.withDatabase()
         let database = try client.server.state.databases.open("db")

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a file comes compressed to whoever takes that`() throws {
+    @Test func `the server compresses a file for a client that accepts gzip`() throws {
         let client = try RouterClient()
         let path = "/_utils/a/\(Self.files.hash)/console.css"
         let packed = try client.send("GET", path, headers: ["Accept-Encoding": "br, gzip;q=0.8"])
@@ -107,5 +107,31 @@ import Testing
         let wrong = try client.send("POST", "/_condition", ["text": "age > thirty"])
         #expect(wrong.status == 400 && wrong.json["error"] == "bad_condition" && wrong.json["offset"]?.int == 6)
         #expect(try client.send("POST", "/_condition", [:]).status == 400)
+    }
+
+    @Test func `modules are sent without the comments that fill lines, and lines keep their numbers`() {
+        let source =
+            "/** A module. */\nimport 'x';\n\n/**\n * It does\n * something.\n */\nexport const a = 1; // one\n  // two\n  f('/** no */');\n"
+        let sent = ConsoleFiles.File("a.js", Array(source.utf8)).bytes
+        #expect(
+            String(decoding: sent, as: UTF8.self)
+                == "\nimport 'x';\n\n\n\n\n\nexport const a = 1; // one\n\n  f('/** no */');\n")
+        let sheet = Array("/** A sheet. */\n".utf8)
+        #expect(ConsoleFiles.File("a.css", sheet).bytes == sheet)
+    }
+
+    @Test func `compressed, all files have at most 80 kB, and a first visit at most 35 kB`() throws {
+        func size(_ name: String) throws -> Int {
+            let file = try #require(Self.files[name])
+            return (file.compressed ?? file.bytes).count
+        }
+        let all = try Self.files.names.reduce(0) { try $0 + size($1) }
+        #expect(all <= 80_000, "\(all)")
+        let page = String(decoding: Self.files.index.bytes, as: UTF8.self)
+        let named = Set(page.matches(of: /(?:href|src)="a\/[0-9a-f]+\/([^"]+)"/).map { String($0.1) })
+        #expect(named.count > 5)
+        // The page, what it names, and the page module of the databases.
+        let first = try named.union(["index.html", "app/pages/databases.js"]).reduce(0) { try $0 + size($1) }
+        #expect(first <= 35_000, "\(first)")
     }
 }

@@ -92,11 +92,6 @@ extension Database {
         }
     }
 
-    private func conflictCount(_ kinds: Set<ConflictKind>) throws -> Int {
-        let info = try info()
-        return (kinds.contains(.branches) ? info.conflicts : 0) + (kinds.contains(.deletion) ? info.contested : 0)
-    }
-
     private static func outcome(
         of id: DocumentID, _ settle: () throws -> Settlement
     ) throws -> Result<Settlement, DatabaseError> {

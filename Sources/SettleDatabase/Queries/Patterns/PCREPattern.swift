@@ -21,6 +21,10 @@ final class PCREPattern: Sendable {
     /// Compiles a pattern.
     init(_ pattern: String) throws(PatternRefusal) {
         var pattern = pattern
+        // Before PCRE2 10.42 searches a text, it checks that the text has the characters of the pattern. The check counts a
+        // character twice that a lookahead and the pattern behind it share, so `(?=B)a?B` is not found in `B`. This option
+        // switches the check off.
+        let options = PCRE2_AUTO_CALLOUT | (pattern.contains("(?=") ? PCRE2_NO_START_OPTIMIZE : 0)
         let code: OpaquePointer? = pattern.withUTF8 { bytes in
             guard bytes.count <= PatternRefusal.maximumLength, let context = pcre2_compile_context_create_8(nil) else {
                 return nil
@@ -33,7 +37,7 @@ final class PCREPattern: Sendable {
             var none: UInt8 = 0
             return withUnsafePointer(to: &none) { none in
                 pcre2_compile_8(
-                    bytes.baseAddress ?? none, bytes.count, UInt32(PCRE2_AUTO_CALLOUT), &error, &offset, context)
+                    bytes.baseAddress ?? none, bytes.count, UInt32(options), &error, &offset, context)
             }
         }
         guard let code else { throw .malformed }

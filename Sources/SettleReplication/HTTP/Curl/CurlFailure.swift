@@ -5,18 +5,25 @@ internal import CCurl
 enum CurlFailure {
     /// The error of a failed transfer.
     static func error(_ code: CURLcode, _ exchange: CurlExchange) -> TransportError {
-        let place = exchange.transfer.request.url.authority
-        let words = exchange.explanation
-        let reason = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+        let url = exchange.transfer.request.url
         if let failure = exchange.transfer.upload.failure {
-            return TransportError(.bodyFailed, "the body for \(place) could not be made", cause: failure)
+            return TransportError(.bodyFailed, "the body for \(url.authority) could not be made", cause: failure)
         }
-        let proxyStatus = settle_curl_get_long(exchange.easy, CURLINFO_HTTP_CONNECTCODE)
+        return error(code, exchange.easy, url, words: exchange.explanation)
+    }
+
+    /// The error of a handle, with curl's own words about it.
+    static func error(
+        _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ url: HTTPURL, words: String
+    ) -> TransportError {
+        let place = url.authority
+        let reason = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+        let proxyStatus = settle_curl_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
         if proxyStatus >= 300 {
             let advice = proxyStatus == 407 ? ": check the user and the password of the proxy" : ""
             return TransportError(.proxyFailed, "the proxy answered \(proxyStatus) when asked for \(place)\(advice)")
         }
-        let (kind, message) = meaning(code, reason, place: place, url: exchange.transfer.request.url)
+        let (kind, message) = meaning(code, reason, place: place, url: url)
         return TransportError(kind, message)
     }
 

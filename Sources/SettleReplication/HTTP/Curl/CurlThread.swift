@@ -4,7 +4,8 @@ internal import SettlePlatform
 
 /// Creates the thread that runs a client's curl.
 enum CurlThread {
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    /// Whether curl can be used in this process.
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// Starts the thread; if that fails, the mailbox stays closed.
     static func start(_ mailbox: CurlMailbox, _ options: TransportOptions) {

@@ -7,8 +7,9 @@ import { memberTable } from '../parts/member-table.js';
 import { revTree } from '../parts/rev-tree.js';
 import { parse, stringify } from '../value/json.js';
 import { givenUp } from '../value/compare.js';
-import { short, moment, count } from '../words.js';
+import { short, count } from '../words.js';
 import { POLICIES, policyForm } from '../parts/policy-form.js';
+import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
 
 const MOST_SIDES = 4;
 const MISSING = {
@@ -22,6 +23,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy threeWayMerge --dry-run` });
   const picks = new Map();
   const [preview, outcomes, notes, done] = [h('div'), h('div'), h('div'), h('div')];
+  let beside = null;
   let found = null;
   let table = null;
   let plan = null;
@@ -31,9 +33,10 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   const main = panel(load, show, { label: 'Reading the conflict' });
 
   async function load() {
-    const value = parse((await ask(path`${db}/_conflicts/${id}`, { signal })).text);
+    const [origins, answer] = await Promise.all([readOrigins(db, signal), ask(path`${db}/_conflicts/${id}`, { signal })]);
+    const value = parse(answer.text);
     const tree = value.get('tree') && JSON.parse(stringify(value.get('tree')));
-    return { value, tree, rev: value.get('rev') };
+    return { value, tree, rev: value.get('rev'), origins };
   }
 
   function leaves() { return (found.value.get('leaves') ?? []).map(leaf => leaf.get('rev')); }
@@ -49,33 +52,50 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     }
     const all = read.value.get('leaves');
     const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
-    const sides = all.map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')))).filter(entry => entry.doc);
-    const chosen = sides.length > MOST_SIDES ? sides.slice(0, 2) : sides;
+    const sides = all.map((leaf, index) => side(leaf, index, names.get(leaf.get('rev')), read.origins)).filter(entry => entry.doc);
+    const chosen = sides.length > MOST_SIDES ? twoOf(sides) : sides;
     const base = read.value.get('base')?.get('doc') ?? null;
+    Object.assign(found, { names, sides });
     table = memberTable({ base, sides: chosen, picks, decided, onPick: rehearse });
-    found.names = names;
-    found.sides = sides;
     const missing = read.value.get('missing_base');
     return h('div', { class: 'inspect' }, drawing, h('div', {},
       h('p', {}, `${count(all.length, 'leaf', 'leaves')}, base ${read.value.get('base') ? short(read.value.get('base').get('rev')) : 'none'}`,
         all.some(leaf => leaf.get('deleted')) && ' · a deletion against an edit',
-        chosen.length < sides.length && ` · the first two of ${sides.length} live leaves stand beside the base; all of them count`),
+        chosen.length < sides.length && ` · two of ${sides.length} live leaves stand beside the base; all of them count`),
+      chosen.length < sides.length && h('div', { class: 'toolbar' }, chosen.map((entry, place) => field(place ? 'and' : 'Beside the base', chooser(sides, place)))),
       missing && h('p', { class: 'warn' }, MISSING[missing] ?? missing),
       all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, 'Some leaves are too large to be shown here.'),
-      table.element), preview);
+      table.element, originForm({ db, origins: read.origins, leaves: all, onSave: main.reload })), preview);
   }
 
-  function side(leaf, index, name) {
-    const moments = leaf.get('moments');
+  /** The two leaves that were chosen, as far as they are still there. */
+  function twoOf(sides) {
+    const kept = (beside ?? []).filter(rev => sides.some(entry => entry.rev === rev));
+    beside = [...new Set([...kept, ...sides.map(entry => entry.rev)])].slice(0, 2);
+    return beside.map(rev => sides.find(entry => entry.rev === rev));
+  }
+
+  function chooser(sides, place) {
+    const select = h('select', {
+      on: {
+        change: () => {
+          beside[place] = select.value;
+          if (beside[0] === beside[1]) beside[1 - place] = sides.find(entry => entry.rev !== select.value).rev;
+          replace(main.content, show(found));
+          table.draw();
+        },
+      },
+    }, sides.map(entry => h('option', { value: entry.rev, selected: entry.rev === beside[place] }, entry.label)));
+    return select;
+  }
+
+  function side(leaf, index, name, origins) {
     const origin = { local: 'made here', remote: 'came' }[leaf.get('side')];
     const label = `${name} ${short(leaf.get('rev'))}`;
     return {
       rev: leaf.get('rev'), label, doc: leaf.get('deleted') ? null : leaf.get('doc') ?? null,
-      title: [label, h('span', { class: 'blame' }, [index === 0 && 'winner', origin].filter(Boolean).join(', '))],
-      blame: place => {
-        const at = moments?.get(place);
-        return at ? `${moment(at.get('at').toNumber())} ${at.get('device')}` : null;
-      },
+      title: [label, h('span', { class: 'blame' }, bdi([index === 0 && 'winner', origin, recorded(origins, leaf)].filter(Boolean).join(', ')))],
+      blame: place => stamped(origins, leaf, place),
     };
   }
 

@@ -23,12 +23,13 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   function show(answer) {
-    if (!answer) return h('p', { class: 'muted' }, 'This database keeps no journal. On the machine of its folder, settle log --on makes it keep one.');
+    if (!answer) return [h('p', { class: 'muted' }, 'This database keeps no journal.'), h('p', {}, button('Keep a journal', () => change(true)))];
     const entries = [...answer.get('history')].reverse();
-    if (entries.length === 0) return h('p', { class: 'good' }, 'Everything is synchronized.');
+    const stop = h('p', {}, button('Stop the journal…', () => change(false)));
+    if (entries.length === 0) return [h('p', { class: 'good' }, 'Everything is synchronized.'), stop];
     return [
       h('p', {}, `${count(answer.get('count').toNumber(), 'operation')} on ${count(answer.get('pending').length, 'document')} that no peer has yet.`),
-      h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead(['When', 'Operation', 'Document', 'Changes', '']), h('tbody', {}, entries.map(row)))),
+      h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead(['When', 'Operation', 'Document', 'Changes', '']), h('tbody', {}, entries.map(row)))), stop,
     ];
   }
 
@@ -39,6 +40,15 @@ export default function page({ db, signal, setTitle, setSame }) {
       h('th', { scope: 'row' }, h('a', { href: link([db, 'doc', id]) }, bdi(id))),
       h('td', { class: 'long', 'data-label': 'changes' }, bdi(differences(before, after).slice(0, 6).map(change => `${SIGNS[change.kind]}${change.path}${change.after === undefined ? '' : ` ${stringify(change.after)}`}`).join('  '))),
       h('td', {}, button('Undo all of it…', () => undo(id), { class: 'button small', 'aria-label': `Undo all operations on ${id}…` })));
+  }
+
+  async function change(isOn) {
+    const text = isOn ? 'Operations are recorded from now on, until a peer has them.' : 'All recorded operations are forgotten, and can not be undone. The documents stay.';
+    const done = await dialog({
+      title: isOn ? 'Keep a journal' : 'Stop the journal', body: h('p', {}, text),
+      actions: [{ label: isOn ? 'Keep it' : 'Stop it', kind: isOn ? 'primary' : 'danger', run: async () => { await ask(path`${db}/_journal`, { method: 'PUT', json: isOn }); return true; } }],
+    });
+    if (done) list.reload();
   }
 
   async function undo(id) {

@@ -1,12 +1,15 @@
 /** Queries: how they are answered, by which index, and the indexes there are. */
 import { ask, path } from '../api.js';
-import { setQuery } from '../router.js';
+import { link, setQuery } from '../router.js';
 import { session } from '../session.js';
 import { h, bdi, tableHead, button, replace, field } from '../parts/dom.js';
 import { panel, errorBox } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { dialog } from '../parts/dialog.js';
-import { parse, stringify, format } from '../value/json.js';
+import { parse, stringify } from '../value/json.js';
+import { format } from '../value/json-text.js';
+import { planOf, verdict, wanted } from '../documents/plans.js';
+import { count, number } from '../words.js';
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
   setTitle(`${db}: query`);
@@ -15,6 +18,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   const condition = h('input', { class: 'grow', 'aria-label': 'A condition', placeholder: 'count > 1 && name begins "M"' });
   const [result, plan] = [h('div'), h('div')];
   const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: 'Reading the indexes' });
+  let explained = null;
 
   function typed() {
     try { return parse(area.text); } catch (error) { area.showError(error); return null; }
@@ -24,26 +28,51 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const value = typed();
     if (!value) return;
     setQuery({ selector: stringify(value.get('selector')) });
-    replace(result);
-    const began = performance.now();
-    try {
-      const answer = parse((await ask(path`${db}/_find`, { method: 'POST', text: area.text, signal })).text);
-      const docs = answer.get('docs');
-      replace(result, h('p', { role: 'status' }, `${docs.length} documents, ${Math.round(performance.now() - began)} ms`),
-        answer.get('warning') && h('p', { class: 'warn' }, `⚠ ${answer.get('warning')}`),
-        docs.slice(0, 100).map(doc => h('pre', { class: 'card scroll' }, bdi(stringify(doc, 2)))));
-    } catch (error) { replace(result, errorBox(error)); }
     explain();
+    const list = h('ol', {});
+    const facts = h('p', { role: 'status' }, 'Asking…');
+    const more = button('More', () => read(), { hidden: true });
+    replace(result, facts, list, more);
+    let [found, bookmark] = [0, value.get('bookmark')];
+    async function read() {
+      more.disabled = true;
+      try {
+        const text = stringify(new Map([...value, ['execution_stats', true], ...(bookmark ? [['bookmark', bookmark]] : [])]));
+        const answer = parse((await ask(path`${db}/_find`, { method: 'POST', text, signal })).text);
+        const [docs, cost] = [answer.get('docs'), answer.get('execution_stats')];
+        found += docs.length;
+        bookmark = answer.get('bookmark');
+        list.append(...docs.map(doc => line(doc, value.has('fields'))));
+        const of = name => number(cost?.get(name)?.toNumber() ?? 0);
+        replace(facts, found === 0 ? 'Nothing is found. ' : `${count(found, 'document')} found. `,
+          `${of('total_keys_examined')} keys and ${of('total_docs_examined')} documents read, ${of('execution_time_ms')} ms.`,
+          answer.get('warning') && h('span', { class: 'warn' }, ` ⚠ ${answer.get('warning')}`));
+        more.hidden = docs.length === 0 || docs.length < (value.get('limit')?.toNumber?.() ?? 25);
+      } catch (error) { if (error.name !== 'AbortError') replace(facts, errorBox(error, read)); }
+      more.disabled = false;
+    }
+    read();
+  }
+
+  /** One document that was found. Whole documents are laid out when they are opened; members that were asked for are few. */
+  function line(doc, isShort) {
+    const id = doc.get('_id');
+    const text = h('pre', { class: 'scroll' });
+    const details = h('details', { open: isShort, on: { toggle: () => { if (!text.firstChild) replace(text, bdi(stringify(doc, 2))); } } },
+      h('summary', {}, id === undefined ? 'without its id' : bdi(id)), text, id !== undefined && h('a', { href: link([db, 'doc', id]) }, 'To the document'));
+    return h('li', {}, details);
   }
 
   async function explain() {
     try {
-      const answer = parse((await ask(path`${db}/_explain`, { method: 'POST', text: area.text, signal, quiet: true })).text);
-      const index = answer.get('index');
-      const isWhole = index.get('type') === 'special';
-      replace(plan, h('p', {}, isWhole ? '⚠ No index fits: every document is looked at.' : ['Answered by the index ', bdi(index.get('name')), ' of ', bdi(index.get('ddoc') ?? ''), '.']),
-        h('details', {}, h('summary', {}, 'The plan as JSON'), h('pre', { class: 'scroll' }, bdi(stringify(answer, 2)))));
-    } catch (error) { replace(plan, errorBox(error)); }
+      explained = parse((await ask(path`${db}/_explain`, { method: 'POST', text: area.text, signal, quiet: true })).text);
+      const { text, isWhole } = planOf(explained);
+      const names = wanted(explained);
+      replace(plan, h('p', { class: isWhole ? 'warn' : null }, isWhole && '⚠ ', text, ' ',
+        isWhole && names.length > 0 && session.name && button('Make an index for this…', () => create(names), { class: 'button small' })),
+      h('details', {}, h('summary', {}, 'The plan as JSON'), h('pre', { class: 'scroll' }, bdi(stringify(explained, 2)))));
+      indexes.reload();
+    } catch (error) { if (error.name !== 'AbortError') replace(plan, errorBox(error)); }
   }
 
   async function translate(event) {
@@ -58,15 +87,16 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function showIndexes(all) {
-    return h('table', { class: 'cards' }, tableHead(['Name', 'Members', 'Type', '']),
+    return h('table', { class: 'cards' }, tableHead(['Name', 'Members', 'Type', 'In this query', '']),
       h('tbody', {}, all.map(index => h('tr', {}, h('th', { scope: 'row' }, bdi(index.name)),
-        h('td', { 'data-label': 'members' }, bdi(index.def.fields.map(entry => typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', '))),
+        h('td', { 'data-label': 'members' }, bdi(index.def.fields.map(entry => index.type === 'text' ? entry.name : typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', '))),
         h('td', { 'data-label': 'type' }, index.type),
+        h('td', { 'data-label': 'in this query' }, verdict(index, explained)),
         h('td', {}, index.ddoc && session.name && button('Delete…', () => remove(index), { class: 'button small', 'aria-label': `Delete the index ${index.name}…` }))))));
   }
 
-  async function create() {
-    const names = h('input', { required: true, placeholder: 'count, name' });
+  async function create(proposed = []) {
+    const names = h('input', { required: true, placeholder: 'count, name', value: proposed.join(', ') });
     const made = await dialog({
       title: 'A new index', body: field('Members, the first ones narrow most', names),
       actions: [{ label: 'Create', kind: 'primary', run: async () => {
@@ -74,15 +104,15 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         return true;
       } }],
     });
-    if (made) { indexes.reload(); explain(); }
+    if (made) explain();
   }
 
   async function remove(index) {
     const gone = await dialog({
       title: `Delete the index ${index.name}`, body: h('p', {}, 'Queries go on, by another index or over all documents.'),
-      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/json/${index.name}`, { method: 'DELETE' }); return true; } }],
+      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE' }); return true; } }],
     });
-    if (gone) indexes.reload();
+    if (gone) explain();
   }
 
   setKeys([{ key: 'Enter', ctrl: true, text: 'run the query', run }]);
@@ -92,6 +122,6 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     element: h('div', {}, h('h1', {}, 'Query'),
       h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, 'As selector')),
       area.element, h('div', { class: 'toolbar' }, button('Run', run, { class: 'button primary', title: 'Ctrl Enter' })),
-      plan, result, h('h2', {}, 'Indexes'), indexes.element, button('+ New index', create)),
+      plan, result, h('h2', {}, 'Indexes'), indexes.element, button('+ New index', () => create())),
   };
 }

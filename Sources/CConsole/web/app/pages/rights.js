@@ -3,7 +3,8 @@ import { ask, path } from '../api.js';
 import { h, bdi, button, replace } from '../parts/dom.js';
 import { panel, errorBox } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
-import { parse, format } from '../value/json.js';
+import { parse } from '../value/json.js';
+import { format } from '../value/json-text.js';
 
 export default function page({ db, signal, setTitle, setSame }) {
   setTitle(`${db}: rights`);

@@ -13,7 +13,7 @@ export default function page({ signal, setTitle, setSame }) {
   const problems = h('div');
   const rate = value => `${value.toFixed(1)}/s`;
   const lines = {
-    requests: sparkLine({ label: 'requests', shown: rate }), failed: sparkLine({ label: 'answers of 4xx and 5xx', shown: rate }),
+    requests: sparkLine({ label: 'requests', shown: rate }), time: sparkLine({ label: 'time of 95 % of requests, at most', shown: value => `${value.toFixed(1)} ms` }), failed: sparkLine({ label: 'answers of 4xx and 5xx', shown: rate }),
     writes: sparkLine({ label: 'documents written', shown: rate }), feeds: sparkLine({ label: 'feeds that wait' }),
     databases: sparkLine({ label: 'open databases' }), memory: sparkLine({ label: 'memory', shown: bytes }),
   };
@@ -26,7 +26,7 @@ export default function page({ signal, setTitle, setSame }) {
       const value = entry => entry?.value ?? 0;
       const codes = Object.entries(couch.httpd_status_codes ?? {});
       const now = {
-        at: performance.now(), requests: value(couch.httpd.requests), writes: value(couch.database_writes),
+        at: performance.now(), requests: value(couch.httpd.requests), writes: value(couch.document_writes),
         failed: codes.filter(([code]) => code >= 400).reduce((sum, [, entry]) => sum + value(entry), 0),
       };
       if (before) {
@@ -34,6 +34,8 @@ export default function page({ signal, setTitle, setSame }) {
         for (const name of ['requests', 'failed', 'writes']) lines[name].push((now[name] - before[name]) / seconds);
       }
       before = now;
+      const [, slow] = couch.request_time.value.percentile.find(([share]) => share === 95);
+      lines.time.push(slow);
       lines.feeds.push(value(couch.httpd.clients_requesting_changes));
       lines.databases.push(value(couch.open_databases));
       lines.memory.push(value(settle?.memory_bytes));

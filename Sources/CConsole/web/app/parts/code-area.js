@@ -1,65 +1,176 @@
 /**
- * A text area over a coloured text: editing is the browser's own, with its undo, input methods and screen readers.
+ * A text area over a coloured text: editing is the browser's own, with its undo, input methods and screen readers. Only the
+ * lines in sight are painted. A long text that is only read is painted without a text area.
  *
- *     ┌ lines ┐┌ pre: the coloured text ────────────┐
+ *     ┌ lines ┐┌ pre: the coloured lines in sight ──┐
  *     │ 1     ││ textarea over it, its text unseen  │
  *     └───────┘└────────────────────────────────────┘
  */
-import { h, replace } from './dom.js';
-import { tokens } from '../value/json.js';
+import { h, button, replace } from './dom.js';
+import { lineSpans, digitsBeyond } from './code-colours.js';
+import { count, number } from '../words.js';
 
-/** Above this length a text has no colours. */
-const MOST = 256 * 1024;
+/** Above this length a text that is edited has no colours. */
+export const COLOURED = 256 * 1024;
+const TALLEST = 8_000_000; // pixels; browsers end somewhat above
+const SPARE = 4; // lines painted above and below those in sight
+const WIDEST = 20_000; // characters of a line that are painted where a text is only read
 
-/** An area for JSON, or with `language: 'text'` for another text without colours; `onInput` is called after each change. */
-export function codeArea({ text, label, onInput, readOnly = false, language = 'json' }) {
-  const lines = h('pre', { class: 'lines', 'aria-hidden': 'true' });
-  const colours = h('pre', { class: 'colours', 'aria-hidden': 'true' });
-  const area = h('textarea', { 'aria-label': label, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', readOnly });
-  const note = h('p', { class: 'bad', role: 'alert', id: `error-${Math.random().toString(36).slice(2)}` });
-  const inside = h('div', { class: 'inside' }, colours, area);
-  const frame = h('div', { class: 'code' }, lines, inside);
+let made = 0;
 
-  function draw() {
-    const isLong = area.value.length > MOST;
-    frame.classList.toggle('plain', isLong);
-    if (isLong) { replace(lines); replace(colours); return; }
-    lines.textContent = Array.from({ length: area.value.split('\n').length }, (_, index) => index + 1).join('\n');
-    replace(colours, language === 'json' ? coloured(area.value) : area.value, '\n');
-  }
-
-  area.addEventListener('input', () => { showError(null); draw(); onInput?.(); });
-  inside.addEventListener('scroll', () => { lines.style.transform = `translateY(${-inside.scrollTop}px)`; });
-
-  /** Says what is wrong, and puts the cursor there. */
-  function showError(error) {
-    note.textContent = error ? `Line ${error.line}, column ${error.column}: ${error.message}.` : '';
-    area.setAttribute('aria-invalid', error ? 'true' : 'false');
-    if (!error) return;
-    area.setAttribute('aria-describedby', note.id);
-    area.focus();
-    area.setSelectionRange(error.offset, error.offset);
-  }
-
-  area.value = text;
-  draw();
-  return {
-    element: h('div', {}, frame, note), showError,
-    get text() { return area.value; },
-    set text(value) { area.value = value; showError(null); draw(); },
-    focus: () => area.focus(),
-  };
+function lineStarts(text) {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
 }
 
-function coloured(text) {
-  const parts = [];
-  const all = [...tokens(text)];
-  all.forEach((token, index) => {
-    const word = text.slice(token.start, token.end);
-    if (token.kind === 'space' || token.kind === 'punctuation') { parts.push(word); return; }
-    const after = all.slice(index + 1, index + 3).find(next => next.kind !== 'space');
-    const isName = token.kind === 'string' && after && text[after.start] === ':';
-    parts.push(h('span', { class: `t-${isName ? 'name' : token.kind}` }, word));
-  });
-  return parts;
+/**
+ * An area for JSON, or for another `language`: `javascript` or `text`.
+ *
+ * @param onInput is called after each change by a person
+ * @param firstLine the number of the first line, where the text is a part of a longer one
+ */
+export function codeArea({ text, label, onInput, readOnly = false, language = 'json', firstLine = 1 }) {
+  const isView = readOnly && text.length > COLOURED;
+  const spacer = h('div');
+  const paint = h('pre', { class: 'paint', 'aria-hidden': isView ? null : 'true' });
+  const area = isView
+    ? h('div', { class: 'text', tabindex: '0', role: 'region', 'aria-label': label }, spacer, paint)
+    : h('textarea', { class: 'text', 'aria-label': label, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', readOnly, value: text });
+  const lines = h('div', { 'aria-hidden': 'true' });
+  const note = h('p', { class: 'bad', role: 'alert', id: `error-${made += 1}` });
+  const frame = h('div', { class: 'code' }, h('div', { class: 'lines' }, lines), h('div', { class: 'inside' }, area, !isView && paint));
+
+  let value = isView ? text : area.value;
+  let starts = [0];
+  let states = [''];
+  let error = null;
+  let painted = '';
+  let spot = 0; // the number of a line that was looked for
+  let isScheduled = false;
+
+  const markOf = index => index + firstLine === error?.line ? 'marked' : index + firstLine === spot ? 'spot' : null;
+  const hasColours = () => isView || value.length <= COLOURED;
+  const line = index => value.slice(starts[index], index + 1 < starts.length ? starts[index + 1] - 1 : value.length);
+  const lineHeight = () => parseFloat(getComputedStyle(paint).lineHeight);
+
+  function stateAt(index) {
+    if (language !== 'javascript') return '';
+    while (states.length <= index) states.push(lineSpans(language, line(states.length - 1), states.at(-1)).state);
+    return states[index];
+  }
+
+  /** The pixels of lines that a pixel of scrolling stands for, more than one where a browser's limit would be passed. */
+  function scale(height) {
+    const all = starts.length * height;
+    return isView ? Math.max(1, (all - area.clientHeight) / (Math.min(all, TALLEST) - area.clientHeight)) : 1;
+  }
+
+  function paintedLine(index) {
+    const whole = line(index);
+    const shown = isView ? whole.slice(0, WIDEST) : whole;
+    const { spans } = lineSpans(language, shown, stateAt(index));
+    const digits = language === 'json' ? spans.filter(span => span.kind === 'number').map(span => digitsBeyond(span.text)).find(Boolean) : 0;
+    return h('div', { class: markOf(index) },
+      spans.map(({ kind, text: word }) => kind === 'space' || kind === 'plain' || kind === 'punctuation' ? word : h('span', { class: `t-${kind}` }, word)),
+      shown.length < whole.length && h('i', { class: 'muted' }, ` … ${count(whole.length - shown.length, 'character')} more`),
+      digits > 0 && h('i', { class: 'muted' }, `  ← ${digits} digits`));
+  }
+
+  function repaint() {
+    isScheduled = false;
+    const height = lineHeight();
+    if (!height || !area.clientHeight) return;
+    const top = area.scrollTop * scale(height);
+    const first = Math.max(0, Math.floor(top / height) - SPARE);
+    const last = Math.min(starts.length, Math.ceil((top + area.clientHeight) / height) + SPARE);
+    if (`${first} ${last}` !== painted) {
+      painted = `${first} ${last}`;
+      const indices = Array.from({ length: last - first }, (_, index) => first + index);
+      replace(lines, indices.map(index => h('div', { class: markOf(index) }, index + firstLine)));
+      replace(paint, hasColours() && indices.map(paintedLine));
+    }
+    lines.style.transform = `translateY(${first * height - top}px)`;
+    // Inside of a view the paint scrolls along, beside a text area it has to follow.
+    paint.style.transform = isView ? `translateY(${area.scrollTop + first * height - top}px)` : `translate(${-area.scrollLeft}px, ${first * height - top}px)`;
+  }
+
+  function schedule() {
+    if (!isScheduled) requestAnimationFrame(repaint);
+    isScheduled = true;
+  }
+
+  function changed() {
+    [starts, states, painted] = [lineStarts(value), [''], ''];
+    frame.classList.toggle('plain', !hasColours());
+    frame.style.setProperty('--digits', String(starts.length + firstLine).length);
+    frame.style.setProperty('--lines', Math.min(Math.max(starts.length + 1, 4), 200));
+    spacer.style.blockSize = `min(${TALLEST}px, calc(var(--row) * ${starts.length}))`;
+    schedule();
+  }
+
+  /** Makes a line the uppermost one, or marks it and shows it below a few others. */
+  function scrollTo(place, isSpot = false) {
+    if (isSpot) [spot, painted, place] = [place, '', place - 3];
+    const height = lineHeight() || 20;
+    area.scrollTop = Math.max(0, (place - firstLine) * height / scale(height));
+    schedule();
+  }
+
+  function goTo(place, column) {
+    area.focus();
+    if (!isView) {
+      const offset = Math.min((starts[place - firstLine] ?? value.length) + column - 1, value.length);
+      area.setSelectionRange(offset, offset);
+    }
+    scrollTo(place - 3);
+  }
+
+  /** Says what is wrong and where, or takes it back with `null`; puts the cursor there unless somebody is typing. */
+  function showError(found, isTyping = false) {
+    if (!found && !error) return;
+    [error, painted] = [found, ''];
+    area.setAttribute('aria-invalid', String(Boolean(found)));
+    if (found) area.setAttribute('aria-describedby', note.id); else area.removeAttribute('aria-describedby');
+    replace(note, found && [`Line ${number(found.line)}, column ${number(found.column)}: ${found.message}. `,
+      isTyping && button('Go there', () => goTo(found.line, found.column), { class: 'button small' })]);
+    if (found && !isTyping) goTo(found.line, found.column);
+    schedule();
+  }
+
+  area.addEventListener('scroll', repaint, { passive: true });
+  if (!isView) {
+    area.addEventListener('input', () => {
+      value = area.value;
+      showError(null);
+      changed();
+      onInput?.();
+    });
+    area.addEventListener('keydown', event => {
+      if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || readOnly) return;
+      const before = value.slice(0, area.selectionStart);
+      const blanks = /[ \t]*/.exec(before.slice(before.lastIndexOf('\n') + 1))[0] + (/[{[(]$/.test(before) ? '  ' : '');
+      // The browser's own command keeps what can be undone.
+      if (blanks && document.execCommand('insertText', false, `\n${blanks}`)) event.preventDefault();
+    });
+  }
+  new ResizeObserver(() => { painted = ''; schedule(); }).observe(frame);
+  changed();
+
+  return {
+    element: h('div', {}, frame, note), showError, scrollTo,
+    get text() { return value; },
+    set text(next) {
+      const { selectionStart, selectionEnd, scrollTop } = area;
+      area.value = next;
+      value = area.value;
+      area.setSelectionRange(selectionStart, selectionEnd);
+      area.scrollTop = scrollTop;
+      showError(null);
+      changed();
+    },
+    /** The number of the uppermost line. */
+    lineInSight: () => Math.floor(area.scrollTop * scale(lineHeight() || 20) / (lineHeight() || 20)) + firstLine,
+    focus: () => area.focus(),
+  };
 }

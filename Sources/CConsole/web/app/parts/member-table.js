@@ -6,9 +6,10 @@
  */
 import { h, bdi, button, replace } from './dom.js';
 import { dialog } from './dialog.js';
-import { differences, at } from '../value/compare.js';
+import { differences, at, namesOf } from '../value/compare.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { codeArea } from './code-area.js';
+import { lineTable } from './line-table.js';
 
 const LONG = 300;
 
@@ -66,7 +67,7 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
 
   function choice(path, label, value, chosen, isChosen, blame) {
     const name = `pick ${path}`;
-    const input = h('input', { type: 'radio', name, checked: isChosen, on: { change: () => pick(path, chosen) } });
+    const input = h('input', { type: 'radio', name, checked: isChosen, 'aria-label': `${label}, ${path}`, on: { change: () => pick(path, chosen) } });
     return h('td', { class: isChosen ? 'chosen' : null, 'data-label': label },
       h('label', {}, input, ' ', text(value, at(start, path), label !== 'base')), blame && h('span', { class: 'blame' }, blame));
   }
@@ -130,7 +131,7 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
 }
 
 function put(document, path, value) {
-  const names = path.slice(1).split('/').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = namesOf(path);
   const last = names.pop();
   let inner = document;
   for (const name of names) {
@@ -144,6 +145,8 @@ function text(value, base, isBeside) {
   if (value === undefined) return h('span', { class: 'muted' }, base === undefined ? '—' : '— removed');
   if (isBeside && equal(value, base)) return h('span', { class: 'muted', title: 'as the base' }, '·');
   const full = stringify(value);
-  if (full.length <= LONG) return bdi(full);
-  return h('details', {}, h('summary', {}, bdi(`${full.slice(0, 80)}…`)), h('pre', {}, bdi(typeof value === 'string' ? value : stringify(value, 2))));
+  if (full.length <= LONG && !(typeof value === 'string' && value.includes('\n'))) return bdi(full);
+  const spread = one => typeof one === 'string' ? one : stringify(one, 2);
+  return h('details', {}, h('summary', {}, bdi(full.length > 80 ? `${full.slice(0, 80)}…` : full)),
+    isBeside && base !== undefined ? lineTable(spread(base), spread(value)) : h('pre', {}, bdi(spread(value))));
 }

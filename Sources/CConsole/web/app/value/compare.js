@@ -3,28 +3,33 @@ import { equal } from './json.js';
 
 const escaped = name => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
+/** The names of a JSON pointer. */
+export function namesOf(pointer) {
+  return pointer === '' ? [] : pointer.slice(1).split('/').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** The value at a JSON pointer; `undefined` if there is none. */
 export function at(value, pointer) {
-  if (pointer === '') return value;
-  return pointer.slice(1).split('/').reduce((inner, part) => {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  return namesOf(pointer).reduce((inner, name) => {
     if (inner instanceof Map) return inner.get(name);
-    return Array.isArray(inner) ? inner[Number(name)] : undefined;
+    return Array.isArray(inner) && /^(0|[1-9][0-9]*)$/.test(name) ? inner[Number(name)] : undefined;
   }, value);
 }
 
+const SILENT = new Set(['_id', '_rev', '_revisions', '$clocks']);
+
 /** The members that differ: path, kind, before and after. Members of objects on both sides are compared by themselves. */
-export function differences(before, after, path = '') {
+export function differences(before, after) {
   const found = [];
-  const names = new Set([...after.keys(), ...before.keys()]);
-  for (const name of names) {
-    if (path === '' && (name === '_id' || name === '_rev' || name === '_revisions' || name === '$clocks')) continue;
-    const place = `${path}/${escaped(name)}`;
-    const [old, now] = [before.get(name), after.get(name)];
-    if (old === undefined) found.push({ path: place, kind: 'added', after: now });
-    else if (now === undefined) found.push({ path: place, kind: 'removed', before: old });
-    else if (old instanceof Map && now instanceof Map) found.push(...differences(old, now, place));
-    else if (!equal(old, now)) found.push({ path: place, kind: 'changed', before: old, after: now });
+  const work = [{ path: '', old: before, now: after }];
+  while (work.length) {
+    const { path, old, now } = work.pop();
+    if (old instanceof Map && now instanceof Map) {
+      const names = [...new Set([...now.keys(), ...old.keys()])].filter(name => path !== '' || !SILENT.has(name));
+      for (const name of names.reverse()) work.push({ path: `${path}/${escaped(name)}`, old: old.get(name), now: now.get(name) });
+    } else if (old === undefined) found.push({ path, kind: 'added', after: now });
+    else if (now === undefined) found.push({ path, kind: 'removed', before: old });
+    else if (!equal(old, now)) found.push({ path, kind: 'changed', before: old, after: now });
   }
   return found;
 }

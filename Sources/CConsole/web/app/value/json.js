@@ -1,5 +1,6 @@
 /**
- * JSON that loses nothing: numbers keep their spelling, and members their order and their names.
+ * JSON that loses nothing: numbers keep their spelling, and members their order and their names. Nothing here recurses, so
+ * that a deeply nested document can't exhaust the stack.
  *
  *     JSON.parse   {"b":9223372036854775807,"1":1}  →  {"1":1,"b":9223372036854776000}
  *     parse        the same text                    →  Map { b → JNumber 9223372036854775807, 1 → JNumber 1 }
@@ -11,146 +12,254 @@ export class JNumber {
   toNumber() { return Number(this.text); }
 }
 
-/** What is wrong with a text, and where. */
+/** What is wrong with a text, and where: line and column from 1, the offset from 0. */
 export class JSONError extends Error {
   constructor(message, text, offset) {
     super(message);
-    const before = text.slice(0, offset);
     this.offset = offset;
-    this.line = before.split('\n').length;
-    this.column = offset - before.lastIndexOf('\n');
+    Object.assign(this, placeOf(text, offset));
   }
 }
 
-const TOKEN = /\s+|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/y;
-
-/** The tokens of a text, one after the other: kind, start and end. What is no token is an `error` of one character. */
-export function* tokens(text) {
+/** The line and the column of an offset, both from 1. */
+export function placeOf(text, offset) {
+  let line = 1;
   let start = 0;
-  while (start < text.length) {
-    TOKEN.lastIndex = start;
-    const found = TOKEN.exec(text);
-    const end = found ? TOKEN.lastIndex : start + 1;
-    yield { kind: found ? kindOf(text[start]) : 'error', start, end };
-    start = end;
+  for (let next = text.indexOf('\n'); next >= 0 && next < offset; next = text.indexOf('\n', start)) {
+    line += 1;
+    start = next + 1;
+  }
+  return { line, column: offset - start + 1 };
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const ESCAPES = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+/** The words that are values. */
+export const WORDS = new Map([['true', true], ['false', false], ['null', null]]);
+
+/** The offset of the next character that is no space, tab, line feed or carriage return. */
+export function skipSpace(text, at) {
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
+    at += 1;
   }
 }
 
-function kindOf(first) {
-  if (first === '"') return 'string';
-  if (/\s/.test(first)) return 'space';
-  if (/[-\d]/.test(first)) return 'number';
-  return /[a-z]/.test(first) ? 'word' : 'punctuation';
+/** The offset behind the closing quote of the string that begins at `start`; a fault throws with its place. */
+export function stringEnd(text, start) {
+  for (let at = start + 1; ; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 34) return at + 1;
+    if (code === 92) {
+      const escape = text[at + 1];
+      if (escape === 'u') {
+        if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new JSONError('“\\u” needs four hexadecimal digits', text, at);
+        at += 5;
+      } else if (escape !== undefined && Object.hasOwn(ESCAPES, escape)) at += 1;
+      else throw new JSONError('JSON has no such escape', text, at);
+    } else if (at >= text.length) throw new JSONError('this text in quotes does not end', text, start);
+    else if (code < 32) throw new JSONError(code === 10 ? 'a text in quotes ends on its own line' : 'a control character must be escaped', text, at);
+  }
+}
+
+function stringValue(text, start, end) {
+  const inner = text.slice(start + 1, end - 1);
+  if (!inner.includes('\\')) return inner;
+  return inner.replace(/\\(?:u(....)|(.))/g, (_, hex, letter) => hex ? String.fromCharCode(parseInt(hex, 16)) : ESCAPES[letter]);
+}
+
+const isWordCode = code => (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
+
+/** The offset behind the letters and digits that begin at `start`. */
+export function wordEnd(text, start) {
+  let at = start;
+  while (isWordCode(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** The offset behind the number that begins at `start`, or `start` where none does. */
+export function numberEnd(text, start) {
+  NUMBER.lastIndex = start;
+  if (!NUMBER.test(text)) return start;
+  const next = text.charCodeAt(NUMBER.lastIndex);
+  return isWordCode(next) || next === 43 || next === 45 || next === 46 ? start : NUMBER.lastIndex;
+}
+
+/** How many characters are worked on before a calm reader lets the page answer. */
+const STRETCH = 200_000;
+
+/** Reads a text, and stops now and then, so that somebody who waits can let the page answer. */
+function* reading(text, duplicates) {
+  const open = []; // the containers around the value that is being read
+  const names = []; // and the name each of them waits for
+  let top = null;
+  let at = skipSpace(text, 0);
+  let pause = STRETCH;
+
+  const fail = (message, offset = at) => { throw new JSONError(message, text, offset); };
+  const readName = () => {
+    at = skipSpace(text, at);
+    if (text[at] !== '"') fail(at >= text.length ? 'the text ends within an object' : 'a name in quotes is expected here');
+    const start = at;
+    at = stringEnd(text, at);
+    const name = stringValue(text, start, at);
+    if (top.has(name)) {
+      duplicates?.push({ name, offset: start });
+      // The server keeps the last of two members with one name, in its place.
+      top.delete(name);
+    }
+    names[names.length - 1] = name;
+    at = skipSpace(text, at);
+    if (text[at] !== ':') fail('“:” is expected after a name');
+    at = skipSpace(text, at + 1);
+  };
+
+  for (;;) {
+    let value;
+    const first = text[at];
+    if (at > pause) {
+      pause = at + STRETCH;
+      yield;
+    }
+    if (first === '{' || first === '[') {
+      const container = first === '{' ? new Map() : [];
+      at = skipSpace(text, at + 1);
+      if (text[at] === (first === '{' ? '}' : ']')) {
+        at += 1;
+        value = container;
+      } else {
+        open.push(container);
+        names.push(null);
+        top = container;
+        if (first === '{') readName();
+        continue;
+      }
+    } else if (first === '"') {
+      const end = stringEnd(text, at);
+      value = stringValue(text, at, end);
+      at = end;
+    } else if (first === '-' || (first >= '0' && first <= '9')) {
+      const end = numberEnd(text, at);
+      if (end === at) fail('this is no number of JSON');
+      value = new JNumber(text.slice(at, end));
+      at = end;
+    } else {
+      const end = wordEnd(text, at);
+      const word = text.slice(at, end);
+      if (!WORDS.has(word)) fail(at >= text.length ? 'the text ends too early' : 'a value is expected here');
+      value = WORDS.get(word);
+      at = end;
+    }
+    for (;;) {
+      at = skipSpace(text, at);
+      if (!top) {
+        if (at < text.length) fail('something follows after the end');
+        return value;
+      }
+      const isList = Array.isArray(top);
+      if (isList) top.push(value); else top.set(names[names.length - 1], value);
+      const next = text[at];
+      if (next === ',') {
+        at = skipSpace(text, at + 1);
+        if (!isList) readName();
+        break;
+      }
+      if (next !== (isList ? ']' : '}')) fail(at >= text.length ? 'the text ends too early' : `“,” or “${isList ? ']' : '}'}” is expected here`);
+      at += 1;
+      value = open.pop();
+      names.pop();
+      top = open.length ? open[open.length - 1] : null;
+    }
+  }
+}
+
+/** Does work without a stop. */
+export function toEnd(work) {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** Does work that stops now and then, and lets the page answer in between. */
+export async function calmly(work) {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await new Promise(resolve => { setTimeout(resolve); });
+  }
 }
 
 /** A text as a value; throws a `JSONError`. */
-export function parse(text) { return parseNoting(text).value; }
+export function parse(text) { return toEnd(reading(text, null)); }
 
-/** A text as a value, and the names that stand twice in one object. */
-export function parseNoting(text) {
-  const source = tokens(text);
-  const duplicates = [];
-  const stack = [];
-  let token;
-  const fail = (message, at = token ? token.start : text.length) => { throw new JSONError(message, text, at); };
-  const next = () => {
-    do { token = source.next().value; } while (token && token.kind === 'space');
-    if (token?.kind === 'error') fail(text[token.start] === '"' ? 'this text does not end, or has a character that must be escaped' : `there is no “${text[token.start]}” in JSON here`);
-    return token;
-  };
-  const word = () => token && text.slice(token.start, token.end);
-  let value;
-  next();
-  reading: for (;;) {
-    if (!token) fail('the text ends too early');
-    if (token.kind === 'string') value = JSON.parse(word());
-    else if (token.kind === 'number') value = new JNumber(word());
-    else if (token.kind === 'word') value = word() === 'null' ? null : word() === 'true';
-    else if (word() === '{' || word() === '[') {
-      const open = { isObject: word() === '{', value: word() === '{' ? new Map() : [], name: null };
-      stack.push(open);
-      next();
-      if (word() !== (open.isObject ? '}' : ']')) {
-        if (open.isObject) readName(open);
-        continue;
-      }
-      value = stack.pop().value;
-    } else fail('a value is expected here');
-    next();
-    while (stack.length) {
-      const top = stack.at(-1);
-      if (top.isObject) top.value.set(top.name, value); else top.value.push(value);
-      if (word() === ',') {
-        next();
-        if (top.isObject) readName(top);
-        continue reading;
-      }
-      if (word() !== (top.isObject ? '}' : ']')) fail(`“,” or “${top.isObject ? '}' : ']'}” is expected here`);
-      value = stack.pop().value;
-      next();
-    }
-    if (token) fail('something follows after the end');
-    return { value, duplicates };
-  }
-  function readName(object) {
-    if (token?.kind !== 'string') fail('a name in quotes is expected here');
-    object.name = JSON.parse(word());
-    if (object.value.has(object.name)) {
-      const at = new JSONError('', text, token.start);
-      duplicates.push({ name: object.name, line: at.line, column: at.column });
-    }
-    next();
-    if (word() !== ':') fail('“:” is expected after a name');
-    next();
-  }
+/** A text as a value, and at most a hundred of the names that stand twice in one object. The page answers meanwhile. */
+export async function parseNoting(text) {
+  const found = [];
+  const value = await calmly(reading(text, found));
+  return { value, duplicates: found.slice(0, 100).map(({ name, offset }) => ({ name, ...placeOf(text, offset) })) };
 }
 
-/** A value as text; with an indent in lines. */
+/** A new line at a depth. Levels below the hundredth stand below each other, or blanks would outweigh the text. */
+export const lineBreak = (indent, depth) => `\n${' '.repeat(indent * Math.max(0, Math.min(depth, 100)))}`;
+
+/**
+ * A value as text; with an indent in lines. Besides what `parse` makes, plain objects and numbers are taken, so that a
+ * request can be put around values; members that are `undefined` are left out.
+ */
 export function stringify(value, indent = 0) {
-  const text = write(value);
-  return indent ? format(text, indent) : text;
-}
-
-function write(value) {
-  if (value instanceof JNumber) return value.text;
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
-  if (value instanceof Map) return `{${[...value].map(([name, inner]) => `${JSON.stringify(name)}:${write(inner)}`).join(',')}}`;
-  return JSON.stringify(value ?? null);
-}
-
-/** The same text in lines: every token stays as it is spelt. What is nested deeper than `deepest` stays in one line. */
-export function format(text, indent = 2, deepest = Infinity) {
-  let depth = 0;
-  let result = '';
-  let before = '';
-  const line = () => `\n${' '.repeat(depth * indent)}`;
-  for (const token of tokens(text)) {
-    if (token.kind === 'space') continue;
-    const word = text.slice(token.start, token.end);
-    const isEnd = token.kind === 'punctuation' && (word === '}' || word === ']');
-    if (isEnd) depth -= 1;
-    const isBreak = isEnd ? before !== '{' && before !== '[' : before === '{' || before === '[' || before === ',';
-    if (isBreak && depth + (isEnd ? 1 : 0) <= deepest) result += line();
-    else if (before === ',') result += ' ';
-    result += word;
-    if (token.kind === 'punctuation') {
-      if (word === '{' || word === '[') depth += 1;
-      if (word === ':') result += ' ';
-      before = word;
-    } else before = '';
+  let text = '';
+  const frames = [];
+  const begin = item => {
+    if (item instanceof JNumber) text += item.text;
+    else if (item === null || typeof item !== 'object') text += JSON.stringify(item) ?? 'null';
+    else {
+      const isList = Array.isArray(item);
+      const members = isList || item instanceof Map ? item : Object.entries(item).filter(([, member]) => member !== undefined);
+      frames.push({ isList, members: members[Symbol.iterator](), isEmpty: true });
+      text += isList ? '[' : '{';
+    }
+  };
+  begin(value);
+  while (frames.length) {
+    const frame = frames[frames.length - 1];
+    const { done, value: member } = frame.members.next();
+    if (done) {
+      frames.pop();
+      if (indent && !frame.isEmpty) text += lineBreak(indent, frames.length);
+      text += frame.isList ? ']' : '}';
+      continue;
+    }
+    if (!frame.isEmpty) text += ',';
+    frame.isEmpty = false;
+    if (indent) text += lineBreak(indent, frames.length);
+    if (!frame.isList) text += JSON.stringify(member[0]) + (indent ? ': ' : ':');
+    begin(frame.isList ? member : member[1]);
   }
-  return result;
+  return text;
 }
 
-/** The same text without blanks between tokens. */
-export function compact(text) {
-  let result = '';
-  for (const token of tokens(text)) if (token.kind !== 'space') result += text.slice(token.start, token.end);
-  return result;
-}
-
-/** Whether two values are the same, numbers by their spelling. */
-export function equal(left, right) {
-  if (left === undefined || right === undefined) return left === right;
-  return write(left) === write(right);
+/** Whether two values are the same: numbers by their spelling, members in their order. */
+export function equal(one, other) {
+  const pairs = [[one, other]];
+  while (pairs.length) {
+    const [left, right] = pairs.pop();
+    if (left === right) continue;
+    if (left instanceof JNumber) {
+      if (!(right instanceof JNumber) || left.text !== right.text) return false;
+    } else if (left instanceof Map) {
+      if (!(right instanceof Map) || left.size !== right.size) return false;
+      const others = right.entries();
+      for (const [name, member] of left) {
+        const [otherName, otherMember] = others.next().value;
+        if (name !== otherName) return false;
+        pairs.push([member, otherMember]);
+      }
+    } else if (Array.isArray(left)) {
+      if (!Array.isArray(right) || left.length !== right.length) return false;
+      left.forEach((item, index) => pairs.push([item, right[index]]));
+    } else return false;
+  }
+  return true;
 }

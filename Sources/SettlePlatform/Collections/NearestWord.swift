@@ -1,7 +1,7 @@
 /// Suggests a similar word.
-enum NearestWord {
+package enum NearestWord {
     /// The word with the smallest edit distance, or `nil` if none is near.
-    static func find(_ word: String, in words: [String]) -> String? {
+    package static func find(_ word: String, in words: [String]) -> String? {
         let ranked = words.map { (word: $0, distance: distance(word, $0)) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
         let isPrefix = word.count >= 2 && best.word.hasPrefix(word)
@@ -10,7 +10,7 @@ enum NearestWord {
     }
 
     /// The edit distance: letters inserted, deleted, replaced, or swapped with their neighbour.
-    static func distance(_ first: String, _ second: String) -> Int {
+    package static func distance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first), Array(second))
         var older = [Int](repeating: 0, count: b.count + 1)
         var old = Array(0...b.count)

@@ -1,0 +1,158 @@
+/** One design document: its functions on the left, and on the right what the chosen one makes of samples. */
+import { ask, path } from '../api.js';
+import { link } from '../router.js';
+import { h, bdi, button, replace, field } from '../parts/dom.js';
+import { panel } from '../parts/panel.js';
+import { dialog } from '../parts/dialog.js';
+import { codeArea } from '../parts/code-area.js';
+import { equal, parse, stringify } from '../value/json.js';
+import { trial } from './trial.js';
+import { count } from '../words.js';
+
+const RULE = 'validate_doc_update';
+/** The kinds of functions with names: the member that has them, and what a new one begins with. */
+const KINDS = {
+  view: { member: 'views', text: 'function (doc) {\n  emit(doc.name, null);\n}' },
+  filter: { member: 'filters', text: 'function (doc, req) {\n  return doc.type === req.query.type;\n}' },
+  update: { member: 'updates', text: 'function (doc, req) {\n  doc.seen = true;\n  return [doc, \'done\'];\n}' },
+};
+/** Members that have no modules. */
+const FIXED = new Set(['views', 'filters', 'updates', 'options', '_attachments']);
+const NEW_RULE = 'function (doc, old, user, security) {\n  if (!doc._deleted && !doc.name) throw({forbidden: \'a name is missing\'});\n}';
+
+export function one({ db, id, signal, setTitle, setSame, setKeys }) {
+  const whole = `_design/${id}`;
+  setTitle(`${db}: ${id}`);
+  setSame({ url: path`${db}/${whole}`, settle: `settle design show URL/${db} ${id}` });
+  let document = null;
+  let stored = null; // the views as they are stored
+  let chosen = null; // {kind, name}; the rule has no name
+  let isSaved = true;
+  let code = null;
+  let reduce = null;
+  const [problems, editor] = [h('div'), h('div')];
+  const tried = trial({ db, signal });
+  const main = panel(async () => {
+    document = parse((await ask(path`${db}/${whole}`, { signal })).text);
+    stored = viewsOf(parse(stringify(document)));
+    return document;
+  }, show, { label: 'Reading the design document' });
+
+  const functions = kind => document.get(KINDS[kind].member) ?? new Map();
+  const entries = () => Object.keys(KINDS).flatMap(kind => [...functions(kind).keys()].filter(name => kind !== 'view' || name !== 'lib').map(name => ({ kind, name })));
+  const isChosen = entry => entry.kind === chosen?.kind && entry.name === chosen?.name;
+
+  function show() {
+    chosen ??= entries()[0] ?? (document.get(RULE) ? { kind: 'rule' } : null);
+    queueMicrotask(edit);
+    return [
+      h('div', { class: 'toolbar' },
+        entries().map(entry => button(`${entry.kind} ${entry.name}`, () => choose(entry), { 'aria-pressed': String(isChosen(entry)) })),
+        document.get(RULE) ? button('the rule', () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button('+ Rule', addRule),
+        Object.keys(KINDS).map(kind => button(`+ ${kind[0].toUpperCase()}${kind.slice(1)}`, () => add(kind)))),
+      h('div', { class: 'two' }, editor, tried.element),
+    ];
+  }
+
+  function choose(entry) {
+    keep();
+    chosen = entry;
+    replace(main.content, show());
+  }
+
+  function textOf({ kind, name }) {
+    if (kind === 'rule') return document.get(RULE);
+    return kind === 'view' ? functions(kind).get(name).get('map') ?? '' : functions(kind).get(name);
+  }
+
+  function edit() {
+    if (!chosen) { replace(editor, h('p', { class: 'muted' }, 'It has no function yet.')); return; }
+    const text = textOf(chosen);
+    if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, 'This is no function in JavaScript.')); return; }
+    code = codeArea({ text, label: chosen.kind === 'rule' ? 'The rule' : `The ${chosen.kind === 'view' ? 'map' : chosen.kind} function`, onInput: changed, language: 'javascript' });
+    reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: '_count, _sum, _stats, or a function', on: { input: changed } }) : null;
+    replace(editor, code.element, reduce && field('Reduce', reduce), h('div', { class: 'toolbar' }, button(`Remove this ${chosen.kind}`, remove)));
+    tried.ofKind(chosen.kind, subject, code);
+  }
+
+  /** What is tried: the functions in the editor, and the modules that they may require. */
+  function subject() {
+    const modules = new Map([...document].filter(([name, value]) => value instanceof Map && !FIXED.has(name)));
+    const library = viewsOf(document).get('lib');
+    if (library) modules.set('views', new Map([['lib', library]]));
+    if (chosen.kind === 'rule') return { functions: new Map([[RULE, code.text]]), modules };
+    if (chosen.kind === 'filter') return { functions: new Map([['filter', code.text]]), modules };
+    return { functions: new Map([['map', code.text], ...(reduce.value ? [['reduce', reduce.value]] : [])]), modules };
+  }
+
+  function changed() {
+    isSaved = false;
+    tried.soon();
+  }
+
+  /** Puts what is in the editor into the document. */
+  function keep() {
+    if (!chosen || !code || typeof textOf(chosen) !== 'string') return;
+    if (chosen.kind === 'rule') { document.set(RULE, code.text); return; }
+    const all = functions(chosen.kind);
+    if (chosen.kind !== 'view') { all.set(chosen.name, code.text); return; }
+    const view = all.get(chosen.name);
+    view.set('map', code.text);
+    if (reduce.value) view.set('reduce', reduce.value); else view.delete('reduce');
+  }
+
+  async function add(kind) {
+    const title = h('input', { required: true });
+    const made = await dialog({ title: `A new ${kind}`, body: field('Name', title), actions: [{ label: 'Add', kind: 'primary', run: () => title.value || undefined }] });
+    if (!made) return;
+    keep();
+    const { member, text } = KINDS[kind];
+    document.set(member, new Map([...functions(kind), [made, kind === 'view' ? new Map([['map', text]]) : text]]));
+    chosen = { kind, name: made };
+    isSaved = false;
+    replace(main.content, show());
+  }
+
+  function addRule() {
+    keep();
+    document.set(RULE, NEW_RULE);
+    chosen = { kind: 'rule' };
+    isSaved = false;
+    replace(main.content, show());
+  }
+
+  function remove() {
+    if (chosen.kind === 'rule') document.delete(RULE);
+    else functions(chosen.kind).delete(chosen.name);
+    if (chosen.name && functions(chosen.kind).size === 0) document.delete(KINDS[chosen.kind].member);
+    chosen = null;
+    isSaved = false;
+    replace(main.content, show());
+  }
+
+  async function save() {
+    replace(problems);
+    keep();
+    const views = viewsOf(document);
+    const names = [...views.keys()].filter(name => name !== 'lib');
+    // The views of a document have one index: a change of one map builds all of them.
+    const isBuilt = names.length > 0 && !equal(views, stored);
+    const isSure = await dialog({
+      title: `Save ${id}`, body: h('p', {}, isBuilt ? `⚠ Saving builds ${count(names.length, 'view')} of it anew, at their next use.` : 'No view is built anew.'),
+      actions: [{ label: 'Save', kind: 'primary', run: async () => { await ask(path`${db}/${whole}`, { method: 'PUT', text: stringify(document) }); return true; } }],
+    });
+    if (!isSure) return;
+    isSaved = true;
+    replace(problems, h('p', { class: 'good', role: 'status' }, 'Saved.'));
+    main.reload();
+  }
+
+  setKeys([{ key: 's', ctrl: true, text: 'save', run: save }]);
+  main.reload();
+  return {
+    element: h('div', {}, h('h1', {}, bdi(id)), h('div', { class: 'toolbar' }, button('Save…', save, { class: 'button primary' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, 'As a document')), problems, main.element),
+    leave: () => { tried.stop(); return isSaved || confirm('What was typed is not saved. Leave?'); },
+  };
+}
+
+const viewsOf = document => document.get('views') ?? new Map();

@@ -1,0 +1,103 @@
+/** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
+import { ask, path, root } from '../api.js';
+import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
+import { dialog } from '../parts/dialog.js';
+import { errorBox } from '../parts/panel.js';
+import { bytes } from '../words.js';
+
+const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
+const BEGINNING = 64 * 1024;
+
+/** The first 64 KiB; a server that has it compressed sends all, so reading ends there. */
+async function beginningOf(url, rev, signal) {
+  const response = await ask(url, { query: { rev }, headers: { Range: `bytes=0-${BEGINNING - 1}` }, signal, raw: true });
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let [text, size] = ['', 0];
+  while (size < BEGINNING) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const piece = value.subarray(0, BEGINNING - size);
+    size += piece.length;
+    text += decoder.decode(piece, { stream: true });
+  }
+  await reader.cancel();
+  return { text, size };
+}
+
+/**
+ * The section of attachments.
+ *
+ * @param rev the revision that they are of
+ * @param stubs `_attachments` of the document
+ * @param mayWrite says whether a new revision may be written now; without it nothing can be changed
+ * @param onWritten is called when the document has a new revision
+ */
+export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten }) {
+  const problems = h('div', { role: 'status' });
+  let current = rev;
+
+  async function tried(act) {
+    replace(problems);
+    try { await act(); } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error)); }
+  }
+
+  function line([name, { content_type: type, length }]) {
+    const url = path`${db}/${id}/${name}`;
+    const address = new URL(url, root);
+    address.searchParams.set('rev', rev);
+    const look = h('div');
+    const named = word => ({ class: 'button small', 'aria-label': `${word} ${visible(name)}` });
+    const plain = type.split(';')[0].trim().toLowerCase();
+    const isText = plain === 'application/json' || (plain.startsWith('text/') && plain !== 'text/html');
+    const show = async () => {
+      if (!isText) { replace(look, h('img', { src: address.href, alt: visible(name), width: 240 })); return; }
+      const { text, size } = await beginningOf(url, rev, signal);
+      replace(look, h('pre', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': visible(name) }, text),
+        size < length && h('p', { class: 'muted' }, `The first ${bytes(size)} of ${bytes(length)}.`));
+    };
+    return h('li', {}, bdi(name), ` ${bytes(length)} `, h('span', { class: 'muted' }, bdi(type)), ' ',
+      (isText || IMAGES.has(plain)) && button('Show', () => tried(show), named('Show')),
+      h('a', { href: address.href, download: name.split('/').at(-1), ...named('Download') }, 'Download'),
+      mayWrite && button('Remove…', () => tried(() => remove(name)), named('Remove')), look);
+  }
+
+  async function remove(name) {
+    if (!mayWrite()) return;
+    const gone = await dialog({
+      title: `Remove ${name}`, body: h('p', {}, 'A new revision is written without it.'),
+      actions: [{ label: 'Remove', kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: current } }); return true; } }],
+    });
+    if (gone) onWritten();
+  }
+
+  async function upload(files) {
+    if (!mayWrite()) return;
+    try {
+      for (const file of files) {
+        const isSure = !Object.hasOwn(stubs, file.name) || await dialog({
+          title: `Replace ${file.name}`, body: h('p', {}, 'There is an attachment of this name.'),
+          actions: [{ label: 'Replace', kind: 'danger', run: () => true }],
+        });
+        if (!isSure) continue;
+        replace(problems, h('p', { class: 'muted' }, `Sending ${visible(file.name)}, ${bytes(file.size)}…`));
+        current = (await ask(path`${db}/${id}/${file.name}`, {
+          method: 'PUT', query: { rev: current }, body: file, headers: { 'Content-Type': file.type || 'application/octet-stream' },
+        })).json.rev;
+      }
+    } finally {
+      // Those before one that failed are written, so the document is read again in any case.
+      if (current !== rev) onWritten();
+    }
+  }
+
+  const file = h('input', { type: 'file', multiple: true, on: { change: () => tried(() => upload([...file.files])).finally(() => { file.value = ''; }) } });
+  const section = h('section', {}, h('h2', {}, 'Attachments'),
+    Object.keys(stubs).length === 0 && h('p', { class: 'muted' }, 'none'),
+    h('ul', {}, Object.entries(stubs).map(line)), mayWrite && field('Attach files', file, 'or drop them here'), problems);
+  if (mayWrite) {
+    section.addEventListener('dragover', event => event.preventDefault());
+    section.addEventListener('drop', event => { event.preventDefault(); tried(() => upload([...event.dataTransfer.files])); });
+  }
+  return section;
+}

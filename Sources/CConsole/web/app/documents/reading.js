@@ -1,0 +1,36 @@
+/** Reads documents as the server spells them, and their trees. */
+import { ask, path } from '../api.js';
+import { laidOut } from '../value/json-text.js';
+
+/**
+ * Reads a document, or one revision of it: its text in lines, `rev` and `attachments`. Without a text it is `deleted`, or there
+ * is none.
+ *
+ * @param onSize hears the size before the body is read
+ */
+export async function readDocument(db, id, { rev, signal, onSize, quiet } = {}) {
+  let response;
+  try {
+    response = await ask(path`${db}/${id}`, { query: { rev }, signal, quiet, raw: true });
+  } catch (error) {
+    if (error.status !== 404 || !['deleted', 'missing'].includes(error.reason)) throw error;
+    return { text: null, rev: null, isDeleted: error.reason === 'deleted', attachments: {} };
+  }
+  onSize?.(Number(response.headers.get('Content-Length')));
+  const sent = await response.text();
+  // Of these members nothing is saved, so the browser's own reading is exact enough, and faster.
+  const plain = JSON.parse(sent);
+  return { text: await laidOut(sent.trim()), rev: plain._rev, isDeleted: false, attachments: plain._attachments ?? {} };
+}
+
+/** The revision that wins, all leaves, and all revisions of a document; `null` where there is none. */
+export async function readTree(db, id, signal) {
+  if (id.startsWith('_local/')) return null;
+  try {
+    const answer = (await ask(path`${db}/_conflicts/${id}`, { query: { docs: false, tree: 'full' }, signal, quiet: true })).json;
+    return { rev: answer.rev, isConflict: answer.conflict, leaves: answer.leaves ?? [], revisions: answer.tree?.revisions ?? [] };
+  } catch (error) {
+    if (error.status === 404) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+/** The revisions of a document beside its text: which bodies are kept, which are gone, and links to them. */
+import { link } from '../router.js';
+import { h } from '../parts/dom.js';
+import { count, number, short } from '../words.js';
+
+const FEW = 12;
+const MOST = 500;
+const generation = rev => Number(rev.split('-')[0]);
+
+/** What a revision is: its sign, and the word for it. */
+function stateOf(revision, winner) {
+  if (revision.deleted) return ['✕', 'tombstone'];
+  if (revision.rev === winner) return ['●', 'winner'];
+  if (revision.leaf) return ['●', 'in conflict'];
+  return revision.stored ? ['●', 'kept'] : ['○', 'its body is gone'];
+}
+
+/** Lists revisions, the newest first; `shown` is the one in the editor. */
+export function revisionList({ db, id, tree, shown }) {
+  const all = tree.revisions.map(revision => revision.folded ? { folded: revision.folded, rev: revision.to } : revision)
+    .sort((a, b) => generation(b.rev) - generation(a.rev) || Number(b.rev === tree.rev) - Number(a.rev === tree.rev));
+  const line = revision => {
+    if (revision.folded) return h('li', { class: 'muted' }, `┊ ${number(revision.folded)}`);
+    const [sign, word] = stateOf(revision, tree.rev);
+    const name = h('span', { class: 'rev' }, short(revision.rev));
+    const isWinner = revision.rev === tree.rev && !revision.deleted;
+    return h('li', { title: revision.rev, 'aria-current': revision.rev === shown ? 'true' : null }, h('span', { 'aria-hidden': 'true' }, `${sign} `),
+      revision.stored ? h('a', { href: isWinner ? link([db, 'doc', id]) : link([db, 'doc', id], { rev: revision.rev }) }, name) : name,
+      h('span', { class: 'muted' }, ` ${word}`));
+  };
+  return h('section', {}, h('h2', {}, 'Revisions'),
+    h('p', { class: 'muted' }, `${count(all.filter(revision => revision.stored).length, 'body', 'bodies')} kept. Revisions serve replication; bodies of old ones go with the next compaction, so they are no archive.`),
+    h('ul', { class: 'plain' }, all.slice(0, FEW).map(line)),
+    all.length > FEW && h('details', {}, h('summary', {}, 'Older revisions'), h('ul', { class: 'plain' }, all.slice(FEW, MOST).map(line))));
+}

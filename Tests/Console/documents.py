@@ -1,0 +1,227 @@
+"""Scenarios of documents: long lists and long texts."""
+import json
+import time
+
+from room import revision
+
+ROWS = "document.querySelectorAll('.key-list tbody tr').length"
+
+
+def expect(condition, message="not as expected"):
+    if not condition:
+        raise AssertionError(message)
+
+
+def first_row(visit):
+    return visit.page.inner_text(".key-list tbody tr:first-child th").strip()
+
+
+def scroll(visit, end, wanted, most):
+    """Scrolls to an end again and again, as a hand at the wheel does, until a row is there; at most 60 rows are drawn."""
+    for _ in range(most):
+        visit.page.evaluate(f"document.querySelector('.key-list').scrollTop = {end}")
+        visit.page.wait_for_timeout(30)
+        visit.settled()
+        expect(visit.page.evaluate(ROWS) <= 60, "too many rows are drawn")
+        if visit.page.query_selector(f".key-list th:has(bdi:text-is('{wanted}'))"):
+            return
+    raise AssertionError(f"{wanted} is not reached: {first_row(visit)} comes first")
+
+
+def five_thousand_documents(room):
+    """5,000 documents: scrolled to the end and back, with at most 60 rows drawn; a conflict has its mark, columns their values."""
+    room.server.ask("PUT", "long")
+    for start in range(0, 5000, 1000):
+        docs = [{"_id": f"doc-{number:04}", "n": number} for number in range(start, start + 1000)]
+        room.server.ask("POST", "long/_bulk_docs", {"docs": docs})
+    room.server.store("long", revision("doc-4990", "ab", {"n": -1}))
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/long/docs?fields=n")
+    visit.page.wait_for_selector("td bdi:text-is('3')")
+    expect(first_row(visit) == "doc-0000")
+    scroll(visit, 1e6, "doc-4999", 60)
+    visit.page.wait_for_selector("tr:has(bdi:text-is('doc-4990')) a:has-text('▲')")
+    visit.page.wait_for_selector("td bdi:text-is('4995')")
+    expect(visit.page.query_selector("tr:has(bdi:text-is('doc-4991')) a:has-text('▲')") is None)
+    expect(visit.page.get_attribute(".key-list table", "aria-rowcount") == "5001")
+    expect(visit.page.inner_text(".toolbar [role=status]") == "Rows 4,001–5,000", "more than 1,000 rows are kept")
+    found = visit.axe()
+    expect(not found, str(found))
+    scroll(visit, 0, "doc-0000", 60)
+    expect(visit.page.inner_text(".toolbar [role=status]") == "Rows 1–1,000")
+    visit.page.focus(".key-list tbody tr:first-child a")
+    for _ in range(70):
+        visit.page.keyboard.press("ArrowDown")
+    expect(visit.page.evaluate("document.activeElement.textContent") == "doc-0070", "the keyboard does not follow the rows")
+
+
+def an_exact_id(room):
+    """A word that is an id shows that document first; one that is none lists what follows, and says so."""
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/long/docs")
+    search = visit.page.get_by_label("Search")
+    search.fill("doc-2500")
+    search.press("Enter")
+    visit.page.wait_for_selector(".key-list tbody tr:first-child:has-text('doc-2500')")
+    expect(visit.page.query_selector("text=No document has the id") is None)
+    visit.page.get_by_role("button", name="Earlier").click()
+    visit.page.wait_for_selector("text=400 rows")
+    search.fill("doc-25")
+    search.press("Enter")
+    visit.page.wait_for_selector("text=No document has the id “doc-25”")
+    visit.page.wait_for_selector(".key-list tbody tr:first-child:has-text('doc-2500')")
+    rev = room.server.json("GET", "long/doc-0042")["_rev"]
+    room.server.ask("DELETE", f"long/doc-0042?rev={rev}")
+    search.fill("doc-0042")
+    search.press("Enter")
+    visit.page.wait_for_selector(".key-list tbody tr:first-child:has-text('doc-0042') >> [aria-label=deleted]")
+    search.fill("made-in-x")
+    search.press("Enter")
+    visit.page.wait_for_selector("text=No document has the id “made-in-x”")
+    search.fill("n > 4000")
+    search.press("Enter")
+    visit.page.wait_for_selector("text=No index fits")
+    visit.page.wait_for_selector("a:has-text('make an index')")
+
+
+def eight_megabytes(room):
+    """A document of 8 MB opens; one number in it is edited, with an error told on the way, and all else is the same by bytes."""
+    rows = [{"id": number, "name": f"Oat milk {number}", "count": number, "tags": ["a", "b"], "nested": {"a": None, "b": True}} for number in range(82_000)]
+    text = json.dumps({"rows": rows}, separators=(",", ":"))[:-1] + ',"exact":9223372036854775807,"last":17}'
+    expect(7_500_000 < len(text) < 8_000_000, str(len(text)))
+    room.server.ask("PUT", "groceries/eight", text=text)
+    before = room.server.ask("GET", "groceries/eight")
+    visit = room.visit()
+    visit.context.set_default_timeout(30_000)
+    visit.log_in()
+    began = time.monotonic()
+    visit.go("#/groceries/doc/eight")
+    visit.page.wait_for_selector(".code .paint:has-text('Oat milk 0')")
+    took = time.monotonic() - began
+    expect(took < 8, f"it took {took:.1f} s")
+    area = visit.page.get_by_label("The document", exact=True)
+    found = visit.axe()
+    expect(not found, str(found))
+    visit.page.get_by_label("Find").fill("Oat milk 41000")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector(".code .paint .spot:has-text('Oat milk 41000')")
+    visit.page.get_by_label("Find").fill('"exact"')
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector(".code .paint:has-text('← 19 digits')")
+    visit.page.get_by_role("button", name="Edit the lines in sight").click()
+    expect('"exact": 9223372036854775807' in area.input_value() and len(area.input_value()) < 250_000)
+    for typed, told in (("17x", "text=/Line [0-9,]+, column 1[0-9]:/"), ("18", "text=Saved as")):
+        now = area.input_value()
+        area.evaluate("(area, [from, to]) => { area.focus(); area.setSelectionRange(from, to); }", [now.index('"last": ') + 8, now.rindex("\n")])
+        visit.page.keyboard.insert_text(typed)
+        visit.page.keyboard.press("Control+s")
+        visit.page.wait_for_selector(told)
+    visit.settled()
+    after = room.server.ask("GET", "groceries/eight")
+    rest = lambda told: told[told.index('"rows":'):]
+    expect(rest(after) == rest(before).replace('"last":17', '"last":18'), "something else was changed")
+    expect('"exact": 9223372036854775807' in area.input_value() and "2-" in visit.page.inner_text("main .rev >> nth=0"))
+    print(f"        the document of 8 MB was shown after {took:.1f} s")
+
+
+def an_older_revision(room):
+    """An older revision is saved on the newest one that was read with it, and one that came meanwhile is not lost."""
+    first = room.server.json("PUT", "groceries/old", {"n": 1, "a": 1})["rev"]
+    second = room.server.json("PUT", "groceries/old", {"_rev": first, "n": 2, "a": 1})["rev"]
+    visit = room.visit()
+    visit.log_in()
+    visit.go(f"#/groceries/doc/old?rev={first}")
+    area = visit.page.get_by_label("The document", exact=True)
+    expect('"n": 1' in area.input_value())
+    third = room.server.json("PUT", "groceries/old", {"_rev": second, "n": 2, "a": 3})["rev"]
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_selector("text=Somebody else has saved meanwhile")
+    expect(room.server.json("GET", "groceries/old")["_rev"] == third, "an edit was overwritten")
+    visit.page.get_by_role("button", name="Take into the text").click()
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_function("() => !location.hash.includes('rev=')")
+    now = room.server.json("GET", "groceries/old")
+    expect(now["_rev"].startswith("4-") and now["a"] == 3, str(now))
+
+
+def typing_goes_on(room):
+    """After saving, the cursor and the place in the text are where they were, and what is typed while it is saved is kept."""
+    room.server.ask("PUT", "groceries/typed", {"lines": list(range(200)), "text": "x"})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/groceries/doc/typed")
+    area = visit.page.get_by_label("The document", exact=True)
+    area.evaluate("area => { area.focus(); const at = area.value.indexOf('x\"'); area.setSelectionRange(at, at); area.scrollTop = 1e6; }")
+    visit.page.keyboard.type("0")
+    visit.page.keyboard.press("Control+s")
+    visit.page.wait_for_selector("text=Saved as")
+    visit.settled()
+    for letter in "ab":
+        visit.page.keyboard.type(letter)
+        visit.page.keyboard.press("Control+s")
+        visit.page.keyboard.type(letter.upper())
+        visit.page.wait_for_selector("text=Saved as")
+        visit.settled()
+    expect('"0aAbBx"' in area.input_value(), area.input_value()[-40:])
+    expect(area.evaluate("area => area.scrollTop") > 1000, "the place in the text is lost")
+    visit.page.keyboard.press("Control+s")
+    deadline = time.monotonic() + 10
+    while room.server.json("GET", "groceries/typed")["text"] != "0aAbBx":
+        expect(time.monotonic() < deadline, "the last letter is not saved")
+        time.sleep(0.05)
+
+
+def a_query_tells_its_plan(room):
+    """A query without an index says so and proposes one; with it the range is told, and why others are passed over."""
+    room.server.ask("POST", "long/_index", {"index": {"fields": ["other"]}, "name": "by-other"})
+    visit = room.visit()
+    visit.log_in()
+    visit.go("#/long/docs?q=n+%3E+4990")
+    visit.page.click("text=make an index")
+    visit.page.wait_for_selector("text=every document is looked at")
+    visit.page.wait_for_selector("li summary:has-text('doc-4991')")
+    visit.page.get_by_role("button", name="Make an index for this…").focus()
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.input_value("dialog input") == "n")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("text=from 4990 on")
+    visit.page.wait_for_selector("tr:has-text('by-other'):has-text('passed over: the query does not ask for all of its members')")
+    visit.page.click("li summary:has-text('doc-4991')")
+    visit.page.wait_for_selector("pre:has-text('4991')")
+    found = visit.axe()
+    expect(not found, str(found))
+
+
+VALUES = r"""async () => {
+  const at = document.querySelector('link[rel=stylesheet]').href.replace('console.css', 'app/value/');
+  const [json, text, compare] = await Promise.all(['json', 'json-text', 'compare'].map(name => import(`${at}${name}.js`)));
+  const deep = end => '{"a":['.repeat(10000) + end + ']}'.repeat(10000);
+  const [one, other] = [json.parse(deep(1)), json.parse(deep(2))];
+  const wrong = ['\u00a01', '\u000b1', '[1,]', '01', '"\t"', '{"a":1}x'].filter(word => { try { json.parse(word); return true; } catch { return false; } });
+  const mistake = (() => { try { json.parse('{\n  "a": x}'); } catch (error) { return [error.line, error.column]; } })();
+  return {
+    equal: [json.equal(one, one), json.equal(one, json.parse(deep(1))), json.equal(one, other)],
+    written: json.stringify(one) === deep(1), differ: compare.differences(one, other).length, laid: text.format(deep(1)).length > 0,
+    last: json.stringify(json.parse(' \t\r\n{"b":1.50,"a":2,"b":1E3}')), twice: (await json.parseNoting('{"b":1,\n "b":2}')).duplicates,
+    wrong, mistake, rev: text.withRev('{"x":{"_rev":"1-a"},"_rev" : "1-a","n":1.0}', '2-b'),
+  };
+}"""
+
+
+def values(room):
+    """Values that are nested 10,000 levels are read, compared and written; the last of two names counts; blanks are four."""
+    visit = room.visit()
+    visit.log_in()
+    found = visit.page.evaluate(VALUES)
+    expect(found["equal"] == [True, True, False] and found["written"] and found["differ"] == 1 and found["laid"], str(found))
+    expect(found["last"] == '{"a":2,"b":1E3}' and found["twice"] == [{"name": "b", "line": 2, "column": 2}], str(found))
+    expect(found["wrong"] == [] and found["mistake"] == [2, 8], str(found))
+    expect(found["rev"] == '{"x":{"_rev":"1-a"},"_rev" : "2-b","n":1.0}', str(found))
+    visit.go("#/groceries/doc")
+    visit.page.get_by_label("The document", exact=True).fill('{"_id":"deepest","d":' + '{"a":[' * 5000 + "1" + "]}" * 5000 + ',"d":1,"d":2}')
+    visit.page.wait_for_selector("text=The name “d” stands twice")
+
+
+DOCUMENTS = [five_thousand_documents, an_exact_id, typing_goes_on, a_query_tells_its_plan, an_older_revision, values, eight_megabytes]
