@@ -76,9 +76,14 @@ let package = Package(
             name: "SettleDatabase",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "CSQLite", "CZlib"] + core("CPCRE2"),
             swiftSettings: strict),
+        // BLIP over WebSockets: the messages of Couchbase Mobile.
+        .target(
+            name: "SettleMobile",
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"],
+            swiftSettings: strict),
         .target(
             name: "SettleReplication",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"]
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile"]
                 + core("CCurl") + core("CCrypto") + double("CryptoKit"),
             swiftSettings: strict),
         .target(
@@ -110,7 +115,8 @@ let package = Package(
         .target(
             name: "SettleServer",
             dependencies: [
-                "CConsole", "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
+                "CConsole", "SettlePlatform", "SettleCore", "SettleDatabase", "SettleMobile", "SettleReplication",
+                "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),
@@ -130,6 +136,9 @@ let package = Package(
         .executableTarget(
             name: "SettleSimulate", dependencies: ["SettlePlatform", "Settle", "SettleTesting"], swiftSettings: strict),
 
+        .testTarget(
+            name: "SettleMobileTests", dependencies: ["SettleMobile", "SettlePlatform", "SettleTesting"],
+            swiftSettings: strict),
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
@@ -166,7 +175,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests",
-            dependencies: ["SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleTool"],
+            dependencies: ["SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),
@@ -198,7 +207,8 @@ let package = Package(
             swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.
-        .target(name: "FuzzTargets", dependencies: ["Settle"], path: "Fuzz/Targets", swiftSettings: strict),
+        .target(
+            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile"], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.
@@ -211,9 +221,10 @@ let package = Package(
 if doubles {
     let core: Set = [
         "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase",
-        "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool", "SettleCryptoTests",
+        "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool", "SettleCryptoTests",
         "SettleCoreTests",
-        "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres", "PostgresTesting",
+        "SettleMobileTests", "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres",
+        "PostgresTesting",
     ]
     package.products = core.subtracting(["CTestWidth", "CrashTool"]).filter {
         $0.hasPrefix("Settle") && !$0.hasSuffix("Tests")
@@ -233,6 +244,7 @@ if doubles {
                 "HTTP/TransportTests.swift", "HTTP/HTTPFaultTests.swift", "HTTP/ConnectionReuseTests.swift",
                 "HTTP/Support/Corelibs.swift", "HTTP/Support/Event.swift", "HTTP/Support/RawPeer.swift",
                 "HTTP/Support/RawServer.swift", "Authentication/SealedBytesTests.swift",
+                "Mobile/PassivePeerTests.swift",
             ],
             swiftSettings: strict),
     ]

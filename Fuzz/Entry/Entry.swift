@@ -8,6 +8,8 @@ private let target = FuzzTarget.tree
 private let target = FuzzTarget.identifier
 #elseif FUZZ_CLOCKS
 private let target = FuzzTarget.clocks
+#elseif FUZZ_MOBILE
+private let target = FuzzTarget.mobile
 #else
 private let target = FuzzTarget.file
 #endif

@@ -11,6 +11,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case clocks
     /// The file of a database.
     case file
+    /// Frames and messages of Couchbase Mobile's protocol.
+    case mobile
 
     /// Runs the target on an input.
     public func run(_ bytes: [UInt8]) throws {
@@ -20,6 +22,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .identifier: try IdentifierTarget.run(bytes)
         case .clocks: try ClockTarget.run(bytes)
         case .file: try FileTarget.shared.run(bytes)
+        case .mobile: try MobileTarget.run(bytes)
         }
     }
 }

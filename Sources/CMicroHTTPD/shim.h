@@ -53,7 +53,7 @@ static inline void settle_mhd_end_by_closing(struct MHD_Response *response) {
 // started right after another one has the port at once, and two can't have it at the same time. Polling by `poll` and not by `epoll`, which in 0.9.75 keeps
 // connections that were aborted for good.
 static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_options *o) {
-    unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE;
     if (o->is_ipv6) flags |= MHD_USE_IPv6;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)o->key},
@@ -81,6 +81,11 @@ static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_option
 #endif
         MHD_OPTION_ARRAY, is_secure ? tls : plain,
         MHD_OPTION_END);
+}
+
+// Gives the socket of an upgraded connection back, which closes it.
+static inline void settle_mhd_close_upgraded(struct MHD_UpgradeResponseHandle *handle) {
+    MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }
 
 // The address of a connection's other end, or NULL.

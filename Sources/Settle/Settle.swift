@@ -97,6 +97,7 @@
 @_exported public import struct SettleReplication.HTTPURL
 @_exported public import struct SettleReplication.LocalChangeOutcome
 @_exported public import struct SettleReplication.LocalPeer
+@_exported public import class SettleReplication.MobilePeer
 @_exported public import struct SettleReplication.OfflineConflict
 @_exported public import class SettleReplication.OfflineSession
 @_exported public import struct SettleReplication.OfflineSessionOptions

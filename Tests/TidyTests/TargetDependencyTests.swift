@@ -11,7 +11,8 @@ private let allowedImports: [String: Set<String>] = [
     "SettleCore": ["Synchronization", "SettlePlatform", "SettleCrypto"],
     "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "CSQLite", "CZlib", "CPCRE2"]),
     "SettleReplication": system.union([
-        "SettleCrypto", "SettleCore", "SettleDatabase", "CCurl", "CCrypto", "Network", "CryptoKit", "Security",
+        "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CCurl", "CCrypto", "Network", "CryptoKit",
+        "Security",
         "FoundationNetworking",
     ]),
     "SettleViews": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite"]),
@@ -19,10 +20,11 @@ private let allowedImports: [String: Set<String>] = [
     "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle"]),
+    "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"]),
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
-        "CCrypto", "CConsole",
+        "CCrypto", "CConsole", "SettleMobile",
     ]),
     "SettleCommands": system.union([
         "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer", "SettleScripting",

@@ -136,18 +136,26 @@ extension Invocation {
         _ operand: String, creates: Bool, _ body: (ReplicationSide) throws -> Result
     ) throws -> Result {
         let given = try arguments.operand(operand)
+        let options = RemoteOptions(arguments: arguments, console: console)
+        let warn: (String) -> Void = { console.complain("settle: \($0)", json: ["warning": .string($0)]) }
+        if MobilePeer.isAddress(given) {
+            let url = try MobilePeer.url(of: given)
+            let peer = try MobilePeer(
+                given, collection: arguments.text("--collection"), credentials: try options.credentials(for: url),
+                options: try options.transportOptions(), onWarning: warn)
+            return try body(ReplicationSide(peer: peer, database: nil, url: nil))
+        }
         if Self.isURL(given) {
             let url = try HTTPURL(given)
-            let options = RemoteOptions(arguments: arguments, console: console)
             let peer = try CouchDBPeer(
                 url.withoutCredentials, credentials: try options.credentials(for: url), client: try options.client(),
-                onWarning: { console.complain("settle: \($0)", json: ["warning": .string($0)]) })
+                onWarning: warn)
             return try body(ReplicationSide(peer: peer, database: nil, url: url.withoutCredentials))
         }
-        var options = DatabaseOptions()
+        var quiet = DatabaseOptions()
         // Replications tell their warnings as events.
-        options.warn = { _ in }
-        return try withDatabase(operand, options: options, creates: creates) { database in
+        quiet.warn = { _ in }
+        return try withDatabase(operand, options: quiet, creates: creates) { database in
             try body(ReplicationSide(peer: LocalPeer(database), database: database, url: nil))
         }
     }

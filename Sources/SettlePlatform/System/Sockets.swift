@@ -52,6 +52,12 @@ package enum Sockets {
         systemSend(descriptor, bytes)
     }
 
+    /// Has small messages go out at once, also while the other end has not acknowledged the last ones.
+    package static func sendAtOnce(_ descriptor: Int32) {
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Gives a descriptor back to the system.
     package static func close(_ descriptor: Int32) { systemClose(descriptor) }
 }

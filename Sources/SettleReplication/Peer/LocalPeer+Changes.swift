@@ -94,10 +94,8 @@ extension LocalPeer {
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await withTaskCancellationHandler {
-                    await withCheckedContinuation { continuation in
-                        gate.open(continuation)
-                        gate.note(local.notify(after: seen) { gate.answer($0) }, of: local)
-                    }
+                    gate.note(local.notify(after: seen) { gate.answer($0) }, of: local)
+                    return await gate.value()
                 } onCancel: {
                     gate.cancel(local)
                 }

@@ -3,22 +3,11 @@ internal import SettlePlatform
 
 /// One wait for a notification of a database, ended by the notification or by cancellation.
 final class NoticeGate: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<Bool, Never>?
-        var notice: Int?
-        var isOver = false
-    }
+    private let end = Once<Bool>()
+    private let state = Guarded((notice: Int?.none, isOver: false))
 
-    private let state = Guarded(State())
-
-    /// Stores the waiting continuation.
-    func open(_ continuation: CheckedContinuation<Bool, Never>) {
-        let isOver = state.withLock { state in
-            if !state.isOver { state.continuation = continuation }
-            return state.isOver
-        }
-        if isOver { continuation.resume(returning: false) }
-    }
+    /// Waits for the end; called once.
+    func value() async -> Bool { await end.value() }
 
     /// Stores the number of the notification's registration, or removes it if the wait is over already.
     func note(_ notice: Int, of database: Database) {
@@ -31,12 +20,8 @@ final class NoticeGate: Sendable {
 
     /// Ends the wait.
     func answer(_ isNews: Bool) {
-        let continuation = state.withLock { state in
-            state.isOver = true
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(returning: isNews)
+        state.withLock { $0.isOver = true }
+        end.answer(isNews)
     }
 
     /// Ends the wait without a notification.

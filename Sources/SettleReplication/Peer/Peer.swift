@@ -18,6 +18,7 @@ public import Foundation
 ///     connect                                     connect
 ///     localDocument (log)                         localDocument (log)      the newest common checkpoint
 ///     changes ───────────────────────────────────→ differences             what is missing there
+///     noteMissing ←────────────────────────────────┘
 ///     revisions ─────────────────────────────────→ store                   bodies, histories, attachments
 ///     saveLocalDocument (log)                     saveLocalDocument (log)  never ahead of what is stored
 ///
@@ -63,6 +64,16 @@ public protocol Peer: Sendable {
     ///
     /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
+
+    /// Tells the source which revisions the target lacks. The replication calls it before ``revisions(_:budget:)``.
+    ///
+    /// A server of Couchbase Mobile proposes revisions and sends those that the replication requests, so its peer passes
+    /// the list on. The default implementation does nothing.
+    ///
+    /// - Parameters:
+    ///   - missing: A row for each document with missing revisions.
+    ///   - changes: The changes that were compared.
+    func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
 
     /// The content of revisions: `_bulk_get`.
     ///
@@ -111,6 +122,9 @@ public protocol Peer: Sendable {
 extension Peer {
     /// No.
     public var needsNetwork: Bool { false }
+
+    /// Does nothing.
+    public func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
 
     /// None.
     public func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }

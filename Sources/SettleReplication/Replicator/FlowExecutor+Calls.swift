@@ -93,6 +93,7 @@ extension FlowExecutor {
     ) async -> Result<[RevisionsDiff], PeerError> {
         await PeerError.result {
             let missing = try await target.differences(from: changes)
+            await source.noteMissing(missing, of: changes)
             guard source.database != nil else { return missing }
             // What the target has already, the source may count as shared.
             var (next, present) = (0, [(id: DocumentID, revision: RevisionID)]())

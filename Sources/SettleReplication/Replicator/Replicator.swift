@@ -34,7 +34,7 @@ public final class Replicator: Sendable {
     /// The replications it consists of: the pull, then the push, as far as the direction has them.
     public let parts: [OneWayReplicator]
 
-    /// Creates a replicator for a database that a server has, CouchDB or Settle.
+    /// Creates a replicator for a database that a server has: CouchDB or Settle, or Sync Gateway by a `ws` or `wss` URL.
     ///
     /// - Parameters:
     ///   - database: The database of this process.
@@ -44,7 +44,7 @@ public final class Replicator: Sendable {
     ///   - credentials: How it authenticates; by the URL, or what ``CredentialStore/shared`` has for the server, unless given.
     ///   - filter: Which documents are copied; all unless given.
     ///   - conflictPolicy: How conflicts are settled that a pull finds; they stay unless given.
-    ///   - createsDatabase: Whether a missing database is created at the server; no unless given.
+    ///   - createsDatabase: Whether a missing database is created at the server; no unless given. Sync Gateway creates none.
     /// - Throws: ``PeerError`` with code `badRequest` if the URL names no database.
     public convenience init(
         _ database: Database, peer url: URL, direction: Direction = .pushAndPull, isContinuous: Bool = false,
@@ -52,7 +52,11 @@ public final class Replicator: Sendable {
         conflictPolicy: ConflictPolicy = .keepAll,
         createsDatabase: Bool = false
     ) throws {
-        let peer = try CouchDBPeer(HTTPURL(url.absoluteString), credentials: credentials)
+        let address = url.absoluteString
+        let peer: any Peer =
+            MobilePeer.isAddress(address)
+            ? try MobilePeer(address, credentials: credentials)
+            : try CouchDBPeer(HTTPURL(address), credentials: credentials)
         self.init(database, with: peer, direction: direction) { configuration in
             configuration.isContinuous = isContinuous
             configuration.filter = filter

@@ -98,6 +98,7 @@ public final class InProcessServer: HTTPTransport {
 
     private func body(of response: HTTPResponse, _ method: String) -> TransportBody {
         switch response.body {
+        case .upgrade: return TransportBody(next: { nil })
         case .bytes(let bytes) where method != "HEAD" && !bytes.isEmpty:
             let rest = Guarded<[UInt8]?>(bytes)
             return TransportBody(next: {

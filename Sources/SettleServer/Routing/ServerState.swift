@@ -19,6 +19,7 @@ final class ServerState: Sendable {
     let indexing = IndexingTasks()
     let replications: ReplicationService
     let requestIDs = RequestIDs()
+    let mobile = MobileService()
     /// What happens to databases.
     let updates: DatabaseUpdates
     /// What may change while the server runs.

@@ -55,6 +55,7 @@ enum RoutingTable {
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
             ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing),
+        Route("/{db}/_blipsync", .member, "GET", ["GET": MobileEndpoints.connect], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
@@ -86,7 +87,9 @@ enum RoutingTable {
         Route("/{db}/_conflicts/{id...}", .member, "GET,HEAD", ["GET": ConflictEndpoints.read]),
         Route(
             "/{db}/_settle", .databaseAdmin, "POST", ["POST": SettleEndpoints.many], scripts: .writing),
-        Route("/{db}/_journal", .databaseAdmin, "GET,HEAD", ["GET": JournalEndpoints.read]),
+        Route(
+            "/{db}/_journal", .databaseAdmin, "GET,HEAD,PUT",
+            ["GET": JournalEndpoints.read, "PUT": JournalEndpoints.set]),
         Route(
             "/{db}/_journal/_undo", .databaseAdmin, "POST", ["POST": JournalEndpoints.undo], scripts: .writing),
         Route("/{db}/_try", .member, "POST", ["POST": TryEndpoints.attempt], scripts: .always),

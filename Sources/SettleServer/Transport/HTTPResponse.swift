@@ -11,6 +11,8 @@ struct HTTPResponse: Sendable {
         case stream(any ResponseStream, length: Int64?)
         /// Another response, with a status and headers of its own, once it is there.
         case later(DeferredResponse)
+        /// Nothing: with the status 101 the connection is no longer HTTP's, and this gets its socket.
+        case upgrade(@Sendable (UpgradedSocket) -> Void)
     }
 
     /// The status code.

@@ -101,8 +101,11 @@ struct RequestForm {
             query: ["tree=full", "tree=none", "tree=x", "docs=false"]),
         RequestForm(path: "/{db}/_settle", methods: ["POST"], body: .settling),
         RequestForm(path: "/{db}/_settle/{doc}", methods: ["POST"], body: .settling),
+        RequestForm(path: "/{db}/_blipsync", methods: ["GET"]),
         RequestForm(path: "/{db}/_try", methods: ["POST"], body: .trial),
-        RequestForm(path: "/{db}/_journal", methods: ["GET"], query: ["limit={n}", "after={n}", "id={doc}"]),
+        RequestForm(
+            path: "/{db}/_journal", methods: ["GET", "PUT"], query: ["limit={n}", "after={n}", "id={doc}"],
+            body: .boolean),
         RequestForm(path: "/{db}/_journal/_undo", methods: ["POST"], body: .trial),
         RequestForm(path: "/_condition", methods: ["POST"], body: .trial),
         RequestForm(path: "/_utils", methods: ["GET", "HEAD"]),

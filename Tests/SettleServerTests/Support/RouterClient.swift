@@ -70,6 +70,7 @@ struct RouterClient {
             let body = try read(stream)
             if let length { #expect(length == Int64(body.count)) }
             return Answer(status: response.status, headers: response.headers, body: body)
+        case .upgrade: return Answer(status: response.status, headers: response.headers, body: [])
         case .later(let deferred):
             let (ready, box) = (DispatchSemaphore(value: 0), Guarded<HTTPResponse?>(nil))
             deferred.whenReady { response in

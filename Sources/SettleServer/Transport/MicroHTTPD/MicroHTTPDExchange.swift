@@ -33,6 +33,8 @@ final class MicroHTTPDExchange: Sendable {
         var isQueued = false
         var pump: StreamPump?
         var isForcedToEnd = false
+        /// The socket, once the connection is no longer HTTP's.
+        var upgraded: Int32?
         /// How many bytes of the answer's body the library has taken.
         var sent: Int64 = 0
     }
@@ -191,6 +193,21 @@ final class MicroHTTPDExchange: Sendable {
         return supply
     }
 
+    /// Hands the socket of the connection on, which is no longer HTTP's.
+    func upgrade(_ descriptor: Int32, _ first: [UInt8], _ handle: OpaquePointer) {
+        let handle = Lent(handle)
+        let (response, client) = state.withLock { state in
+            state.upgraded = descriptor
+            return (state.response, state.client)
+        }
+        let socket = UpgradedSocket(descriptor: descriptor, first: first, peer: client) { [self] in
+            state.withLock { $0.upgraded = nil }
+            settle_mhd_close_upgraded(handle.value)
+        }
+        guard case .upgrade(let take) = response?.body else { return socket.giveBack() }
+        take(socket)
+    }
+
     /// Says that the request is over, whatever came of it.
     ///
     /// - Parameter isCut: Whether the connection ended before the answer did.
@@ -207,7 +224,11 @@ final class MicroHTTPDExchange: Sendable {
 
     /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
     func stop(isForced: Bool) {
-        if isForced { state.withLock { $0.isForcedToEnd = true } }
+        state.withLock { state in
+            if isForced { state.isForcedToEnd = true }
+            // Its owner reads the end, and gives it back. That takes this lock, so the number is of no other socket yet.
+            if let upgraded = state.upgraded { shutdown(upgraded, Int32(SHUT_RDWR)) }
+        }
         state.withLock({ $0.pump })?.stop(isForced: isForced)
         if isForced { resume() }
     }
@@ -305,7 +326,9 @@ extension MicroHTTPDExchange {
     /// Gives an answer to the library.
     private func queue(_ given: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         var response = given
-        if !(200...599).contains(given.status) {
+        var isUpgrade = false
+        if case .upgrade = given.body { isUpgrade = given.status == 101 }
+        if !(200...599).contains(given.status), !isUpgrade {
             // One below 200 has no end: the client waits for what follows it.
             options.warn?("an answer has the status \(given.status), which can't be sent: \(target.rawPath)")
             response = Self.noStatus
@@ -329,6 +352,9 @@ extension MicroHTTPDExchange {
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .later: return nil
+        case .upgrade:
+            // The exchange outlives the socket: the library says that the request is over when that is given back.
+            return MHD_create_response_for_upgrade(upgradeConnection, Unmanaged.passUnretained(self).toOpaque())
         case .stream(let stream, let length) where state.method == "HEAD":
             stream.end()
             let made = MHD_create_response_from_callback(
@@ -371,6 +397,16 @@ extension MicroHTTPDExchange {
         }
         return headers
     }
+}
+
+/// Called by the library when the head of an answer was sent after which the connection is no longer HTTP's.
+private func upgradeConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ own: UnsafeMutableRawPointer?,
+    _ first: UnsafePointer<CChar>?, _ count: Int, _ descriptor: Int32, _ handle: OpaquePointer?
+) {
+    guard let context, let handle else { return }
+    let bytes = UnsafeRawBufferPointer(start: first, count: first == nil ? 0 : count)
+    Unmanaged<MicroHTTPDExchange>.fromOpaque(context).takeUnretainedValue().upgrade(descriptor, Array(bytes), handle)
 }
 
 /// Called by the library when a streamed answer has room.

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""How fast Couchbase Lite's own replicator works with Settle's server, beside LiteCore's passive peer in the same run.
+
+    Benchmarks/mobile/litecore.py --driver PROGRAM [--settle .build/release/settle] [--documents N] [--crowd N]
+
+LiteCore is the core of Couchbase Lite. It is not part of this project: build it from its public source, and a program over its C API
+with these commands.
+
+    PROGRAM new DB.cblite2 [--vv]                                            creates a database, with version vectors or trees
+    PROGRAM fill DB.cblite2 N --bytes BYTES --prefix TEXT                    writes N documents
+    PROGRAM sync DB.cblite2 URL --push|--pull --user USER --password WORD    replicates once, and prints
+                                                                             {"documents": N, "error": null, "errors": []}
+    PROGRAM serve FOLDER PORT [--vv]                                         serves FOLDER/NAME.cblite2 at ws://127.0.0.1:PORT/NAME
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Tests/Mobile"))
+from client import http, serve  # noqa: E402
+from load import free_port, status  # noqa: E402
+
+
+class Driver:
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+
+    def path(self, name):
+        return os.path.join(self.folder, f"{name}.cblite2")
+
+    def run(self, *words):
+        subprocess.run([self.program, *words], check=True)
+
+    def create(self, name, vectors, documents=0):
+        self.run("new", self.path(name), *vectors)
+        if documents:
+            self.run("fill", self.path(name), str(documents), "--bytes", "250", "--prefix", name.replace("/", "-"))
+
+    def sync(self, names, url, direction):
+        """Replicates databases at once; returns how many documents went."""
+        words = [url, direction, "--user", "admin", "--password", "admin"]
+        running = [subprocess.Popen([self.program, "sync", self.path(name), *words], stdout=subprocess.PIPE) for name in names]
+        results = [json.loads(one.communicate()[0]) for one in running]
+        for result in results:
+            assert result["error"] is None and not result["errors"], result
+        return sum(result["documents"] for result in results)
+
+
+def measure(what, peer, process, driver, names, url, direction, count):
+    spent, begin = status(process)[0], time.monotonic()
+    moved = driver.sync(names, url, direction)
+    wall, spent = time.monotonic() - begin, status(process)[0] - spent
+    assert moved == count, f"{moved} of {count} documents"
+    print(f"{what:24} {peer:9} {count / wall:8,.0f} documents/s, {spent / count * 1e6:3.0f} µs of the server's processor each, "
+          f"{status(process)[1] >> 20} MiB", flush=True)
+
+
+def compare(kind, vectors, chosen, folder):
+    driver = Driver(chosen.driver, folder)
+    os.makedirs(os.path.join(folder, "served"))
+    server, port = serve(chosen.settle, os.path.join(folder, "settle"))
+    lite_port = free_port()
+    lite = subprocess.Popen([chosen.driver, "serve", os.path.join(folder, "served"), str(lite_port), *vectors])
+    try:
+        peers = [("Settle", server, port), ("LiteCore", lite, lite_port)]
+        each = chosen.documents // max(chosen.crowd, 1)
+        for name in ("one", "crowd"):
+            http(port, "PUT", f"/{name}")
+            driver.create(f"served/{name}", vectors)
+        driver.create("source", vectors, chosen.documents)
+        for number in range(chosen.crowd):
+            driver.create(f"member-{number}", vectors, each)
+        for peer, process, at in peers:
+            shutil.copytree(driver.path("source"), driver.path(f"source-{peer}"))
+            measure(f"{kind}, push by 1", peer, process, driver, [f"source-{peer}"], f"ws://127.0.0.1:{at}/one", "--push",
+                    chosen.documents)
+            driver.create(f"target-{peer}", vectors)
+            measure(f"{kind}, pull by 1", peer, process, driver, [f"target-{peer}"], f"ws://127.0.0.1:{at}/one", "--pull",
+                    chosen.documents)
+        for peer, process, at in peers if chosen.crowd else []:
+            members = [f"{peer}-{number}" for number in range(chosen.crowd)]
+            for number, member in enumerate(members):
+                shutil.copytree(driver.path(f"member-{number}"), driver.path(member))
+            measure(f"{kind}, push by {chosen.crowd}", peer, process, driver, members, f"ws://127.0.0.1:{at}/crowd", "--push",
+                    each * chosen.crowd)
+            for member in members:
+                driver.create(f"empty-{member}", vectors)
+            measure(f"{kind}, pull by {chosen.crowd}", peer, process, driver, [f"empty-{member}" for member in members],
+                    f"ws://127.0.0.1:{at}/crowd", "--pull", each * chosen.crowd ** 2)
+    finally:
+        server.terminate()
+        lite.terminate()
+        server.wait(timeout=30)
+        lite.wait(timeout=30)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--driver", required=True)
+    arguments.add_argument("--settle", default=".build/release/settle")
+    arguments.add_argument("--documents", type=int, default=50_000)
+    arguments.add_argument("--crowd", type=int, default=0, help="how many replicators at once, after those that run alone")
+    chosen = arguments.parse_args()
+    for kind, vectors in (("trees", []), ("vectors", ["--vv"])):
+        with tempfile.TemporaryDirectory(prefix="settle-litecore-") as folder:
+            compare(kind, vectors, chosen, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+internal import SettlePlatform
+
+/// A message of BLIP: properties, which are texts by names, and a body.
+package struct BLIPMessage: Hashable, Sendable {
+    /// What a message is.
+    package enum Kind: Hashable, Sendable {
+        case request
+        case reply
+        case error
+    }
+
+    package var kind: Kind
+    /// Requests count from 1 in each direction; an answer has its request's number.
+    package var number: UInt64
+    package var properties: [String: String]
+    package var body: [UInt8]
+    /// Whether it goes before other messages.
+    package var isUrgent: Bool
+    /// Whether a request wants no answer.
+    package var isSilent: Bool
+
+    package init(
+        _ kind: Kind = .request, number: UInt64 = 0, properties: [String: String] = [:], body: [UInt8] = [],
+        isUrgent: Bool = false, isSilent: Bool = false
+    ) {
+        (self.kind, self.number, self.properties, self.body) = (kind, number, properties, body)
+        (self.isUrgent, self.isSilent) = (isUrgent, isSilent)
+    }
+
+    /// Couchbase Lite refuses more than this of properties.
+    static let mostPropertyBytes = 102_400
+
+    /// The properties, with their length in front, and the body.
+    var payload: [UInt8] {
+        var text: [UInt8] = []
+        for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
+            text += Array(name.utf8) + [0] + Array(value.utf8) + [0]
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count + body.count + 4)
+        VariableNumber.append(text.count, to: &bytes)
+        return bytes + text + body
+    }
+
+    /// Reads the payload of a message that has come.
+    ///
+    /// - Throws: ``BLIPError`` if the properties are not pairs of texts.
+    init(_ kind: Kind, number: UInt64, payload: [UInt8], flags: BLIPFlags) throws(BLIPError) {
+        var place = 0
+        let length = payload.withUnsafeBytes { VariableNumber.readLength($0, &place) }
+        guard let length, length <= Self.mostPropertyBytes else {
+            throw .broken(
+                "the properties of message \(number) are longer than the message, or than \(Self.mostPropertyBytes) bytes"
+            )
+        }
+        let text = payload[place..<place + length]
+        var properties: [String: String] = [:]
+        if length > 0 {
+            let parts = text.split(separator: 0, omittingEmptySubsequences: false)
+            guard text.last == 0, parts.count % 2 == 1 else {
+                throw .broken("the properties of message \(number) are not pairs of texts")
+            }
+            for index in stride(from: 0, to: parts.count - 1, by: 2) {
+                guard let name = String(validating: parts[index], as: UTF8.self),
+                    let value = String(validating: parts[index + 1], as: UTF8.self)
+                else { throw .broken("the properties of message \(number) are not UTF-8") }
+                properties[name] = value
+            }
+        }
+        self.init(
+            kind, number: number, properties: properties, body: Array(payload[(place + length)...]),
+            isUrgent: flags.contains(.urgent), isSilent: flags.contains(.noReply))
+    }
+
+    /// What a request asks for.
+    package var profile: String { properties["Profile"] ?? "" }
+
+    /// A property that is true or false; `1` and `true` say yes.
+    package func flag(_ name: String) -> Bool { ["1", "true"].contains(properties[name]) }
+
+    /// The error that an answer is; `nil` for another message.
+    package var failure: BLIPError? {
+        guard kind == .error else { return nil }
+        return BLIPError(
+            properties["Error-Domain"] ?? "BLIP", properties["Error-Code"].flatMap { Int($0) } ?? 0,
+            String(decoding: body, as: UTF8.self))
+    }
+
+    /// The answer to a request that has failed.
+    package static func failure(_ error: BLIPError) -> BLIPMessage {
+        BLIPMessage(
+            .error, properties: ["Error-Domain": error.domain, "Error-Code": "\(error.code)"],
+            body: Array(error.description.utf8))
+    }
+}

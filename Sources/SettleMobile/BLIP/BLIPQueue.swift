@@ -1,0 +1,129 @@
+internal import SettlePlatform
+
+/// The messages of one direction that wait to be sent, and the order of their frames.
+///
+///     urgent answers ──┐
+///     other messages ──┴→ next ─→ frame on the wire ─→ sent ─┬→ the end of the other messages
+///                                                            └→ frozen, until an acknowledgement comes
+///
+/// Messages take turns, a frame each, and an urgent answer begins before others. A message of which 128,000 bytes are not
+/// acknowledged waits, and does not hold up others. A request's first frame goes out in the order of its number.
+struct BLIPQueue {
+    /// What goes out next.
+    enum Next {
+        case acknowledgement([UInt8])
+        case piece(Piece)
+    }
+
+    /// The bytes of one frame, before compression.
+    struct Piece {
+        fileprivate var message: Message
+        let bytes: [UInt8]
+        var number: UInt64 { message.key.number }
+        var flags: BLIPFlags { isLast ? message.flags : message.flags.union(.moreComing) }
+        var isLast: Bool { message.place == message.payload.count }
+    }
+
+    fileprivate struct Message {
+        let key: BLIPMessageKey
+        let flags: BLIPFlags
+        let payload: [UInt8]
+        var place = 0
+    }
+
+    private static let mostUnacknowledged: UInt64 = 128_000
+    /// The bytes of a message in one frame, before compression.
+    private static let frameLength = 16_000
+    /// Bodies from this length on are compressed; others gain nothing.
+    private static let compressedFrom = 200
+
+    private var urgent = Queue<Message>()
+    private var others = Queue<Message>()
+    private var frozen: [Message] = []
+    /// How many bytes of frames were sent and acknowledged, of messages that have begun and not ended.
+    private var begun: [BLIPMessageKey: (sent: UInt64, received: UInt64)] = [:]
+    private var acknowledgements = Queue<[UInt8]>()
+    private var requests: UInt64 = 0
+    /// The bytes of messages that are not sent yet.
+    private(set) var bytesInMemory = 0
+
+    /// Puts a message into the queue.
+    ///
+    /// - Returns: The number of a request, which its answer will have.
+    @discardableResult mutating func add(_ message: BLIPMessage) -> UInt64 {
+        let isReply = message.kind != .request
+        if !isReply { requests += 1 }
+        let key = BLIPMessageKey(isReply: isReply, number: isReply ? message.number : requests)
+        let kind: BLIPFlags.Kind =
+            switch message.kind {
+            case .request: .request
+            case .reply: .reply
+            case .error: .error
+            }
+        let payload = message.payload
+        var flags = BLIPFlags(kind)
+        if message.isUrgent { flags.insert(.urgent) }
+        if message.isSilent { flags.insert(.noReply) }
+        if payload.count >= Self.compressedFrom { flags.insert(.compressed) }
+        bytesInMemory += payload.count
+        let waiting = Message(key: key, flags: flags, payload: payload)
+        // Requests keep their order, urgent or not.
+        if message.isUrgent, isReply { urgent.append(waiting) } else { others.append(waiting) }
+        return key.number
+    }
+
+    /// Puts an acknowledgement before everything else.
+    mutating func acknowledge(_ key: BLIPMessageKey, bytes: UInt64) {
+        var frame: [UInt8] = []
+        VariableNumber.append(key.number, to: &frame)
+        let flags = BLIPFlags(key.isReply ? .replyReceived : .requestReceived, [.urgent, .noReply])
+        frame.append(flags.rawValue)
+        VariableNumber.append(bytes, to: &frame)
+        acknowledgements.append(frame)
+    }
+
+    /// Records how many bytes of a message the other end has received.
+    mutating func received(_ key: BLIPMessageKey, bytes: UInt64) {
+        guard let counts = begun[key] else { return }
+        begun[key]?.received = max(counts.received, min(bytes, counts.sent))
+        guard !isFrozen(key), let index = frozen.firstIndex(where: { $0.key == key }) else { return }
+        others.append(frozen.remove(at: index))
+    }
+
+    private func isFrozen(_ key: BLIPMessageKey) -> Bool {
+        begun[key].map { $0.sent - $0.received >= Self.mostUnacknowledged } ?? false
+    }
+
+    /// Takes what goes out next; `nil` while nothing is to be sent. ``sent(_:bytes:)`` follows for a piece.
+    mutating func next() -> Next? {
+        if let frame = acknowledgements.popFirst() { return .acknowledgement(frame) }
+        guard var message = urgent.popFirst() ?? others.popFirst() else { return nil }
+        let end = min(message.place + Self.frameLength, message.payload.count)
+        let bytes = Array(message.payload[message.place..<end])
+        message.place = end
+        bytesInMemory -= bytes.count
+        return .piece(Piece(message: message, bytes: bytes))
+    }
+
+    /// Records that a piece's frame goes out, and puts the rest of its message back.
+    ///
+    /// - Parameters:
+    ///   - piece: The piece.
+    ///   - bytes: The bytes of the frame behind its head.
+    mutating func sent(_ piece: Piece, bytes: Int) {
+        let key = piece.message.key
+        guard !piece.isLast else {
+            begun[key] = nil
+            return
+        }
+        begun[key, default: (0, 0)].sent += UInt64(bytes)
+        if isFrozen(key) { frozen.append(piece.message) } else { others.append(piece.message) }
+    }
+}
+
+/// The name of a message in one direction.
+struct BLIPMessageKey: Hashable {
+    /// Whether it answers a request of the other end.
+    let isReply: Bool
+    let number: UInt64
+}

@@ -1,0 +1,46 @@
+package import SettleCore
+internal import SettlePlatform
+
+/// A blob of Couchbase Lite: a member `{"@type":"blob","digest":"sha1-…","length":…,"content_type":…}` anywhere in a document. Its
+/// content is the attachment `blob_` and the member's path, so that a client of CouchDB sees it, too.
+package struct MobileBlob: Hashable, Sendable {
+    package static let prefix = "blob_"
+    private static let word = Array("\"blob\"".utf8)
+
+    /// The JSON pointer of the member.
+    package let path: String
+    package let digest: String
+    package let contentType: String
+
+    /// The name of the attachment with the content.
+    package var attachmentName: String { Self.prefix + path }
+
+    /// The blobs of a document.
+    package static func all(in body: DocumentBody) -> [MobileBlob] {
+        // Most documents don't even have the word.
+        guard body.utf8.firstIndex(of: word) != nil else { return [] }
+        var (found, work) = ([MobileBlob](), [(path: "", value: body.json)])
+        while let (path, value) = work.popLast() {
+            if let members = value.object {
+                if members["@type"] == "blob", let digest = members["digest"]?.string {
+                    let type = members["content_type"]?.string ?? "application/octet-stream"
+                    found.append(MobileBlob(path: path, digest: digest, contentType: type))
+                    continue
+                }
+                work += members.map { ("\(path)/\(escaped($0.name))", $0.value) }
+            } else if let elements = value.array {
+                work += elements.enumerated().map { ("\(path)/\($0.offset)", $0.element) }
+            }
+        }
+        return found
+    }
+
+    /// The digests of a document's blobs, by the names of their attachments.
+    package static func digests(in body: DocumentBody) -> [String: String] {
+        Dictionary(all(in: body).map { ($0.attachmentName, $0.digest) }) { first, _ in first }
+    }
+
+    private static func escaped(_ name: String) -> String {
+        name.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+}

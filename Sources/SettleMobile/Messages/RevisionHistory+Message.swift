@@ -1,0 +1,20 @@
+package import SettleCore
+internal import SettlePlatform
+
+extension RevisionHistory {
+    /// How many ancestors a message names at most.
+    package static let mostInMessage = 1000
+
+    /// Reads the properties `rev` and `history` of a message; `nil` for names that are no ids, or do not count down by one.
+    package init?(_ revision: String, history: String) {
+        let names = [revision] + history.split(separator: ",").map { String($0).trimmingBlanks() }
+        let revisions = names.compactMap { RevisionID($0) }
+        guard revisions.count == names.count else { return nil }
+        self.init(revisions)
+    }
+
+    /// The property `history`: the ancestors, newest first.
+    package func ancestors(most: Int = mostInMessage) -> String {
+        revisions.dropFirst().prefix(most).map(\.description).joined(separator: ",")
+    }
+}

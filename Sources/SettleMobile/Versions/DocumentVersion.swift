@@ -1,0 +1,101 @@
+package import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// A version of a document as Couchbase Lite 4 names it: when it was made, by a hybrid clock, and who made it.
+///
+///     18eb55accf3a0000@aYzoLxOvQo6yrcFVzgk6ZA         of a device
+///     3039e0c8012@Revision+Tree+Encoding              of a revision with an id of a tree: generation and digest
+///
+/// In a tree a device's version is a revision whose signature is the time in 16 and the source in 32 hexadecimal digits, so
+/// that it keeps its name wherever the tree goes: `4-18eb55accf3a0000698ce82f13af428eb2adc155ce093a64`. Of two of them with
+/// the same generation the later one wins.
+package struct DocumentVersion: Hashable, Sendable {
+    /// Who made a version: 128 bits.
+    package struct Source: Hashable, Sendable {
+        fileprivate let high: UInt64
+        fileprivate let low: UInt64
+
+        /// The source of all revisions with ids of a tree; it is Sync Gateway's and Couchbase Lite's, too.
+        package static let tree = Source("Revision+Tree+Encoding") ?? Source(high: 0, low: 0)
+
+        fileprivate init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+        fileprivate init?(_ text: some StringProtocol) {
+            guard text.utf8.count == 22, let bytes = Base64.decode(Array(text.utf8) + Array("==".utf8)),
+                bytes.count == 16
+            else { return nil }
+            func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+            (high, low) = (word(bytes[..<8]), word(bytes[8...]))
+        }
+
+        fileprivate var text: String {
+            let bytes = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
+            return String(Base64.encode(bytes).dropLast(2))
+        }
+    }
+
+    /// Nanoseconds since 1970, made unique by a counter in the lowest bits.
+    package let time: UInt64
+    package let source: Source
+
+    /// Times before this one, in 2006, are not of a clock.
+    private static let firstTime: UInt64 = 1 << 60
+    private static let signatureLength = 48
+
+    /// Parses `time@source`; `nil` for other text, and for `*` as the source, which means somebody else in each database.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...16).contains(parts[0].utf8.count), let time = UInt64(parts[0], radix: 16),
+            time > 0,
+            time < 1 << 63, let source = Source(parts[1])
+        else { return nil }
+        (self.time, self.source) = (time, source)
+    }
+
+    package init(time: UInt64, source: Source) { (self.time, self.source) = (time, source) }
+
+    /// Whether a version was made more than two minutes after a time in seconds since 1970. Couchbase Lite refuses such a
+    /// version, so the server refuses it too.
+    package func isFrom(after seconds: Int) -> Bool { time > UInt64(max(seconds, 0) + 120) * 1_000_000_000 }
+
+    /// The version that a revision of a tree is: a device's, or that of its id.
+    package init(_ revision: RevisionID) {
+        let signature = revision.signature.description
+        if let version = Self.ofDevice(signature) {
+            self = version
+        } else {
+            // The first 40 bits of the digest, as Sync Gateway counts them.
+            let digits = signature.utf8.prefix(10).map { UInt64(String(UnicodeScalar($0)), radix: 16) ?? 0 }
+            let digest = (digits + Array(repeating: 0, count: 10 - digits.count)).reduce(0) { $0 << 4 | $1 }
+            self.init(time: revision.generation << 40 | digest, source: .tree)
+        }
+    }
+
+    /// Whether a revision is a device's version.
+    package static func isVersion(_ revision: RevisionID) -> Bool {
+        ofDevice(revision.signature.description) != nil
+    }
+
+    private static func ofDevice(_ signature: String) -> DocumentVersion? {
+        guard signature.utf8.count == signatureLength, let bytes = Hexadecimal.decode(signature) else { return nil }
+        func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        let time = word(0)
+        guard (firstTime..<1 << 63).contains(time) else { return nil }
+        return DocumentVersion(time: time, source: Source(high: word(8), low: word(16)))
+    }
+
+    /// The signature of a device's version in a tree; `nil` for a time that no clock has.
+    package var signature: RevisionSignature? {
+        guard (Self.firstTime..<1 << 63).contains(time) else { return nil }
+        return RevisionSignature(
+            [time, source.high, source.low].map { word in
+                Hexadecimal.encode(withUnsafeBytes(of: word.bigEndian) { Array($0) })
+            }.joined())
+    }
+}
+
+extension DocumentVersion: CustomStringConvertible {
+    /// `time@source`.
+    package var description: String { "\(String(time, radix: 16))@\(source.text)" }
+}

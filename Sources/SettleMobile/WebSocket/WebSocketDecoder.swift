@@ -1,0 +1,120 @@
+/// Reads the frames of a WebSocket (RFC 6455, section 5) from bytes in pieces of any size.
+///
+///     byte 0   FIN, three reserved bits, opcode (4 bits)
+///     byte 1   MASK, length (7 bits; 126: two more bytes have it, 127: eight more)
+///     4 bytes  the mask, of frames from a client
+///     payload  each byte xor the mask
+///
+/// Control frames may stand between the fragments of a message. No extension is known, so a reserved bit ends the connection.
+package struct WebSocketDecoder: Sendable {
+    private let isServer: Bool
+    private let limit: Int
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// The fragments of a message that is not whole yet.
+    private var message: [UInt8]?
+
+    /// - Parameters:
+    ///   - isServer: Whether frames come from a client, which masks them; a server's frames have no mask.
+    ///   - limit: The maximum number of bytes of a message.
+    package init(isServer: Bool, limit: Int) {
+        self.isServer = isServer
+        self.limit = limit
+    }
+
+    /// How many bytes wait for the rest of their frame or message.
+    package var bytesInMemory: Int { buffer.count - start + (message?.count ?? 0) }
+
+    /// Takes bytes as they come.
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next event; `nil` until more bytes have come.
+    ///
+    /// - Throws: ``WebSocketError``; the connection is of no use then.
+    package mutating func next() throws(WebSocketError) -> WebSocketEvent? {
+        while let frame = try frame() {
+            switch frame.opcode {
+            case 0:
+                guard var whole = message else { throw .broken("a continuation without a message") }
+                message = nil
+                guard whole.count + frame.payload.count <= limit else { throw .tooLarge(limit) }
+                whole += frame.payload
+                if frame.isLast { return .message(whole) }
+                message = whole
+            case 1: throw .text
+            case 2:
+                guard message == nil else { throw .broken("a message within another one") }
+                if frame.isLast { return .message(frame.payload) }
+                message = frame.payload
+            case 8:
+                guard frame.payload.count != 1 else { throw .broken("a status of one byte") }
+                return .close(
+                    status: frame.payload.count < 2 ? nil : UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]))
+            case 9: return .ping(frame.payload)
+            case 10: return .pong
+            default: throw .broken("an unknown opcode, \(frame.opcode)")
+            }
+        }
+        return nil
+    }
+
+    private struct Frame {
+        let opcode: UInt8
+        let isLast: Bool
+        let payload: [UInt8]
+    }
+
+    private mutating func frame() throws(WebSocketError) -> Frame? {
+        let bytes = buffer[start...]
+        guard bytes.count >= 2 else { return nil }
+        let (first, second) = (bytes[start], bytes[start + 1])
+        guard first & 0x70 == 0 else { throw .broken("a reserved bit is set") }
+        let opcode = first & 0x0F
+        let isLast = first & 0x80 != 0
+        guard (second & 0x80 != 0) == isServer else {
+            throw .broken(isServer ? "a client's frame has no mask" : "a server's frame has a mask")
+        }
+        var (length, place) = (UInt64(second & 0x7F), start + 2)
+        if opcode >= 8 {
+            guard isLast, length < 126 else { throw .broken("a control frame is long, or in parts") }
+        }
+        if length >= 126 {
+            let count = length == 126 ? 2 : 8
+            guard bytes.count >= 2 + count else { return nil }
+            length = bytes[place..<place + count].reduce(0) { $0 << 8 | UInt64($1) }
+            place += count
+            guard length >= (count == 2 ? 126 : 65536), length >> 63 == 0 else {
+                throw .broken("a length in more bytes than it needs")
+            }
+        }
+        guard length <= UInt64(limit) else { throw .tooLarge(limit) }
+        let mask = place
+        if isServer { place += 4 }
+        let end = place + Int(length)
+        guard buffer.count >= end else { return nil }
+        var payload = Array(buffer[place..<end])
+        if isServer { Self.unmask(&payload, buffer[mask], buffer[mask + 1], buffer[mask + 2], buffer[mask + 3]) }
+        start = end
+        return Frame(opcode: opcode, isLast: isLast, payload: payload)
+    }
+
+    /// Takes the mask from a payload, eight bytes at a time.
+    static func unmask(_ payload: inout [UInt8], _ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
+        let half = UInt64(a) | UInt64(b) << 8 | UInt64(c) << 16 | UInt64(d) << 24
+        let whole = (half | half << 32).littleEndian
+        payload.withUnsafeMutableBytes { bytes in
+            let words = bytes.count / 8
+            for word in 0..<words {
+                let value = bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self)
+                bytes.storeBytes(of: value ^ whole, toByteOffset: word * 8, as: UInt64.self)
+            }
+            for index in words * 8..<bytes.count { bytes[index] ^= [a, b, c, d][index & 3] }
+        }
+    }
+}

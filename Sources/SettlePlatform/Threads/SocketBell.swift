@@ -1,0 +1,38 @@
+/// Wakes a thread that waits in `poll`: it waits for ``descriptor``, too.
+package final class SocketBell: Sendable {
+    /// What the thread adds to its `poll`, to be read.
+    package let descriptor: Int32
+    private let far: Int32
+    /// Whether the thread has a ring that it has not forgotten; then another one adds nothing.
+    private let isRung = Guarded(false)
+
+    /// Makes a bell; `nil` if the system has no sockets left.
+    package init?() {
+        guard let pair = Sockets.pair() else { return nil }
+        (descriptor, far) = pair
+        for end in [descriptor, far] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    }
+
+    deinit {
+        Sockets.close(descriptor)
+        Sockets.close(far)
+    }
+
+    /// Wakes the thread, now or at its next wait.
+    package func ring() {
+        let isFirst = isRung.withLock { isRung in
+            defer { isRung = true }
+            return !isRung
+        }
+        guard isFirst else { return }
+        withUnsafeBytes(of: UInt8(0)) { _ = Sockets.send(far, $0) }
+    }
+
+    /// Forgets all rings so far. Call it before you look for what they were about.
+    package func silence() {
+        var room = [UInt8](repeating: 0, count: 512)
+        while read(descriptor, &room, room.count) > 0 {}
+        // Not before: a ring in between would be read away, and keep later ones from being sent.
+        isRung.withLock { $0 = false }
+    }
+}

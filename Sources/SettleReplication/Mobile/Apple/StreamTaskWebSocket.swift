@@ -1,0 +1,152 @@
+#if canImport(Darwin) || SETTLE_APPLE
+internal import Foundation
+internal import SettleMobile
+internal import SettlePlatform
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// The socket of one WebSocket to a server, by `URLSessionStreamTask`: the system connects it, through TLS.
+///
+///     connect ─→ request's head ─→ answer's head ─→ one task reads, one writes, until one of the two ends
+///
+/// A server that sends nothing for long gets a ping, and is given up if it does not answer.
+///
+/// Unchecked: `URLSession` and its tasks have locks of their own, the lock of `Guarded` protects `lastRead`, and no other
+/// property changes.
+final class StreamTaskWebSocket: @unchecked Sendable {
+    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    private static let pingAfter = Duration.seconds(30)
+    private static let lostAfter = Duration.seconds(90)
+
+    private let request: TransportRequest
+    private let connection: BLIPConnection
+    private let bell: SocketBell
+    private let session: URLSession
+    private let task: URLSessionStreamTask
+    private let lastRead = Guarded(ContinuousClock.now)
+
+    private init(
+        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+    ) {
+        (self.request, self.connection, self.bell) = (request, connection, bell)
+        #if canImport(Darwin)
+        let trust = StreamTaskTrust(URLSessionTrust(options.tls, request.url), options.tls.clientCertificate)
+        session = URLSession(configuration: .ephemeral, delegate: trust, delegateQueue: nil)
+        #else
+        session = URLSession(configuration: .ephemeral)
+        #endif
+        task = session.streamTask(withHostName: request.url.host, port: request.url.port)
+    }
+
+    /// Connects, and moves bytes from then on until the connection closes.
+    ///
+    /// - Parameters:
+    ///   - request: The address, and the headers of the head.
+    ///   - options: Certificates.
+    ///   - connection: What takes the bytes that come, and has those to send. It is ended with the socket.
+    ///   - bell: What the connection rings when there is something to send.
+    /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
+    static func open(
+        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+    ) async throws {
+        let socket = StreamTaskWebSocket(request, options, connection, bell)
+        do {
+            let first = try await socket.connect(options)
+            Task { await socket.move(first) }
+        } catch {
+            socket.end()
+            throw error
+        }
+    }
+
+    private func end() {
+        task.cancel()
+        session.invalidateAndCancel()
+        connection.end()
+        bell.ring()
+    }
+
+    /// Connects, and returns what came behind the head of the answer.
+    private func connect(_ options: TransportOptions) async throws -> [UInt8] {
+        task.resume()
+        if request.url.scheme == .https { task.startSecureConnection() }
+        let key = WebSocketHandshake.key()
+        let head = request.webSocketHead(options, key: key)
+        let time = Double(request.connectTimeout.milliseconds) / 1000
+        do {
+            try await task.write(Data(head), timeout: time)
+            var received: [UInt8] = []
+            while true {
+                let (bytes, isAtEnd) = try await task.readData(ofMinLength: 1, maxLength: 64 << 10, timeout: time)
+                received += bytes ?? Data()
+                if let answer = try WebSocketHandshake.answer(received) {
+                    guard answer.agrees(to: key) else { throw CouchDBError(answer, to: request) }
+                    return answer.rest
+                }
+                guard !isAtEnd else {
+                    throw TransportError(.connectionLost, "the connection to \(request.url.authority) was lost")
+                }
+            }
+        } catch let error as URLError { throw URLSessionFailure.error(error, request.url) }
+    }
+
+    /// Moves bytes until the connection is closed and its last word is sent, or the socket ends.
+    private func move(_ first: [UInt8]) async {
+        let writer = Task { [self] in
+            await write()
+            task.cancel()
+        }
+        do {
+            try first.withUnsafeBytes { try connection.receive($0) }
+            while true {
+                let (bytes, isAtEnd) = try await task.readData(ofMinLength: 1, maxLength: 64 << 10, timeout: 0)
+                lastRead.withLock { $0 = .now }
+                if let bytes { try Array(bytes).withUnsafeBytes { try connection.receive($0) } }
+                if isAtEnd { break }
+            }
+        } catch { connection.close((error as? WebSocketError)?.status ?? 1002) }
+        connection.end()
+        bell.ring()
+        await writer.value
+        end()
+    }
+
+    /// Sends what there is to send, until the connection is closed and its last word is sent, or the server is lost.
+    private func write() async {
+        var lastPing = ContinuousClock.now
+        for await _ in rings() {
+            while let bytes = try? connection.takeOutput() {
+                guard (try? await task.write(Data(bytes), timeout: 90)) != nil else { return }
+            }
+            let silence = lastRead.withLock { .now - $0 }
+            if connection.isClosing || silence > Self.lostAfter { return }
+            if silence > Self.pingAfter, .now - lastPing > Self.pingAfter {
+                lastPing = .now
+                connection.ping()
+                bell.ring()
+            }
+        }
+    }
+
+    /// One element at once, one for each time that the bell rings, and one for ten seconds without.
+    private func rings() -> AsyncStream<Void> {
+        let (stream, rings) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        rings.yield()
+        let thread: @Sendable () -> Void = { [bell] in
+            var polled = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
+            repeat {
+                _ = poll(&polled, 1, 10_000)
+                bell.silence()
+            } while rings.yield().goesOn
+        }
+        do { try SystemThread.detach(thread) } catch { rings.finish() }
+        return stream
+    }
+}
+
+extension AsyncStream.Continuation.YieldResult {
+    fileprivate var goesOn: Bool { if case .terminated = self { false } else { true } }
+}
+#endif

@@ -1,0 +1,160 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// One open connection to a server of Couchbase Mobile's protocol: requests and their answers, and what the server asks.
+///
+///     open ─→ getCollections ─→ requests about one collection, all of them with its number
+///        └─→ an old server: requests about the only collection there is, without a number
+final class MobileConnection: Sendable {
+    private struct State {
+        var blip: BLIPConnection?
+        var subscription: MobileSubscription?
+        var uploads = MobileUploads()
+        var hasEnded = false
+    }
+
+    /// How messages name the server.
+    let place: String
+    /// The properties of all requests.
+    private let common: [String: String]
+    private let state: Guarded<State>
+
+    private init(_ place: String, _ common: [String: String], _ state: Guarded<State>) {
+        (self.place, self.common, self.state) = (place, common, state)
+    }
+
+    deinit { state.withLock(\.blip)?.close(1000) }
+
+    /// Connects, and chooses the collection.
+    ///
+    /// - Parameters:
+    ///   - request: The address of the WebSocket, with the headers that authenticate.
+    ///   - options: Certificates and proxy.
+    ///   - collection: `scope.collection`; `nil` for the default collection.
+    ///   - usesNumbers: Whether requests name their collection. Servers older than collections refuse that.
+    /// - Returns: The connection.
+    /// - Throws: ``PeerError``; with the code `notFound` if the server does not have the collection.
+    static func open(
+        _ request: TransportRequest, _ options: TransportOptions, collection: String?, usesNumbers: Bool = true
+    ) async throws -> MobileConnection {
+        let place = "\(request.url.authority)\(request.url.path)"
+        let state = Guarded(State())
+        do {
+            guard let bell = SocketBell() else { throw TransportError(.failed, "the system has no sockets left") }
+            let blip = BLIPConnection(
+                isServer: false, limits: BLIPLimits(), handler: { take($0, state) }, wake: bell.ring,
+                ended: { end(state) })
+            try await WebSocketClient.open(request, options, blip, bell)
+            state.withLock { if !$0.hasEnded { $0.blip = blip } }
+            let connection = MobileConnection(place, usesNumbers ? ["collection": "0"] : [:], state)
+            if usesNumbers, try await !connection.choose(collection ?? "_default") {
+                return try await open(request, options, collection: collection, usesNumbers: false)
+            }
+            return connection
+        } catch { throw PeerError(error, at: place) }
+    }
+
+    /// Chooses the collection; returns whether the server takes its number in requests. Couchbase Lite's peers before 3.4 know
+    /// collections and refuse the number of the default one.
+    private func choose(_ collection: String) async throws -> Bool {
+        let body: JSONValue = ["collections": [.string(collection)], "checkpoint_ids": ["settle"]]
+        do {
+            let answer = try await send(BLIPMessage(properties: ["Profile": "getCollections"], body: body.utf8))
+            guard try JSONValue(utf8: answer.body)[0]?.object != nil else {
+                throw PeerError(.notFound, "\(place) has no collection \(collection)", status: 404)
+            }
+            let probe = ["Profile": "getCheckpoint", "client": "settle"].merging(common) { $1 }
+            _ = try await send(BLIPMessage(properties: probe))
+        } catch let error as BLIPError where error == .http(404, error.description) {
+            // There is no checkpoint of this name.
+        } catch let error as BLIPError where collection == "_default" && [400, 404].contains(error.code) {
+            return false
+        }
+        return true
+    }
+
+    /// Asks the server, and waits for the answer.
+    ///
+    /// - Throws: ``PeerError``, with the status that the server answers.
+    func ask(_ profile: String, _ properties: [String: String] = [:], body: [UInt8] = []) async throws -> BLIPMessage {
+        var all = common.merging(properties) { $1 }
+        all["Profile"] = profile
+        do { return try await send(BLIPMessage(properties: all, body: body)) } catch let error as BLIPError {
+            throw PeerError(error, of: profile, at: place)
+        }
+    }
+
+    private func send(_ message: BLIPMessage) async throws -> BLIPMessage {
+        guard let blip = state.withLock(\.blip) else { throw BLIPError.closed }
+        let once = Once<Result<BLIPMessage, any Error>>()
+        return try await withTaskCancellationHandler {
+            blip.send(message) { once.answer($0.mapError { $0 }) }
+            return try await once.value().get()
+        } onCancel: {
+            once.answer(.failure(CancellationError()))
+        }
+    }
+
+    /// Answers a request of the server.
+    func respond(to request: BLIPMessage, with answer: BLIPMessage) {
+        state.withLock(\.blip)?.respond(to: request, with: answer)
+    }
+
+    /// Closes the connection; what waits for an answer fails.
+    func close() { state.withLock(\.blip)?.close(1000) }
+
+    /// Whether the connection can still be used.
+    var isOpen: Bool { state.withLock { $0.blip?.isClosing == false } }
+
+    /// What takes the changes and revisions that the server sends.
+    var subscription: MobileSubscription? {
+        get { state.withLock(\.subscription) }
+        set { state.withLock { if !$0.hasEnded { $0.subscription = newValue } } }
+    }
+
+    /// Has contents ready while their revisions are on their way.
+    func offer(_ contents: [String: [UInt8]]) { state.withLock { $0.uploads.add(contents) } }
+
+    /// The revisions have arrived.
+    func withdraw(_ digests: some Collection<String>) { state.withLock { $0.uploads.remove(digests) } }
+
+    /// The socket is gone. What is kept here must not keep each other.
+    private static func end(_ state: Guarded<State>) {
+        let subscription = state.withLock { state in
+            defer { (state.hasEnded, state.blip, state.subscription) = (true, nil, nil) }
+            return state.subscription
+        }
+        subscription?.end()
+    }
+
+    private static func take(_ message: BLIPMessage, _ state: Guarded<State>) {
+        let (blip, subscription) = state.withLock { ($0.blip, $0.subscription) }
+        switch message.profile {
+        case "changes", "rev", "norev":
+            guard let subscription else { fallthrough }
+            subscription.take(message)
+        case "getAttachment", "proveAttachment":
+            blip?.respond(to: message, with: state.withLock { $0.uploads.answer(message) })
+        default: blip?.respond(to: message, with: .failure(.noHandler))
+        }
+    }
+}
+
+extension PeerError {
+    /// The error that a server answers, or the end of the connection.
+    init(_ error: BLIPError, of profile: String, at place: String) {
+        if error == .closed {
+            self.init(.connectionLost, "the connection to \(place) was lost", cause: error)
+        } else if error.domain == "HTTP" {
+            let answer = CouchDBError(
+                status: error.code, error: "", reason: error.description, method: profile, path: place)
+            self.init(answer, at: place)
+        } else {
+            self.init(
+                .badRequest, "\(place) refuses \(profile): \(error.domain) \(error.code), \(error.description)",
+                cause: error)
+        }
+    }
+}

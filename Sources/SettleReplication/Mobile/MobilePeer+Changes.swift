@@ -1,0 +1,164 @@
+internal import SettleCore
+public import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+extension MobilePeer {
+    /// How many changes the server puts into a page.
+    private static let batch = 200
+    /// How often a continuous pull of single documents asks again.
+    private static let pauseWithIDs = Duration.seconds(2)
+    /// How many documents are asked for by their ids at a time.
+    private static let mostByID = 20
+
+    /// The next changes; see ``Peer/changes(_:)``.
+    ///
+    /// A subscription sends changes from its begin on, and goes on where the last call ended. A call that begins elsewhere,
+    /// and one that asks again for all there is, makes a new subscription on a new connection.
+    public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+        let key = try Self.subscription(request.filter)
+        let isContinuous = key.flag("continuous")
+        let feed = try await feed(key, since: request.since, isNew: request.wait == nil || !isContinuous)
+        let (changes, isOver) = try await feed.subscription.changes(
+            limit: request.limit, wait: isContinuous ? request.wait : nil)
+        let last = changes.last?.sequence ?? request.since
+        state.withLock { state in
+            guard let index = state.feeds.firstIndex(where: { $0.subscription === feed.subscription }) else { return }
+            state.feeds[index].position = last
+            if isOver, changes.isEmpty { state.feeds[index].isOver = true }
+        }
+        if !isContinuous, changes.isEmpty, let wait = request.wait {
+            // The subscription has ended, and the next call makes another one.
+            try? await Task.sleep(for: min(wait, Self.pauseWithIDs))
+        }
+        return ChangesPage(changes: changes, last: last)
+    }
+
+    /// The message that subscribes, without its begin.
+    private static func subscription(_ filter: ReplicationFilter) throws -> BLIPMessage {
+        var message = BLIPMessage(properties: ["Profile": "subChanges", "batch": "\(batch)"])
+        func refused(_ what: String) -> PeerError {
+            PeerError(
+                .badRequest, "Couchbase Mobile filters by channels and by ids of documents, and not by \(what)",
+                status: 400)
+        }
+        switch filter {
+        case .all: message.properties["continuous"] = "true"
+        case .documents(let ids):
+            // Sync Gateway refuses ids in a continuous subscription.
+            message.body = JSONValue.object(["docIDs": .array(ids.map { .string($0.string) })]).utf8
+        case .channels(let channels):
+            message.properties["filter"] = "sync_gateway/bychannel"
+            message.properties["channels"] = channels.joined(separator: ",")
+            message.properties["continuous"] = "true"
+        case .selector: throw refused("a selector")
+        case .named(let name, _): throw refused("the function \(name)")
+        }
+        return message
+    }
+
+    /// The subscription that goes on at a position.
+    private func feed(_ key: BLIPMessage, since: PeerSequence, isNew: Bool) async throws -> Feed {
+        let known = state.withLock { state in
+            state.feeds.last { feed in
+                feed.key == key && feed.position == since && feed.connection.isOpen && !(isNew && feed.isOver)
+            }
+        }
+        if let known { return known }
+        let feed = try await subscribe(key, since: since)
+        let old = state.withLock { state in
+            // Revisions of the last one may still be on their way.
+            let old = state.feeds.dropLast()
+            state.feeds = state.feeds.suffix(1) + [feed]
+            return Array(old)
+        }
+        for feed in old { feed.connection.close() }
+        return feed
+    }
+
+    /// Opens a connection, and subscribes to its changes.
+    private func subscribe(_ key: BLIPMessage, since: PeerSequence) async throws -> Feed {
+        let connection = try await open()
+        let subscription = MobileSubscription(connection.place) { [weak connection] message, answer in
+            connection?.respond(to: message, with: answer)
+        }
+        connection.subscription = subscription
+        var properties = key.properties
+        if !since.isStart, !since.json.isNull { properties["since"] = since.json.description }
+        _ = try await connection.ask("subChanges", properties, body: key.body)
+        return Feed(connection: connection, subscription: subscription, key: key, position: since)
+    }
+
+    /// Answers the server which revisions it shall send.
+    public func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
+        for feed in state.withLock(\.feeds) { feed.subscription.note(missing: missing, of: changes) }
+    }
+
+    /// The revisions; see ``Peer/revisions(_:budget:)``. One that is not on its way, because its connection was lost, is
+    /// asked for by the id of its document, of which the server sends the current revision.
+    public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+        var answers: [RevisionAnswer] = []
+        var rest = budget
+        for request in requests {
+            guard let answer = try await revision(request) else { break }
+            answers.append(answer)
+            if case .found(let revision) = answer { rest -= revision.bytesInMemory }
+            guard rest > 0 else { return answers }
+        }
+        // None of the next ones is on its way.
+        guard answers.isEmpty, !requests.isEmpty else { return answers }
+        return try await fetch(Array(requests.prefix(Self.mostByID)))
+    }
+
+    /// A revision on its way; `nil` if it is not.
+    private func revision(_ request: RevisionRequest) async throws -> RevisionAnswer? {
+        let key = MobileSubscription.Key(request)
+        for feed in state.withLock(\.feeds).reversed() {
+            switch try await feed.subscription.revision(key) {
+            case .unknown: continue
+            case .missing(let reason): return .missing(reason: reason)
+            case .arrived(let message): return await answer(message, request, feed.connection)
+            }
+        }
+        return nil
+    }
+
+    private func answer(
+        _ message: BLIPMessage, _ request: RevisionRequest, _ connection: MobileConnection
+    ) async -> RevisionAnswer {
+        let result: RevisionAnswer
+        do { result = try await MobileRevision(message).answer(request, connection) } catch {
+            result = .failed(PeerError(error, at: connection.place))
+        }
+        connection.respond(to: message, with: BLIPMessage(.reply))
+        return result
+    }
+
+    /// Asks for the current revisions of documents.
+    private func fetch(_ requests: [RevisionRequest]) async throws -> [RevisionAnswer] {
+        let feed = try await subscribe(Self.subscription(.documents(requests.map(\.id))), since: .start)
+        defer { feed.connection.close() }
+        var answers: [MobileSubscription.Key: RevisionAnswer] = [:]
+        while true {
+            let (changes, _) = try await feed.subscription.changes(limit: Self.batch, wait: nil)
+            guard !changes.isEmpty else { break }
+            let keys = changes.map { MobileSubscription.Key(id: $0.id, revision: $0.leaves[0]) }
+            let wanted = requests.filter { keys.contains(MobileSubscription.Key($0)) }
+            let missing = wanted.map { RevisionsDiff(id: $0.id, missing: [$0.revision]) }
+            feed.subscription.note(missing: missing, of: changes)
+            // The server says that all was sent when the last of them was answered.
+            for request in wanted {
+                let key = MobileSubscription.Key(request)
+                switch try await feed.subscription.revision(key) {
+                case .arrived(let message): answers[key] = await answer(message, request, feed.connection)
+                case .missing(let reason): answers[key] = .missing(reason: reason)
+                case .unknown: break
+                }
+            }
+        }
+        return requests.map { request in
+            answers[MobileSubscription.Key(request)]
+                ?? .missing(reason: "it is not the document's current revision any more")
+        }
+    }
+}

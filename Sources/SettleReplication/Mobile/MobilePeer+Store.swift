@@ -1,0 +1,140 @@
+internal import SettleCore
+public import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+extension MobilePeer {
+    /// How many documents are proposed at a time.
+    private static let mostProposed = 200
+    /// How many bytes of attachments are in memory at a time; a single larger revision is sent alone.
+    private static let mostContents = 64 << 20
+
+    /// All leaves of all documents but design documents, which are not sent: ``store(_:branching:)`` asks the server which ones
+    /// it lacks, and sends these at once. A peer of Couchbase Lite hears of no more changes until it has what it has asked for.
+    public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
+        changes.filter { !$0.id.string.utf8.starts(with: "_".utf8) && !$0.leaves.isEmpty }
+            .map { RevisionsDiff(id: $0.id, missing: $0.leaves) }
+    }
+
+    /// Sends the winner of each document as a child of the server's current revision; see ``Peer/store(_:branching:)``.
+    ///
+    ///     here                        at the server            sent
+    ///     1-a ─ 2-b ─ 3-c             2-b                      3-c
+    ///     1-a ─ 2-b ─ 3-c             2-x                      nothing: `conflict`
+    ///       └── 2-x ─ 3-deleted       2-x                      3-y: what 3-c says, as a child of 2-x
+    ///
+    /// The last line is a conflict that was settled here. The id `3-y` depends on `2-x` and the content alone, so every copy
+    /// that settles alike sends the same revision, and the server stores it once.
+    public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
+        var outcomes = [StoreOutcome](repeating: .known, count: revisions.count)
+        let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
+        let winners = places.values.map { MobileProposal($0.map { ($0, revisions[$0]) }) }
+        let conflicts = try await deliver(winners, &outcomes)
+        _ = try await deliver(conflicts, &outcomes)
+        return outcomes
+    }
+
+    /// What happens while revisions are delivered.
+    private enum Event: Sendable {
+        case answered([(proposal: MobileProposal, answer: MobileProposal.Answer)])
+        case sent(MobileProposal, StoreOutcome)
+    }
+
+    /// Proposes revisions, and sends each one when the server says that it wants it.
+    ///
+    ///     proposed          1 … 200   201 … 400   401 … 600
+    ///     answered, sent                 1 … 200       201 … 400   401 … 600
+    ///
+    /// A peer of Couchbase Lite answers no proposal before it has the revisions that it wanted of the one before, so a
+    /// revision waits for no other answer than its own.
+    ///
+    /// - Returns: Proposals for the documents that have another revision at the server, as descendants of that.
+    private func deliver(
+        _ proposals: [MobileProposal], _ outcomes: inout [StoreOutcome]
+    ) async throws -> [MobileProposal] {
+        let connection = try await connection()
+        return try await withThrowingTaskGroup(of: Event.self) { group in
+            for start in stride(from: 0, to: proposals.count, by: Self.mostProposed) {
+                let part = Array(proposals[start..<min(start + Self.mostProposed, proposals.count)])
+                group.addTask { .answered(Array(zip(part, try await self.propose(part, over: connection)))) }
+            }
+            var (wanted, again, bytes) = (ArraySlice<MobileProposal>(), [MobileProposal](), 0)
+            while let event = try await group.next() {
+                switch event {
+                case .sent(let proposal, let outcome):
+                    outcomes[proposal.index] = outcome
+                    bytes -= proposal.contentBytes
+                case .answered(let answers):
+                    for (proposal, answer) in answers {
+                        if answer.code == 0 || answer.code == 409 { refuseOthers(proposal, &outcomes) }
+                        switch proposal.step(after: answer) {
+                        case .nothing: break
+                        case .send: wanted.append(proposal)
+                        case .propose(let moved): again.append(moved)
+                        case .refuse: outcomes[proposal.index] = refusal(proposal.revision, answer, connection)
+                        }
+                    }
+                }
+                while let next = wanted.first, bytes == 0 || bytes + next.contentBytes <= Self.mostContents {
+                    wanted.removeFirst()
+                    bytes += next.contentBytes
+                    group.addTask { .sent(next, try await self.send(next.revision, over: connection)) }
+                }
+            }
+            return again
+        }
+    }
+
+    /// The server keeps one branch: the other leaves stay here.
+    private func refuseOthers(_ proposal: MobileProposal, _ outcomes: inout [StoreOutcome]) {
+        for leaf in proposal.leaves where leaf.index != proposal.index && !leaf.revision.isDeleted {
+            outcomes[leaf.index] = .refused(branch(leaf.revision, beside: nil))
+        }
+    }
+
+    /// A server waits for each revision that it says 0 to, and for no other.
+    private func propose(
+        _ proposals: [MobileProposal], over connection: MobileConnection
+    ) async throws -> [MobileProposal.Answer] {
+        let answer = try await connection.ask(
+            "proposeChanges", ["conflictIncludesRev": "true"], body: JSONValue.array(proposals.map(\.row)).utf8)
+        state.withLock { $0.findsBlobs = answer.flag("blobs") }
+        let answers: JSONValue = answer.body.isEmpty ? [] : try JSONValue(utf8: answer.body)
+        return proposals.indices.map { MobileProposal.Answer(answers[$0]) }
+    }
+
+    private func refusal(
+        _ revision: PeerRevision, _ answer: MobileProposal.Answer, _ connection: MobileConnection
+    ) -> StoreOutcome {
+        guard answer.code != 409 else { return .refused(branch(revision, beside: answer.current)) }
+        let error = PeerError(
+            .http(answer.code, "\(revision.revision) of \"\(revision.id)\" is refused"), of: "proposeChanges",
+            at: connection.place)
+        return error.isTransient ? .failed(error) : .refused(error)
+    }
+
+    private func send(_ revision: PeerRevision, over connection: MobileConnection) async throws -> StoreOutcome {
+        do {
+            let outgoing = try await OutgoingRevision(revision, listsBlobs: !state.withLock(\.findsBlobs))
+            connection.offer(outgoing.contents)
+            defer { connection.withdraw(outgoing.contents.keys) }
+            _ = try await connection.ask("rev", outgoing.properties, body: outgoing.body)
+            return .stored
+        } catch {
+            let error = PeerError(error, at: connection.place)
+            if error.code == .conflict { return .refused(branch(revision, beside: nil)) }
+            // Without a connection nothing more can be stored in this call.
+            if error.code == .connectionLost || error.code == .cancelled { throw error }
+            return error.isTransient ? .failed(error) : .refused(error)
+        }
+    }
+
+    private func branch(_ revision: PeerRevision, beside current: RevisionID?) -> PeerError {
+        PeerError(
+            .conflict,
+            """
+            \(revision.revision) of "\(revision.id)" was made apart from \(current.map { "\($0), which is at" } ?? "what is at") \
+            \(name), and that keeps one branch of a document; pull, settle, and push again
+            """, status: 409)
+    }
+}

@@ -1,0 +1,74 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+
+/// A revision that is proposed to a server, and the rest of its document.
+struct MobileProposal: Sendable {
+    /// A leaf of the document, and its place in the call that stores it.
+    typealias Leaf = (index: Int, revision: PeerRevision)
+
+    /// What the server says to a proposal: 0 to send it, 304 that it is known, 409 that there is another revision, which
+    /// servers of today name.
+    struct Answer {
+        let code: Int
+        let current: RevisionID?
+
+        init(_ json: JSONValue?) {
+            code = json?.int ?? json?["status"]?.int ?? 0
+            current = code == 409 ? json?["rev"]?.string.flatMap { RevisionID($0) } : nil
+        }
+    }
+
+    /// What follows from an answer.
+    enum Step {
+        case nothing
+        /// The server wants the revision.
+        case send
+        /// The server has another revision, and this is a descendant of it.
+        case propose(MobileProposal)
+        /// The server refuses the revision.
+        case refuse
+    }
+
+    /// The leaves of the document.
+    let leaves: [Leaf]
+    let index: Int
+    let revision: PeerRevision
+    /// The server's revision that this one is a descendant of, if it is known.
+    let known: RevisionID?
+
+    /// Proposes the winner of a document's leaves.
+    init(_ leaves: [Leaf]) {
+        self.leaves = leaves
+        (index, revision) = leaves[MobileWinner.place(among: leaves.map(\.revision))]
+        known = nil
+    }
+
+    /// The winner as a descendant of the server's revision; `nil` if a conflict with that was not settled here.
+    private init?(_ first: MobileProposal, onto current: RevisionID) {
+        guard let moved = MobileWinner.descendant(of: current, among: first.leaves.map(\.revision)) else { return nil }
+        (leaves, index, revision, known) = (first.leaves, first.index, moved, current)
+    }
+
+    /// The row of the message `proposeChanges`.
+    var row: JSONValue {
+        let row = [revision.id.string, revision.revision.description] + [known?.description].compactMap(\.self)
+        return .array(row.map { .string($0) })
+    }
+
+    /// The bytes of the attachments' contents, which are in memory while the revision is under way.
+    var contentBytes: Int { revision.attachments.reduce(0) { $0 + Int($1.encodedLength) } }
+
+    /// Decides what follows from the server's answer.
+    func step(after answer: Answer) -> Step {
+        switch answer.code {
+        case 0: return .send
+        case 304: return .nothing
+        case 409 where known == nil:
+            // An older server does not name its revision, and accepts a descendant of it with its ancestors.
+            guard let current = answer.current else { return .send }
+            return MobileProposal(self, onto: current).map { .propose($0) } ?? .refuse
+        default: return .refuse
+        }
+    }
+}

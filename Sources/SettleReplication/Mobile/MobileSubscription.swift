@@ -1,0 +1,227 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// What a server sends of a subscription: pages of changes, and the revisions that are wanted of them.
+///
+///     changes ─→ page ─→ which are missing? ─→ answer, once it is known of each row
+///     rev     ─→ kept ─→ taken and answered: a server sends few that have no answer, so little waits here
+///     changes []     the server has sent all there was
+final class MobileSubscription: Sendable {
+    /// A revision of a document.
+    struct Key: Hashable {
+        let id: DocumentID
+        let revision: RevisionID
+    }
+
+    /// What became of a revision.
+    enum Revision {
+        case arrived(BLIPMessage)
+        /// The server does not send it.
+        case missing(reason: String)
+        /// It is not among those on their way.
+        case unknown
+    }
+
+    private struct State {
+        var pages: [MobilePage] = []
+        var unread = Queue<ChangedDocument>()
+        var hasReachedEnd = false
+        var expected: Set<Key> = []
+        var arrived: [Key: Revision] = [:]
+        var failure: PeerError?
+        var waiting: [Once<Void>] = []
+    }
+
+    /// How long a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
+    private static let patience = Duration.seconds(2)
+
+    private let place: String
+    private let respond: @Sendable (BLIPMessage, BLIPMessage) -> Void
+    private let state = Guarded(State())
+
+    /// - Parameters:
+    ///   - place: How messages name the server.
+    ///   - respond: Answers a message of the server.
+    init(_ place: String, respond: @escaping @Sendable (BLIPMessage, BLIPMessage) -> Void) {
+        (self.place, self.respond) = (place, respond)
+    }
+
+    // MARK: - What comes
+
+    /// Takes a message of the server.
+    func take(_ message: BLIPMessage) {
+        switch message.profile {
+        case "changes": takeChanges(message)
+        case "rev", "norev": takeRevision(message)
+        default: respond(message, .failure(.noHandler))
+        }
+    }
+
+    private func takeChanges(_ message: BLIPMessage) {
+        let page: MobilePage
+        do { page = try MobilePage(message) } catch {
+            respond(message, .failure(.http(400, "the body is no list of changes")))
+            return fail(PeerError(error, at: place))
+        }
+        guard !page.rows.isEmpty else {
+            news { $0.hasReachedEnd = true }
+            return respond(message, BLIPMessage(.reply))
+        }
+        let answered = news { state in
+            state.pages.append(page)
+            for row in page.rows { if let change = row.change { state.unread.append(change) } }
+            return Self.answerable(&state)
+        }
+        answer(answered)
+    }
+
+    private func takeRevision(_ message: BLIPMessage) {
+        guard let key = Key(message), state.withLock({ $0.expected.contains(key) }) else {
+            return respond(message, .failure(.http(404, "this revision was not requested")))
+        }
+        news { state in
+            state.expected.remove(key)
+            let reason = message.properties["reason"] ?? message.properties["error"] ?? "no reason is given"
+            state.arrived[key] =
+                message.profile == "rev"
+                ? .arrived(message) : .missing(reason: "the server does not send it: \(reason)")
+        }
+    }
+
+    /// The connection is gone.
+    func end() { fail(PeerError(.connectionLost, "the connection to \(place) was lost")) }
+
+    private func fail(_ error: PeerError) { news { $0.failure = $0.failure ?? error } }
+
+    /// Changes the state, and wakes all that wait.
+    @discardableResult
+    private func news<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, waiting) = state.withLock { state in
+            let result = change(&state)
+            defer { state.waiting = [] }
+            return (result, state.waiting)
+        }
+        for once in waiting { once.answer(()) }
+        return result
+    }
+
+    // MARK: - Changes
+
+    /// The next changes. The list is empty if the server has sent all of them, or sends nothing for a time.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of changes.
+    ///   - wait: How long to wait for some after all was sent; `nil` to return then.
+    /// - Returns: The changes, and whether all was sent.
+    /// - Throws: ``PeerError`` if the connection is lost.
+    func changes(limit: Int, wait: Duration?) async throws -> (changes: [ChangedDocument], hasReachedEnd: Bool) {
+        let deadline = wait.map { ContinuousClock.now + $0 }
+        while true {
+            try Task.checkCancelled()
+            let once = Once<Void>()
+            let next = try state.withLock { state -> ([ChangedDocument], Bool)? in
+                var changes: [ChangedDocument] = []
+                while changes.count < max(limit, 1), let change = state.unread.popFirst() { changes.append(change) }
+                if !changes.isEmpty { return (changes, state.hasReachedEnd && state.unread.isEmpty) }
+                if let failure = state.failure { throw failure }
+                if state.hasReachedEnd, wait == nil { return ([], true) }
+                state.waiting.append(once)
+                return nil
+            }
+            if let next { return next }
+            if let deadline, ContinuousClock.now >= deadline { return ([], false) }
+            await Self.wait(for: once, until: deadline)
+        }
+    }
+
+    /// Notes which revisions the target lacks, and answers each page whose rows are all compared.
+    func note(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
+        let known = Dictionary(missing.map { ($0.id, $0.possibleAncestors) }) { first, _ in first }
+        let verdicts = changes.map { change in
+            (change.id, MobilePage.Verdict(change: change, ancestors: change.mayHaveLeft ? nil : known[change.id]))
+        }
+        let byID = Dictionary(verdicts) { first, _ in first }
+        let answered = news { state in
+            var later: Set<DocumentID> = []
+            for index in state.pages.indices.reversed() { state.pages[index].decide(byID, later: &later) }
+            return Self.answerable(&state)
+        }
+        answer(answered)
+    }
+
+    /// Takes the pages away that can be answered.
+    private static func answerable(_ state: inout State) -> [MobilePage] {
+        let whole = state.pages.filter(\.isDecided)
+        guard !whole.isEmpty else { return [] }
+        state.pages.removeAll(where: \.isDecided)
+        for page in whole { state.expected.formUnion(page.wanted) }
+        return whole
+    }
+
+    private func answer(_ pages: [MobilePage]) { for page in pages { respond(page.message, page.answer) } }
+
+    // MARK: - Revisions
+
+    /// Waits for a revision that the server was asked for.
+    ///
+    /// - Throws: ``PeerError`` with the code `cancelled`.
+    func revision(_ key: Key) async throws -> Revision {
+        let start = ContinuousClock.now
+        while true {
+            try Task.checkCancelled()
+            let once = Once<Void>()
+            let (found, isOpen) = state.withLock { state -> (Revision?, Bool) in
+                if let found = state.arrived.removeValue(forKey: key) { return (found, false) }
+                let isOpen = state.pages.contains { $0.isUndecided(key) }
+                guard state.failure == nil, isOpen || state.expected.contains(key) else { return (.unknown, false) }
+                state.waiting.append(once)
+                return (nil, isOpen)
+            }
+            if let found { return found }
+            guard isOpen else {
+                await Self.wait(for: once, until: nil)
+                continue
+            }
+            await Self.wait(for: once, until: start + Self.patience)
+            if ContinuousClock.now > start + Self.patience { answerAll() }
+        }
+    }
+
+    /// Answers all pages. The answer declines each row that the target has not compared yet. If the target turns out to lack
+    /// such a revision, the replication requests it later by its id.
+    private func answerAll() {
+        let pages = news { state in
+            for index in state.pages.indices { state.pages[index].decideRest() }
+            return Self.answerable(&state)
+        }
+        answer(pages)
+    }
+
+    private static func wait(for once: Once<Void>, until deadline: ContinuousClock.Instant?) async {
+        await withTaskCancellationHandler {
+            let timer = deadline.map { deadline in
+                Task {
+                    try? await Task.sleep(until: deadline, clock: .continuous)
+                    once.answer(())
+                }
+            }
+            await once.value()
+            timer?.cancel()
+        } onCancel: {
+            once.answer(())
+        }
+    }
+}
+
+extension MobileSubscription.Key {
+    init(_ request: RevisionRequest) { self.init(id: request.id, revision: request.revision) }
+
+    /// The revision that a message brings; `nil` if the message has no id of a document or revision.
+    init?(_ message: BLIPMessage) {
+        guard let id = message.properties["id"], let text = message.properties["rev"], let revision = RevisionID(text)
+        else { return nil }
+        self.init(id: DocumentID(unchecked: id), revision: revision)
+    }
+}

@@ -1,0 +1,106 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+
+/// What a client pushes: it proposes changes, is told which are wanted, and sends their revisions.
+///
+/// A revision keeps the id that the client gave it. One that would branch is refused with 409 if the client wants no conflicts, as
+/// clients of Sync Gateway do: they pull the current revision, settle, and push a child of it.
+struct MobilePush {
+    let context: RequestContext
+
+    private static let mostRows = 10_000
+    /// Blobs come as members alone, and their contents are asked for.
+    private static let wishes = ["blobs": "true"]
+
+    /// `proposeChanges`: `[[docID, revID, serverRevID?, …], …]` is answered with a status each: 0 send it, 304 have it, 409 the
+    /// server has another one. Zeros at the end are left out.
+    func proposed(_ message: BLIPMessage) throws -> BLIPMessage {
+        let database = try context.database()
+        let tellsRevision = message.flag("conflictIncludesRev")
+        var answers = try rows(message).map { row -> JSONValue in
+            guard let text = row[0]?.string, let id = try? WireDocument.checked(text), !id.isLocal else { return 400 }
+            guard let name = row[1]?.string else { return 400 }
+            guard !name.utf8.contains(UInt8(ascii: "@")) else {
+                return try answer(name, known: row[2]?.string ?? "", of: id, database, tellsRevision)
+            }
+            guard let revision = RevisionID(name) else { return 400 }
+            guard let tree = try database.tree(of: id), let winner = tree.winner else { return 0 }
+            if tree[revision] != nil { return 304 }
+            let known = row[2]?.string ?? ""
+            if known == winner.revision.description || known.isEmpty && winner.isDeleted { return 0 }
+            return tellsRevision ? ["status": 409, "rev": .string(winner.revision.description)] : 409
+        }
+        while answers.last == 0 { answers.removeLast() }
+        return BLIPMessage(.reply, properties: Self.wishes, body: JSONValue.array(answers).utf8)
+    }
+
+    /// The answer to a version of a device, which may come with what it has seen; else the device says what it knows of here.
+    private func answer(
+        _ name: String, known: String, of id: DocumentID, _ database: Database, _ tellsRevision: Bool
+    ) throws -> JSONValue {
+        guard let tree = try database.tree(of: id), let state = VersionVector(tree) else { return 0 }
+        guard let vector = VersionVector(name, history: known), let place = vector.place(in: tree) else { return 400 }
+        switch place {
+        case .known: return 304
+        case .next: return 0
+        case .branch: return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
+        }
+    }
+
+    /// `changes` of a client that brings branches: `[[sequence, docID, revID, …], …]` is answered with 0 for what is here, and the
+    /// ancestors that are here for what is wanted.
+    func changed(_ message: BLIPMessage) throws -> BLIPMessage {
+        let database = try context.database()
+        let answers = try rows(message).map { row -> JSONValue in
+            guard let text = row[1]?.string, let id = try? WireDocument.checked(text), !id.isLocal,
+                let name = row[2]?.string, let vector = VersionVector(name)
+            else { return 0 }
+            guard let tree = try database.tree(of: id) else { return [] }
+            if case .known = vector.place(in: tree) { return 0 }
+            guard let revision = RevisionID(name) else { return [] }
+            let known = tree.leaves.map(\.revision).filter { $0.generation < revision.generation }
+            return .array(known.map { .string($0.description) })
+        }
+        return BLIPMessage(.reply, properties: Self.wishes, body: JSONValue.array(answers).utf8)
+    }
+
+    private func rows(_ message: BLIPMessage) throws -> [JSONValue] {
+        guard !message.body.isEmpty else { return [] }
+        guard let rows = try JSONValue(utf8: message.body).array, rows.count <= Self.mostRows else {
+            throw BLIPError.http(400, "the body must be a list of at most \(Self.mostRows) changes")
+        }
+        return rows
+    }
+
+    /// `rev`: stores revisions in one transaction, those that must not branch in another. Where one of them can't be stored at all,
+    /// each is stored by itself, so that the error is told of this one alone.
+    ///
+    /// - Returns: The answer to each.
+    func store(_ revisions: [PushedRevision]) -> [BLIPMessage] {
+        var answers = [BLIPMessage](repeating: BLIPMessage(.reply), count: revisions.count)
+        for isExclusive in [true, false] {
+            let places = revisions.indices.filter { revisions[$0].isExclusive == isExclusive }
+            let errors = store(places.map { revisions[$0] }, refusingBranches: isExclusive)
+            for (place, error) in zip(places, errors) {
+                if let error { answers[place] = .failure(MobileSession.blipError(for: error)) }
+            }
+        }
+        return answers
+    }
+
+    private func store(_ revisions: [PushedRevision], refusingBranches: Bool) -> [(any Error)?] {
+        guard !revisions.isEmpty else { return [] }
+        do {
+            let writer = try DocumentWriter(context.database(), context)
+            let refused = try writer.insert(revisions.flatMap { try $0.all() }, refusingBranches: refusingBranches)
+            context.metrics.wroteDocuments(revisions.count - refused.count)
+            return revisions.map { revision in
+                refused.first { $0.id == revision.id && $0.revision == revision.history.revision.description }?.error
+            }
+        } catch {
+            guard revisions.count > 1 else { return [error] }
+            return revisions.flatMap { store([$0], refusingBranches: refusingBranches) }
+        }
+    }
+}

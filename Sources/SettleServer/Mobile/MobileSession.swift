@@ -1,0 +1,118 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// One Couchbase Lite replicator at the server's end: what it pushes is stored, what it subscribes to is sent.
+///
+/// Messages are handled by workers, those of one session one batch after the other, so that revisions that come together are
+/// stored in one transaction.
+///
+///     loop's thread ─ take ─→ inbox ─→ worker's turn: all that has come ─→ answers
+///                                              └─→ the next changes and revisions of the subscription
+///
+/// The rights are those of the request that opened the connection, and are asked for again in each turn.
+final class MobileSession: ConnectionOwner {
+    struct State {
+        var connection: BLIPConnection?
+        var inbox: [BLIPMessage] = []
+        var inboxBytes = 0
+        /// Revisions whose blobs have come.
+        var complete: [PushedRevision] = []
+        var blobs = BlobQueue()
+        var collections: SessionCollections
+        /// The subscriptions by the numbers of their collections.
+        var feeds: [Int: MobileFeed] = [:]
+        var isWorking = false
+        var wantsAdvance = false
+        var isOver = false
+
+        /// Whether a turn has something to do. Messages that come before the connection is known wait for it.
+        var hasWork: Bool {
+            !isOver && connection != nil && (!inbox.isEmpty || !complete.isEmpty || wantsAdvance)
+        }
+    }
+
+    /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
+    private static let mostWaiting = 200
+    private static let mostWaitingBytes = 32 << 20
+    /// The bytes that wait for the client from which on requests are refused.
+    static let mostOutgoing = 64 << 20
+
+    let context: RequestContext
+    let workers: WorkerPool
+    let peer: String
+    let state: Guarded<State>
+
+    init(_ context: RequestContext, workers: WorkerPool, peer: String) {
+        (self.context, self.workers, self.peer) = (context, workers, peer)
+        state = Guarded(State(collections: SessionCollections(database: context.parameter("db"))))
+    }
+
+    /// Begins to answer the messages of a connection, also of those that have come already.
+    func begin(_ connection: BLIPConnection) { schedule { $0.connection = connection } }
+
+    var isBusy: Bool {
+        state.withLock { $0.inbox.count >= Self.mostWaiting || $0.inboxBytes >= Self.mostWaitingBytes }
+    }
+
+    /// The connection, until it has ended.
+    var connection: BLIPConnection? { state.withLock(\.connection) }
+
+    /// The properties that requests of the server about a collection need.
+    func properties(of collection: Int) -> [String: String] {
+        state.withLock { $0.collections.properties(of: collection) }
+    }
+
+    func take(_ message: BLIPMessage) {
+        schedule { state in
+            state.inbox.append(message)
+            state.inboxBytes += message.body.count
+        }
+    }
+
+    func advance() { schedule { $0.wantsAdvance = !$0.feeds.isEmpty } }
+
+    func end() {
+        let feeds = state.withLock { state in
+            (state.isOver, state.connection) = (true, nil)
+            defer { state.feeds = [:] }
+            return state.feeds
+        }
+        for feed in feeds.values { feed.end() }
+    }
+
+    func note(_ error: any Error) {
+        context.options.log?.warning(
+            "a mobile connection is closed: \(error)", ["database": context.parameter("db"), "peer": peer])
+    }
+
+    /// Changes what there is to do, and has a worker see to it.
+    func schedule(_ change: (inout State) -> Void) {
+        let starts = state.withLock { state in
+            change(&state)
+            guard state.hasWork, !state.isWorking else { return false }
+            state.isWorking = true
+            return true
+        }
+        if starts { workers.submit(for: peer) { [self] in work() } }
+    }
+
+    private func work() {
+        while true {
+            let turn = state.withLock { state -> (messages: [BLIPMessage], complete: [PushedRevision])? in
+                guard state.hasWork else {
+                    state.isWorking = false
+                    return nil
+                }
+                defer { (state.inbox, state.inboxBytes, state.complete, state.wantsAdvance) = ([], 0, [], false) }
+                return (state.inbox, state.complete)
+            }
+            guard let turn, let connection else { return }
+            handle(turn.messages, turn.complete, connection)
+            // The socket may have waited for room.
+            connection.wakeUp()
+            for feed in state.withLock(\.feeds).values { feed.advance() }
+        }
+    }
+}

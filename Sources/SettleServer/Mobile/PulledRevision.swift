@@ -1,0 +1,44 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+
+/// A revision that a client wants of a page of changes, and the message that brings it.
+struct PulledRevision: Sendable {
+    let id: DocumentID
+    let revision: RevisionID
+    let sequence: UpdateSequence
+    /// How many ancestors the client wants to know.
+    var mostHistory = RevisionHistory.mostInMessage
+    /// What the revision has seen, for a client that knows version vectors.
+    var vector: VersionVector?
+    /// Whether such a client knows the document by an id of a tree.
+    var isKnownByID = false
+
+    /// How the client knows the revision.
+    var name: String { vector?.revision ?? revision.description }
+
+    /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
+    func message(
+        _ stored: Result<Database.StoredRevision?, DatabaseError>, from database: Database, _ own: [String: String]
+    ) -> BLIPMessage {
+        var properties = own
+        properties["id"] = id.string
+        properties["rev"] = name
+        properties["sequence"] = "\(sequence.number)"
+        do {
+            guard let found = try stored.get() else { throw HTTPError.missing }
+            let stubs = try MobileAttachments(database: database).stubs(of: found.content)
+            properties["Profile"] = "rev"
+            if found.isDeleted { properties["deleted"] = "1" }
+            let history =
+                vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
+            if !history.isEmpty { properties["history"] = history }
+            return BLIPMessage(properties: properties, body: MobileStub.body(found.content.body, listing: stubs))
+        } catch {
+            let refusal = MobileSession.blipError(for: error)
+            properties["Profile"] = "norev"
+            (properties["error"], properties["reason"]) = ("\(refusal.code)", refusal.description)
+            return BLIPMessage(properties: properties, isSilent: true)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// Where a pushed revision goes in the tree of its document.
+///
+///     2-b, history 1-a              as it says: 1-a ─ 2-b
+///     a version of a device         a child of the winner if it has seen the state here, else a branch
+struct PushedPlace {
+    /// The revision under the name that it has here, and its ancestors.
+    let history: RevisionHistory
+    /// The other leaves that the revision has merged, and their ancestors.
+    private(set) var merged: [RevisionHistory] = []
+
+    /// Finds the place.
+    ///
+    /// - Throws: ``BLIPError`` with status 409 for a version that has not seen the state here, where the client wants no
+    ///   branches; with status 400 for names that are neither versions nor ids that count down by one, and for a version
+    ///   from the future; ``DatabaseError``.
+    init(
+        _ name: String, history: String, of id: DocumentID, in database: Database, isExclusive: Bool
+    ) throws {
+        guard name.utf8.contains(UInt8(ascii: "@")) else {
+            guard let history = RevisionHistory(name, history: history) else { throw Self.malformed(id, name) }
+            self.history = history
+            return
+        }
+        let tree = try database.tree(of: id)
+        guard let vector = VersionVector(name, history: history), let place = vector.place(in: tree) else {
+            throw Self.malformed(id, name)
+        }
+        guard vector.current?.isFrom(after: WallTime.now().seconds) != true else {
+            throw BLIPError.http(
+                400, "the version \(name) of \"\(id)\" is from the future: look at the clock of the device")
+        }
+        switch place {
+        case .known(let known): self.history = tree?.history(of: known) ?? RevisionHistory(known)
+        case .branch(let branch):
+            guard !isExclusive else { throw BLIPError.http(409, "the document was changed meanwhile") }
+            self.history = branch
+        case .next(let next):
+            self.history = next
+            let others = (tree?.leaves ?? []).filter { !$0.isDeleted && !next.revisions.contains($0.revision) }
+            merged = others.map(\.revision).filter(vector.hasSeen).compactMap { tree?.history(of: $0) }
+        }
+    }
+
+    private static func malformed(_ id: DocumentID, _ name: String) -> BLIPError {
+        .http(400, "the history of \"\(id)\" at \(name) is no version vector, and does not count down by one")
+    }
+}

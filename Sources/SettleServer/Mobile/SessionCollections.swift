@@ -1,0 +1,84 @@
+internal import SettleMobile
+
+/// The collections of a connection, each of which is a database, by their numbers.
+///
+/// The first message decides whether messages name their collection. Couchbase Lite sends both kinds of connections, and answers
+/// 400 where they are mixed.
+///
+///     getCollections ["_default", "inventory.hotels"]      0: shop      1: shop+inventory+hotels
+///     any other message                                    the database of the address alone, without a number
+struct SessionCollections {
+    private enum Use {
+        case undecided
+        case unnamed
+        case named
+    }
+
+    /// The databases by the numbers of their collections; `nil` for a collection without a database.
+    private(set) var databases: [String?]
+    private var use = Use.undecided
+
+    init(database: String) { databases = [database] }
+
+    /// Checks a message, and takes the decision if it is the first.
+    ///
+    /// - Returns: The number of its collection.
+    /// - Throws: ``BLIPError`` with status 400 for a message of the other kind, and 404 for an unknown collection.
+    mutating func check(_ message: BLIPMessage) throws -> Int {
+        switch (message.profile, use) {
+        case ("PING", _): return 0
+        case ("getCollections", .undecided):
+            use = .named
+            return 0
+        case ("getCollections", _): throw BLIPError.http(400, "getCollections must be the first message")
+        default:
+            if case .undecided = use { use = .unnamed }
+            let number = message.properties["collection"]
+            guard (number == nil) == properties(of: 0).isEmpty else {
+                throw BLIPError.http(400, "inappropriate use of the collection property")
+            }
+            let index = number.flatMap { Int($0) } ?? (number == nil ? 0 : -1)
+            guard databases.indices.contains(index), databases[index] != nil else {
+                throw BLIPError.http(404, "there is no collection of this number")
+            }
+            return index
+        }
+    }
+
+    /// Records the databases that the client has named.
+    mutating func name(_ databases: [String?]) { self.databases = databases }
+
+    /// The properties that requests of the server about a collection need.
+    func properties(of number: Int) -> [String: String] {
+        if case .named = use { ["collection": "\(number)"] } else { [:] }
+    }
+
+    /// The name of the database that a collection of another database is: `shop+inventory+hotels` for `inventory.hotels` of
+    /// `shop`, and `shop` for its default collection. A capital letter is written as `$` and the small one, a `%` as `()`.
+    ///
+    /// - Returns: `nil` for a name that no collection has.
+    static func database(of collection: String, in database: String) -> String? {
+        let parts = collection.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let (scope, name) = parts.count == 2 ? (parts[0], parts[1]) : ("_default", parts[0])
+        if scope == "_default", name == "_default" { return database }
+        let words = [scope, name].map { word in
+            word.unicodeScalars.map { letter in
+                switch letter {
+                case "A"..."Z": "$" + String(letter).lowercased()
+                case "%": "()"
+                default: String(letter)
+                }
+            }.joined()
+        }
+        let isName = [scope, name].allSatisfy { word in
+            !word.isEmpty && word.utf8.count <= 251
+                && word.unicodeScalars.allSatisfy { letter in
+                    switch letter {
+                    case "a"..."z", "A"..."Z", "0"..."9", "_", "-", "%": true
+                    default: false
+                    }
+                }
+        }
+        return isName ? "\(database)+\(words[0])+\(words[1])" : nil
+    }
+}

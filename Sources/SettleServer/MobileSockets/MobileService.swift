@@ -1,0 +1,30 @@
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// The mobile connections of a server: one thread for their sockets, and a few that handle messages.
+final class MobileService: Sendable {
+    private let loop = Guarded<SocketLoop?>(nil)
+    /// What handles messages.
+    let workers = WorkerPool(limit: 8)
+
+    deinit { workers.close() }
+
+    /// Takes a connection over, which belongs to its owner then.
+    ///
+    /// - Returns: The connection; `nil` if the system has no sockets left, and then it is closed.
+    func take(_ socket: UpgradedSocket, for owner: any ConnectionOwner, _ limits: BLIPLimits) -> BLIPConnection? {
+        let loop = self.loop.withLock { kept -> SocketLoop? in
+            kept = kept ?? SocketLoop()
+            return kept
+        }
+        guard let loop else {
+            socket.giveBack()
+            return nil
+        }
+        let connection = BLIPConnection(
+            isServer: true, limits: limits, handler: { owner.take($0) }, wake: { [weak loop] in loop?.wake() })
+        loop.add(socket, connection, owner)
+        return connection
+    }
+}

@@ -1,0 +1,176 @@
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// One thread that reads and writes the sockets of all mobile connections, without waiting for any.
+///
+/// A connection whose messages wait to be handled is not read, so its client has to wait, too. A client that reads nothing of what
+/// is sent for a minute is cut off, and one that sends nothing for ten minutes.
+final class SocketLoop: Sendable {
+    private final class Client: Sendable {
+        let socket: UpgradedSocket
+        let connection: BLIPConnection
+        let session: any ConnectionOwner
+
+        init(_ socket: UpgradedSocket, _ connection: BLIPConnection, _ session: any ConnectionOwner) {
+            (self.socket, self.connection, self.session) = (socket, connection, session)
+        }
+
+        func leave() {
+            connection.end()
+            session.end()
+            socket.giveBack()
+        }
+    }
+
+    /// What the loop's thread alone knows of a client.
+    private struct Traffic {
+        /// Whether what came behind the upgrade's head was taken.
+        var hasBegun = false
+        var output: [UInt8] = []
+        var sent = 0
+        var lastRead = ContinuousClock.now
+        var lastWrite = ContinuousClock.now
+        var lastPing = ContinuousClock.now
+        var isEnding = false
+        var hasOutput: Bool { sent < output.count }
+    }
+
+    private struct State {
+        var arrivals: [Client] = []
+        var isRunning = false
+    }
+
+    /// How long a client may take.
+    struct Patience: Sendable {
+        /// To read a part of what is sent.
+        var write = Duration.seconds(60)
+        /// To send anything.
+        var read = Duration.seconds(600)
+        /// To send anything, before it gets a ping.
+        var ping = Duration.seconds(240)
+    }
+
+    private let patience: Patience
+    private let state = Guarded(State())
+    private let bell: SocketBell
+
+    /// Makes a loop; `nil` if the system has no sockets left.
+    init?(patience: Patience = Patience()) {
+        self.patience = patience
+        guard let bell = SocketBell() else { return nil }
+        self.bell = bell
+    }
+
+    /// Wakes the thread: something is to be sent.
+    func wake() { bell.ring() }
+
+    /// Takes a connection over.
+    func add(_ socket: UpgradedSocket, _ connection: BLIPConnection, _ session: any ConnectionOwner) {
+        _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
+        Sockets.sendAtOnce(socket.descriptor)
+        let starts = state.withLock { state in
+            state.arrivals.append(Client(socket, connection, session))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard starts else { return wake() }
+        do { try SystemThread.detach { self.run() } } catch {
+            // The system has no thread left.
+            let arrivals = state.withLock { state in
+                state.isRunning = false
+                defer { state.arrivals = [] }
+                return state.arrivals
+            }
+            for client in arrivals { client.leave() }
+        }
+    }
+
+    private func run() {
+        var clients: [(client: Client, traffic: Traffic)] = []
+        while true {
+            let isOver = state.withLock { state in
+                for client in state.arrivals { clients.append((client, Traffic())) }
+                state.arrivals = []
+                if clients.isEmpty { state.isRunning = false }
+                return clients.isEmpty
+            }
+            if isOver { return }
+            var polled = [pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)]
+            for index in clients.indices {
+                fill(&clients[index].traffic, clients[index].client)
+                var events: Int16 = 0
+                if !clients[index].traffic.isEnding, !clients[index].client.session.isBusy { events |= Int16(POLLIN) }
+                if clients[index].traffic.hasOutput { events |= Int16(POLLOUT) }
+                polled.append(pollfd(fd: clients[index].client.socket.descriptor, events: events, revents: 0))
+            }
+            _ = poll(&polled, nfds_t(polled.count), 1000)
+            if polled[0].revents != 0 { bell.silence() }
+            let now = ContinuousClock.now
+            for index in clients.indices {
+                serve(&clients[index].traffic, clients[index].client, polled[index + 1].revents, now)
+            }
+            clients.removeAll { entry in
+                guard entry.traffic.isEnding, !entry.traffic.hasOutput else { return false }
+                entry.client.leave()
+                return true
+            }
+        }
+    }
+
+    /// Takes more to send once all of the last was sent.
+    private func fill(_ traffic: inout Traffic, _ client: Client) {
+        guard !traffic.hasOutput else { return }
+        (traffic.output, traffic.sent) = ([], 0)
+        do {
+            while traffic.output.count < 64 * 1024, let bytes = try client.connection.takeOutput() {
+                traffic.output += bytes
+            }
+        } catch { traffic.isEnding = true }
+        if traffic.output.isEmpty, client.connection.isClosing { traffic.isEnding = true }
+        if traffic.hasOutput { traffic.lastWrite = .now }
+    }
+
+    private func serve(_ traffic: inout Traffic, _ client: Client, _ events: Int16, _ now: ContinuousClock.Instant) {
+        if !traffic.hasBegun {
+            traffic.hasBegun = true
+            take(client.socket.first, client)
+        }
+        if events & Int16(POLLOUT) != 0 { send(&traffic, client, now) }
+        if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, !traffic.isEnding { receive(&traffic, client, now) }
+        let isStalled = traffic.hasOutput && now - traffic.lastWrite > patience.write
+        if isStalled || now - traffic.lastRead > patience.read { (traffic.isEnding, traffic.output) = (true, []) }
+        guard now - traffic.lastRead > patience.ping, now - traffic.lastPing > patience.ping else { return }
+        traffic.lastPing = now
+        client.connection.ping()
+    }
+
+    private func send(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+        let count = traffic.output[traffic.sent...].withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
+        if count > 0 {
+            traffic.sent += count
+            traffic.lastWrite = now
+            client.session.advance()
+        } else if count < 0, errno != EAGAIN, errno != EINTR {
+            (traffic.isEnding, traffic.output) = (true, [])
+        }
+    }
+
+    private func take(_ bytes: [UInt8], _ client: Client) {
+        do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
+            client.session.note(error)
+            client.connection.close((error as? WebSocketError)?.status ?? 1002)
+        }
+    }
+
+    private func receive(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+        var room = [UInt8](repeating: 0, count: 32 * 1024)
+        let count = read(client.socket.descriptor, &room, room.count)
+        if count > 0 {
+            traffic.lastRead = now
+            take(Array(room[..<count]), client)
+        } else if count == 0 || errno != EAGAIN && errno != EINTR {
+            (traffic.isEnding, traffic.output, traffic.sent) = (true, [], 0)
+        }
+    }
+}

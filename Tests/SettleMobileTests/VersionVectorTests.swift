@@ -1,0 +1,141 @@
+import SettleCore
+import SettleMobile
+import SettleTesting
+import Testing
+
+/// Version vectors of Couchbase Lite 4, and what a tree is as one.
+struct VersionVectorTests {
+    private let anna = "18eb55accf3a0000@aYzoLxOvQo6yrcFVzgk6ZA"
+    private let bert = "18eb55accf3a0001@q5ubPUxSQGGhgYKmznKaHQ"
+
+    private func tree(_ paths: [(path: [String], isDeleted: Bool)]) throws -> RevisionTree {
+        var tree = RevisionTree()
+        for (path, isDeleted) in paths {
+            let revisions = try path.map { try RevisionID(validating: $0) }
+            let history = try RevisionHistory(start: revisions[0].generation, signatures: revisions.map(\.signature))
+            _ = tree.insert(history, isDeleted: isDeleted)
+        }
+        return tree
+    }
+
+    /// The name that a version has in a tree.
+    private func node(_ generation: UInt64, _ version: String) throws -> String {
+        let signature = try #require(DocumentVersion(version)?.signature)
+        return try #require(RevisionID(generation: generation, signature: signature)).description
+    }
+
+    @Test func `a version is a revision of a tree and comes back as itself, in the order of times`() throws {
+        let (first, second) = (try node(4, anna), try node(4, bert))
+        #expect(first == "4-18eb55accf3a0000698ce82f13af428eb2adc155ce093a64")
+        let revisions = try [first, second].map { try RevisionID(validating: $0) }
+        #expect(revisions.map { DocumentVersion($0).description } == [anna, bert] && revisions[0] < revisions[1])
+        #expect(revisions.allSatisfy(DocumentVersion.isVersion))
+    }
+
+    @Test(arguments: [
+        ("1-abcd", "1abcd000000@Revision+Tree+Encoding"),
+        ("5-9e0c8012361f0a3b7c2d4e5f60718293", "59e0c801236@Revision+Tree+Encoding"),
+    ])
+    func `a revision with an id of a tree is the version that Sync Gateway makes of it`(
+        id: String, version: String
+    ) throws {
+        let revision = try RevisionID(validating: id)
+        #expect(DocumentVersion(revision).description == version && !DocumentVersion.isVersion(revision))
+    }
+
+    @Test(arguments: ["", "@", "1@x", "18eb55accf3a0000@*", "zz@aYzoLxOvQo6yrcFVzgk6ZA", "0@aYzoLxOvQo6yrcFVzgk6ZA"])
+    func `what is no version is none`(text: String) {
+        #expect(DocumentVersion(text) == nil)
+    }
+
+    @Test func `a vector has seen what its versions say, whatever separates them, and the ids behind them`() throws {
+        let vector = try #require(VersionVector(anna, history: "\(bert); 3-9e0c80, 2-44e1"))
+        #expect(vector.revision == anna && vector.legacy.map(\.description) == ["3-9e0c80", "2-44e1"])
+        let seen = try [node(7, bert), "2-44e1", "2-44e2"].map { try vector.hasSeen(RevisionID(validating: $0)) }
+        #expect(seen == [true, true, false])
+        #expect(vector.history(ids: 0) == bert && vector.history(ids: 1) == "\(bert),3-9e0c80")
+        #expect(VersionVector("2-44e1", history: anna) == nil && VersionVector("") == nil)
+        let (earlier, later) = ("18eb55accf390000@aYzoLxOvQo6yrcFVzgk6ZA", anna)
+        #expect(VersionVector(later, history: earlier) != nil && VersionVector(earlier, history: later) == nil)
+    }
+
+    @Test func `a tree's state has seen its winner and its settled branches, and no open conflict`() throws {
+        let open = "18eb55accf3a0002@OL3jexI/Slqy7d1o2+Zl5g"
+        let tree = try tree([
+            (["3-bb", node(2, anna), "1-aa"], false), (["3-dd", node(2, bert), "1-aa"], true),
+            ([node(2, open), "1-aa"], false),
+        ])
+        let state = try #require(VersionVector(tree))
+        // The tombstone is later than the winner, so the state has a time behind both, and one for each of three ids.
+        #expect(state.revision == "3dd00000003@Revision+Tree+Encoding")
+        #expect(state.history(ids: 0) == "\(bert),\(anna)" && state.legacy.map(\.description) == ["1-aa"])
+    }
+
+    @Test func `a state with another winner has another version, also where the latest id is the same`() throws {
+        let before = try tree([(["1-ed"], false), (["2-9f", "1-17"], true)])
+        let after = try tree([(["2-87", "1-ed"], true), (["2-9f", "1-17"], true), (["2-19", "1-15"], false)])
+        let (earlier, later) = (try #require(VersionVector(before)), try #require(VersionVector(after)))
+        #expect(earlier.revision == "29f00000003@Revision+Tree+Encoding")
+        #expect(later.revision == "29f00000006@Revision+Tree+Encoding")
+        #expect(later.covers(earlier) && !earlier.covers(later))
+    }
+
+    @Test func `an id of the latest time that there is leaves no room, and is no fault`() throws {
+        let last = "16777215-ffffffffffffffffffffffffffffffff"
+        let state = try #require(VersionVector(tree([(["1-ed"], false), ([last], true)])))
+        #expect(state.revision == "ffffffffffffffff@Revision+Tree+Encoding")
+    }
+
+    @Test func `an edit of a device that has seen the state does not change the state's time`() throws {
+        let settled: (path: [String], isDeleted: Bool) = (["2-9f", "1-17"], true)
+        let before = try #require(VersionVector(tree([(["1-ed"], false), settled])))
+        let after = try #require(VersionVector(tree([([node(2, anna), "1-ed"], false), settled])))
+        #expect(after.revision == anna && after.history(ids: 0) == before.revision)
+        let next = try #require(VersionVector(bert, history: "\(anna), \(before.revision)"))
+        #expect(next.covers(after))
+    }
+
+    /// A device may keep the content of an earlier state only if that state has seen the later one.
+    @Test(arguments: 1...200) func `no state is taken for an earlier one while a tree grows`(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let sources = ["aYzoLxOvQo6yrcFVzgk6ZA", "q5ubPUxSQGGhgYKmznKaHQ"]
+        var (tree, paths): (RevisionTree, [[RevisionID]]) = (RevisionTree(), [[]])
+        var states: [(vector: VersionVector, winner: RevisionID)] = []
+        for step in 0..<12 {
+            // As replicas write: a child of any leaf, or a new branch at the root. Few digests, so that ids are close.
+            let parent = random.below(4) == 0 ? [] : paths[random.below(paths.count)]
+            let generation = (parent.first?.generation ?? 0) + 1
+            let time = String(0x18eb_55ac_cf3a_0000 + step, radix: 16)
+            let digest = String(0xA0_0000_0000 + random.below(1 << 30) << 8, radix: 16)
+            let name =
+                random.below(2) == 0
+                ? "\(generation)-\(digest)" : try node(generation, "\(time)@\(sources[random.below(2)])")
+            let path = [try RevisionID(validating: name)] + parent
+            _ = tree.insert(try #require(RevisionHistory(path)), isDeleted: random.below(3) == 0)
+            paths.append(path)
+            let (vector, winner) = (try #require(VersionVector(tree)), try #require(tree.winner?.revision))
+            for earlier in states where earlier.winner != winner {
+                #expect(earlier.vector.current != vector.current, "seed \(seed), step \(step)")
+            }
+            states.append((vector, winner))
+        }
+    }
+
+    @Test func `a version that has seen the state is its child, and one that has not is a branch`() throws {
+        let tree = try tree([([node(2, anna), "1-aa"], false)])
+        let seen = try #require(VersionVector(bert, history: anna + ",1aa00000000@Revision+Tree+Encoding"))
+        guard case .next(let path) = try #require(seen.place(in: tree)) else { return #expect(Bool(false)) }
+        #expect(try path.revisions.map(\.description) == [node(3, bert), node(2, anna), "1-aa"])
+        let apart = try #require(VersionVector(bert, history: "1-aa"))
+        guard case .branch(let branch) = try #require(apart.place(in: tree)) else { return #expect(Bool(false)) }
+        #expect(try branch.revisions.map(\.description) == [node(2, bert), "1-aa"])
+        guard case .known = try #require(VersionVector(anna)?.place(in: tree)) else { return #expect(Bool(false)) }
+    }
+
+    @Test func `a document that only ids of a tree are known of begins behind them`() throws {
+        let vector = try #require(VersionVector(anna, history: "2-bb,1-aa"))
+        #expect(
+            try vector.place(in: nil) == .next(#require(RevisionHistory(node(3, anna), history: "2-bb,1-aa"))))
+        #expect(try #require(VersionVector(anna, history: "3-bb,1-aa")).place(in: nil) == nil)
+    }
+}

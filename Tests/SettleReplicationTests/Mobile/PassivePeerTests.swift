@@ -1,0 +1,93 @@
+import Foundation
+import Settle
+import SettleDatabase
+import SettleReplication
+import Testing
+
+/// Replication with peers whose habits are not those of Settle's server (`Tests/Mobile/peer.py`).
+@Suite(.timeLimit(.minutes(3))) struct PassivePeerTests {
+    /// A peer in a process of its own.
+    private final class Passive {
+        private let process = Process()
+        private let (input, output) = (Pipe(), Pipe())
+        let port: Int
+
+        init(_ words: String...) throws {
+            let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Mobile/peer.py")
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["python3", script.standardized.path] + words
+            (process.standardInput, process.standardOutput) = (input, output)
+            try process.run()
+            let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")
+        }
+
+        /// Ends the peer; returns its last words and its status.
+        func end() throws -> (words: String, status: Int32) {
+            try input.fileHandleForWriting.close()
+            let words = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            return (words.trimmingCharacters(in: .whitespacesAndNewlines), process.terminationStatus)
+        }
+    }
+
+    private let database: Database
+
+    init() throws { database = try Database.inMemory() }
+
+    private func pull(_ peer: MobilePeer) async throws -> ReplicationResult {
+        try await OneWayReplicator(.pull(database, from: peer)).run()
+    }
+
+    @Test func `a peer that waits for what it wanted before it answers more gets a thousand documents and updates`()
+        async throws
+    {
+        for number in 0..<1000 {
+            let name = number % 10 == 0 ? "updated-\(number)" : "doc-\(number)"
+            try database.save(Document(id: DocumentID(unchecked: name), body: try DocumentBody(["n": 1])))
+        }
+        let first = try #require(try database.document("updated-0")?.revision)
+        for number in stride(from: 0, to: 1000, by: 10) {
+            try database.update(DocumentID(unchecked: "updated-\(number)")) { $0["n"] = 2 }
+        }
+        let passive = try Passive("old", "\(first)")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let result = try await OneWayReplicator(.push(database, to: peer)).run()
+        #expect(result.counts.revisionsWritten == 1000 && result.ledger.entries.isEmpty)
+        let end = try passive.end()
+        #expect(end.words == "1000" && end.status == 0, "\(end.words)")
+    }
+
+    @Test func `removed, lost and refused documents are listed, and the others replicate`() async throws {
+        let passive = try Passive("gateway")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let pulled = try await pull(peer)
+        #expect(try database.document("kept")?["n"] == 1 && database.document("odd")?["n"] == 5)
+        #expect(pulled.counts.revisionsWritten == 2)
+        #expect(Set(pulled.ledger.entries.map(\.documentID.string)) == ["lost", "removed"])
+        // The position is returned as it came.
+        #expect(try await pull(peer).counts.revisionsRead == 0)
+        for name in ["forbidden", "unnamed"] as [DocumentID] {
+            try database.save(Document(id: name, body: try DocumentBody(["n": 1])))
+        }
+        let pushed = try await OneWayReplicator(.push(database, to: peer)).run()
+        #expect(
+            pushed.ledger.entries.map(\.documentID.string) == ["forbidden"]
+                && pushed.ledger.entries.first?.status == 403)
+        await peer.close()
+        let end = try passive.end()
+        #expect(end.words == "3" && end.status == 0, "\(end.words)")
+    }
+
+    @Test func `a pull whose connection is cut goes on, and asks for the rest by ids`() async throws {
+        let passive = try Passive("cutting")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let pulled = try await pull(peer)
+        #expect(pulled.counts.revisionsWritten == 8 && pulled.ledger.entries.isEmpty)
+        for number in 1...8 {
+            #expect(try database.document(DocumentID(unchecked: "doc-\(number)"))?["n"]?.int == number)
+        }
+        let end = try passive.end()
+        #expect(end.status == 0, "\(end.words)")
+    }
+}
