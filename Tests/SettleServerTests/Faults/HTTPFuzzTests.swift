@@ -42,7 +42,10 @@ import Testing
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
         for _ in 0..<3000 where live.server.load != (0, 0) { usleep(20_000) }
         #expect(live.server.load == (0, 0))
-        #expect((statuses["200"] ?? 0) > count / 100 && (statuses["201"] ?? 0) > count / 1000, "\(statuses)")
+        // Enough requests are valid: the server counts them, since a client that hardly waits reads no answer of a slow one.
+        let counts = try JSONValue(utf8: live.send("GET", "/_node/_local/_stats/couchdb/httpd_status_codes").body)
+        func answers(_ status: String) -> Int { counts[status]?["value"]?.int ?? 0 }
+        #expect(answers("200") > count / 100 && answers("201") > count / 300, "\(counts)")
         if count > 3000 { print("statuses: \(statuses.sorted { $0.key < $1.key })") }
     }
 
