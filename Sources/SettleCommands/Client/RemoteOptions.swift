@@ -23,10 +23,7 @@ struct RemoteOptions {
     ]
 
     /// A client that trusts the certificates of the options.
-    func client() throws -> DefaultTransport { DefaultTransport(try transportOptions()) }
-
-    /// The certificates of the options.
-    func transportOptions() throws -> TransportOptions {
+    func client() throws -> DefaultTransport {
         var options = TransportOptions()
         options.tls.roots = try readable("--ca")
         if let certificate = try readable("--cert") {
@@ -35,7 +32,7 @@ struct RemoteOptions {
         } else if arguments.text("--cert-key") != nil {
             throw CommandError.usage("--cert-key needs --cert")
         }
-        return options
+        return DefaultTransport(options)
     }
 
     /// The credentials for a server.

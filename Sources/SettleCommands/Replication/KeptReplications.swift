@@ -112,13 +112,14 @@ extension KeptReplications {
             throw CommandError.usage("--name is for servers; a folder's replications have IDs of their own", verb: verb)
         }
         let isPush = source == here
-        let url = try HTTPURL(isPush ? target : source)
+        let address = try PeerAddress(isPush ? target : source)
         let keepsPassword = arguments.flag("--store-password")
         let credentials: ReplicationCredentials =
             if keepsPassword {
-                try RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: url)
-            } else { url.user.map { .basic(user: $0, password: "") } ?? .none }
-        let peer = try CouchDBPeer(url.withoutCredentials, credentials: credentials)
+                try RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: address.url)
+            } else { address.url.user.map { .basic(user: $0, password: "") } ?? .none }
+        let peer = try address.peer(
+            credentials: credentials, collection: arguments.text("--collection"), client: DefaultTransport())
         var configuration: ReplicationConfiguration = isPush ? .push(database, to: peer) : .pull(database, from: peer)
         try ReplicationOptions(arguments: arguments, verb: verb).apply(to: &configuration)
         let asked = configuration
@@ -160,6 +161,9 @@ extension KeptReplications {
     private func addDocument() throws -> String {
         var members: JSONObject = ["source": try side("SOURCE"), "target": try side("TARGET")]
         let filter = try ReplicationOptions(arguments: arguments, verb: verb).filter()
+        guard arguments.text("--collection") == nil || members.contains(where: { $0.value["collection"] != nil }) else {
+            throw CommandError.usage("--collection needs an address with ws:// or wss://", verb: verb)
+        }
         for member in ReplicationDocument.members(of: filter) { members[member.name] = member.value }
         if arguments.flag("--continuous") { members["continuous"] = true }
         if arguments.flag("--create") { members["create_target"] = true }
@@ -180,9 +184,10 @@ extension KeptReplications {
                 "\(operand) must be a URL, also of a database of the server itself: http://\(client.url.authority)/\(given)",
                 verb: verb)
         }
-        let url = try HTTPURL(given)
+        let address = try PeerAddress(given)
+        let credentials = try RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: address.url)
         return try ReplicationDocument.endpoint(
-            url, RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: url))
+            address, credentials, collection: address.isWebSocket ? arguments.text("--collection") : nil)
     }
 
     private func delete(_ id: String, _ revision: String?) throws {
@@ -193,10 +198,9 @@ extension KeptReplications {
 
     /// An address without a password.
     private static func address(_ side: JSONValue?) -> String {
-        guard let text = side?.string ?? side?["url"]?.string, let url = try? HTTPURL(text) else {
+        guard let text = side?.string ?? side?["url"]?.string, let address = try? PeerAddress(text) else {
             return ReplicationDocument.shownAddress(side).string ?? ""
         }
-        let user = url.user.map { "\($0)@" } ?? ""
-        return "\(url.scheme.rawValue)://\(user)\(url.authority)\(url.path)"
+        return address.text(user: address.url.user) + (side?["collection"]?.string.map { "#\($0)" } ?? "")
     }
 }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleReplication
 
 /// What `push`, `pull` and `sync` do alike.
 struct ReplicationCommand {
@@ -138,19 +139,13 @@ extension Invocation {
         let given = try arguments.operand(operand)
         let options = RemoteOptions(arguments: arguments, console: console)
         let warn: (String) -> Void = { console.complain("settle: \($0)", json: ["warning": .string($0)]) }
-        if MobilePeer.isAddress(given) {
-            let url = try MobilePeer.url(of: given)
-            let peer = try MobilePeer(
-                given, collection: arguments.text("--collection"), credentials: try options.credentials(for: url),
-                options: try options.transportOptions(), onWarning: warn)
-            return try body(ReplicationSide(peer: peer, database: nil, url: nil))
-        }
         if Self.isURL(given) {
-            let url = try HTTPURL(given)
-            let peer = try CouchDBPeer(
-                url.withoutCredentials, credentials: try options.credentials(for: url), client: try options.client(),
-                onWarning: warn)
-            return try body(ReplicationSide(peer: peer, database: nil, url: url.withoutCredentials))
+            let address = try PeerAddress(given)
+            let peer = try address.peer(
+                credentials: try options.credentials(for: address.url), collection: arguments.text("--collection"),
+                client: try options.client(), onWarning: warn)
+            let url = address.isWebSocket ? nil : address.url.withoutCredentials
+            return try body(ReplicationSide(peer: peer, database: nil, url: url))
         }
         var quiet = DatabaseOptions()
         // Replications tell their warnings as events.

@@ -5,6 +5,10 @@ struct ReplicationOptions {
     let arguments: Arguments
     let verb: String
 
+    /// The option of addresses of Couchbase Mobile's protocol.
+    static let collection = Option(
+        "--collection", value: "SCOPE.NAME", "this collection of a ws:// or wss:// address, instead of the default one")
+
     /// The options of all of them.
     static let options =
         [
@@ -13,9 +17,7 @@ struct ReplicationOptions {
             Option("--selector", value: "JSON", "only documents that match this Mango selector"),
             Option("--filter", value: "NAME", "only documents that this filter of the source passes: designdoc/filter"),
             Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
-            Option(
-                "--collection", value: "SCOPE.NAME",
-                "this collection of a ws:// or wss:// address, instead of the default one"),
+            collection,
             Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
             Option("--linear", "refuse revisions that would become branches at the target, and list them"),
             Option("--from-start", "ignore the checkpoints, and compare all documents again"),

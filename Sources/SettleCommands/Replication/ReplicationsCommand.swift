@@ -35,6 +35,7 @@ enum ReplicationsCommand: Command {
             Option("--filter", value: "NAME", "only what this filter of the source passes: designdoc/filter"),
             Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
             Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
+            ReplicationOptions.collection,
             Option("--create", "create the target if it does not exist"),
             Option("--name", value: "NAME", "the id of the document at a server; random by default"),
             Option("--store-password", "store the password in the database's folder"),
@@ -46,6 +47,9 @@ enum ReplicationsCommand: Command {
             CommandSpec.Example(
                 "settle replications add http://admin@localhost:5984 https://couch.example/a http://localhost:5984/a -c",
                 "has the server pull from another one, from now on"),
+            CommandSpec.Example(
+                "settle replications add http://admin@localhost:5984 wss://gateway.example/a http://localhost:5984/a -c",
+                "has the server pull from a Sync Gateway"),
             CommandSpec.Example(
                 "settle replications list http://admin@localhost:5984", "all of them, with their states"),
             CommandSpec.Example("settle replications pause notes 9f3c", "has the one whose ID begins so wait"),

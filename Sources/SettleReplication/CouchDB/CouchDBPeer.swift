@@ -9,7 +9,7 @@ internal import SettlePlatform
 ///
 /// Responses are read as they arrive, so memory depends on what the caller asks for, not on what a server sends. If a
 /// server does not support `_bulk_get` or large requests, the peer remembers that for its lifetime.
-public final class CouchDBPeer: Peer {
+public final class CouchDBPeer: AddressedPeer {
     /// What the peer has learned about the server.
     struct Learnt: Sendable {
         var lacksBulkGet = false
@@ -27,7 +27,7 @@ public final class CouchDBPeer: Peer {
     let learnt: Guarded<Learnt>
     let now: @Sendable () -> ContinuousClock.Instant
     /// The warning that credentials go over plain HTTP to another machine, unless the caller allows that.
-    let warning: String?
+    public let warning: String?
     private let client: any HTTPTransport
     private let state: Guarded<State>
 
@@ -79,6 +79,15 @@ public final class CouchDBPeer: Peer {
         learnt = Guarded(Learnt(requestBytes: options.requestBytes))
     }
 
+    /// The address, as one of CouchDB's protocol.
+    var address: PeerAddress { PeerAddress(url) }
+
+    /// None: CouchDB has no collections.
+    var collection: String? { nil }
+
+    /// The headers sent with each request.
+    var headers: TransportHeaders { options.headers }
+
     /// The credentials.
     var credentials: ReplicationCredentials { state.withLock(\.credentials) }
 
@@ -91,11 +100,7 @@ public final class CouchDBPeer: Peer {
     public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
             guard state.connection != nil else { throw closed }
-            guard credentials.user == state.credentials.user else {
-                throw PeerError(
-                    .badRequest,
-                    "\(credentials) is another user than \(state.credentials); make another peer for that one")
-            }
+            try credentials.checkUser(of: state.credentials)
             state.credentials = credentials
             state.connection = CouchDBConnection(
                 database: url, client: client, credentials: credentials, onWarning: { _ in })
@@ -115,8 +120,7 @@ public final class CouchDBPeer: Peer {
 
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
     public func identity() async throws -> String {
-        guard let user = credentials.user else { return url.description }
-        return "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
+        address.text(user: credentials.user)
     }
 
     /// The calls to the database.
@@ -140,6 +144,15 @@ extension ReplicationCredentials {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
         case .none, .bearer, .fixedBearer, .oauth1, .cookie, .stored: nil
+        }
+    }
+
+    /// Checks that these may replace others.
+    ///
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's.
+    func checkUser(of old: ReplicationCredentials) throws(PeerError) {
+        guard user == old.user else {
+            throw PeerError(.badRequest, "\(self) is another user than \(old); make another peer for that one")
         }
     }
 }

@@ -10,6 +10,15 @@ public protocol HTTPTransport: Sendable {
     /// - Returns: The response; releasing it ends the transfer.
     /// - Throws: ``TransportError``; with code `cancelled` if the task is cancelled before the response starts.
     func send(_ request: TransportRequest) async throws -> TransportResponse
+
+    /// The options of its connections, with which a ``MobilePeer`` opens WebSockets to the same servers. The defaults unless an
+    /// implementation has others.
+    var options: TransportOptions { get }
+}
+
+extension HTTPTransport {
+    /// The defaults.
+    public var options: TransportOptions { TransportOptions() }
 }
 
 /// A response: its head, and a body that may still be arriving.

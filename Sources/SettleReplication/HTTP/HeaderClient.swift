@@ -8,6 +8,8 @@ struct HeaderClient: HTTPTransport {
         (self.client, self.headers, self.url) = (client, headers, url)
     }
 
+    var options: TransportOptions { client.options }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         guard !headers.fields.isEmpty, request.url.hasSameOrigin(as: url) else { return try await client.send(request) }
         var request = request

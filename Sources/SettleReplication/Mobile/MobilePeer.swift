@@ -13,7 +13,7 @@ internal import SettlePlatform
 /// then what was settled is sent as a child of the server's revision. Design documents are not sent.
 ///
 /// A document with attachments carries their contents in memory, at most 20 MiB each.
-public final class MobilePeer: Peer {
+public final class MobilePeer: AddressedPeer {
     /// What a connection is for: a subscription fills its own.
     struct Feed: Sendable {
         let connection: MobileConnection
@@ -27,6 +27,7 @@ public final class MobilePeer: Peer {
     }
 
     struct State: Sendable {
+        var authorizer: Authorizer
         var opening: Task<MobileConnection, any Error>?
         var feeds: [Feed] = []
         /// Whether the server finds blobs among the members of a document, as Couchbase Lite's peers do.
@@ -34,12 +35,14 @@ public final class MobilePeer: Peer {
         var isClosed = false
     }
 
-    /// The address of the WebSocket's server and database, with `http` for `ws`, and without user and password.
-    let url: HTTPURL
-    private let collection: String?
-    private let options: TransportOptions
-    private let authorizer: Authorizer
-    let state = Guarded(State())
+    /// The address, without user and password.
+    let address: PeerAddress
+    let collection: String?
+    let headers: TransportHeaders
+    let client: any HTTPTransport
+    /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
+    public let warning: String?
+    let state: Guarded<State>
 
     /// Creates a peer; nothing is sent before the first call.
     ///
@@ -49,56 +52,87 @@ public final class MobilePeer: Peer {
     ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those of
     ///     ``CredentialStore/shared`` for the server. A session of Sync Gateway is a ``ReplicationCredentials/cookie(_:)``.
     ///   - options: Certificates and proxy.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error unless
-    ///     given.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine. Unless given, replications with the
+    ///     peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` for another address.
-    public init(
+    public convenience init(
         _ address: String, collection: String? = nil, credentials: ReplicationCredentials? = nil,
-        options: TransportOptions = TransportOptions(), onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
+        options: TransportOptions = TransportOptions(), onWarning: ((String) -> Void)? = nil
     ) throws {
-        let given = try Self.url(of: address)
-        guard given.databaseName != nil else {
-            throw PeerError(.badRequest, "\(Self.name(of: given)) names a server and no database", status: 400)
-        }
-        // The login is that of the HTTP API at the same address.
-        let connection = CouchDBConnection(
-            database: given, client: DefaultTransport(options), credentials: credentials, onWarning: onWarning)
-        (url, self.collection, self.options) = (connection.url, collection, options)
-        authorizer = connection.authorizer
-    }
-
-    /// Whether an address is one of this protocol.
-    public static func isAddress(_ text: String) -> Bool {
-        ["ws://", "wss://"].contains { text.prefix($0.count).lowercased() == $0 }
-    }
-
-    /// The address as one of HTTP, whose rules are the same but for the scheme.
-    ///
-    /// - Throws: ``PeerError`` with code `badRequest` for another address.
-    package static func url(of address: String) throws(PeerError) -> HTTPURL {
-        guard isAddress(address) else {
-            throw PeerError(.badRequest, "an address of Couchbase Mobile begins with ws:// or wss://", status: 400)
-        }
-        do { return try HTTPURL("http" + address.dropFirst(2)) } catch {
+        let given: PeerAddress
+        do { given = try PeerAddress(address) } catch {
             throw PeerError(.badRequest, error.message, status: 400, cause: error)
         }
+        try self.init(
+            given, collection: collection, credentials: credentials, client: DefaultTransport(options),
+            onWarning: onWarning)
     }
 
-    private static func name(of url: HTTPURL) -> String { "ws" + url.description.dropFirst(4) }
+    /// Creates a peer; see ``init(_:collection:credentials:options:onWarning:)``.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - collection: The collection.
+    ///   - credentials: The credentials.
+    ///   - client: Logs in, where a session is needed; its options hold for WebSockets, too.
+    ///   - headers: Headers sent in addition to those of the protocol, and instead of these.
+    ///   - onWarning: Called before credentials are sent unencrypted.
+    /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
+    package init(
+        _ address: PeerAddress, collection: String? = nil, credentials: ReplicationCredentials? = nil,
+        client: any HTTPTransport, headers: TransportHeaders = TransportHeaders(),
+        onWarning: ((String) -> Void)? = nil
+    ) throws {
+        guard address.isWebSocket else {
+            throw PeerError(.badRequest, "an address of Couchbase Mobile begins with ws:// or wss://", status: 400)
+        }
+        guard address.url.databaseName != nil else {
+            throw PeerError(.badRequest, "\(address) names a server and no database", status: 400)
+        }
+        let client = HeaderClient(client, headers, for: address.url)
+        var warning: String?
+        // The login is that of the HTTP API at the same address.
+        let connection = CouchDBConnection(database: address.url, client: client, credentials: credentials) { text in
+            if let onWarning { onWarning(text) } else { warning = text }
+        }
+        self.warning = warning
+        state = Guarded(State(authorizer: connection.authorizer))
+        (self.address, self.collection) = (address.withoutCredentials, collection)
+        (self.client, self.headers) = (client, headers)
+    }
+
+    /// The credentials.
+    var credentials: ReplicationCredentials { state.withLock(\.authorizer).credentials }
+
+    /// Replaces the token or password. Connections that are open stay; the next one uses the new credentials.
+    ///
+    /// - Parameter credentials: The new credentials, of the same user.
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would make another replication, and
+    ///   `cancelled` after ``close()``.
+    public func renew(_ credentials: ReplicationCredentials) throws {
+        try state.withLock { state in
+            guard !state.isClosed else { throw closed }
+            try credentials.checkUser(of: state.authorizer.credentials)
+            let connection = CouchDBConnection(
+                database: address.url, client: client, credentials: credentials, onWarning: { _ in })
+            state.authorizer = connection.authorizer
+        }
+    }
+
+    var closed: PeerError { PeerError(.cancelled, "the peer \(name) is closed") }
 
     /// The address without user and password, and the collection if it is not the default one.
-    public var name: String { Self.name(of: url) + (collection.map { "#\($0)" } ?? "") }
+    public var name: String { "\(address)" + (collection.map { "#\($0)" } ?? "") }
 
     /// `nil`: the database is elsewhere.
     public var database: Database? { nil }
 
     /// Whether the server is on another machine.
-    public var needsNetwork: Bool { !url.isLoopback }
+    public var needsNetwork: Bool { !address.url.isLoopback }
 
     /// The address in one spelling, the user without the password, and the collection (SEMANTICS 134).
     public func identity() async throws -> String {
-        let user = authorizer.credentials.user.map { "\(PercentCoding.encode($0))@" } ?? ""
-        return "\(url.scheme == .http ? "ws" : "wss")://\(user)\(url.authority)\(url.path)#\(collection ?? "")"
+        address.text(user: credentials.user) + "#\(collection ?? "")"
     }
 
     /// Opens the connection. What changed last is not known before it is asked for.
@@ -129,78 +163,4 @@ public final class MobilePeer: Peer {
         for feed in feeds { feed.connection.close() }
         if let opening { try? await opening.value.close() }
     }
-
-    // MARK: - Connections
-
-    /// The connection for all but subscriptions; a lost one is opened anew.
-    func connection() async throws -> MobileConnection {
-        let opening = try task(replacing: nil)
-        do {
-            let connection = try await opening.value
-            return connection.isOpen ? connection : try await task(replacing: opening).value
-        } catch {
-            state.withLock { if $0.opening == opening { $0.opening = nil } }
-            throw error
-        }
-    }
-
-    private func task(replacing old: Task<MobileConnection, any Error>?) throws -> Task<MobileConnection, any Error> {
-        try state.withLock { state in
-            guard !state.isClosed else { throw PeerError(.cancelled, "the peer \(name) is closed") }
-            if let opening = state.opening, opening != old { return opening }
-            let opening = Task { try await self.open() }
-            state.opening = opening
-            return opening
-        }
-    }
-
-    /// Opens a connection. A session or a token that has expired is replaced once.
-    func open() async throws -> MobileConnection {
-        let address = url.appending("_blipsync")
-        var (request, isAgain) = (TransportRequest("GET", address), false)
-        while true {
-            do {
-                let secret = try await authorizer.authorize(&request)
-                do { return try await MobileConnection.open(request, options, collection: collection) } catch let error
-                    as PeerError where error.status == 401
-                {
-                    guard let secret, !isAgain else { throw refused(error, at: address) }
-                    authorizer.forget(secret)
-                    isAgain = true
-                }
-            } catch { throw PeerError(error, at: name) }
-        }
-    }
-
-    private func refused(_ error: PeerError, at address: HTTPURL) -> PeerError {
-        PeerError(
-            .unauthorized,
-            "\(name) refuses \(authorizer.tried(at: address)); give a user and a password, or a token, that may do this",
-            status: 401, cause: error.cause)
-    }
-}
-
-extension MobilePeer {
-    /// A checkpoint that the server keeps for its clients.
-    public func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
-        do {
-            let answer = try await connection().ask("getCheckpoint", ["client": id.checkpoint])
-            return PeerLocalDocument(
-                revision: answer.properties["rev"] ?? "", body: try JSONValue(utf8: answer.body))
-        } catch let error as PeerError where error.status == 404 { return nil } catch {
-            throw PeerError(error, at: name)
-        }
-    }
-
-    /// Stores a checkpoint.
-    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
-        let answer = try await connection().ask(
-            "setCheckpoint", ["client": id.checkpoint, "rev": revision ?? ""], body: body.utf8)
-        return answer.properties["rev"] ?? ""
-    }
-}
-
-extension DocumentID {
-    /// The name of the checkpoint that a local document is.
-    fileprivate var checkpoint: String { String(string.dropFirst("_local/".count)) }
 }

@@ -34,6 +34,10 @@ public protocol Peer: Sendable {
     /// Whether the peer is reached over a network, so that network changes matter. No unless a peer says so.
     var needsNetwork: Bool { get }
 
+    /// What the owner of the database should know, such as credentials that are sent unencrypted. Replications report it when they
+    /// start. `nil` unless a peer says so.
+    var warning: String? { get }
+
     /// The peer's part of a replication's id: the same for the same database, whatever the spelling of its URL and the
     /// password (SEMANTICS 134).
     func identity() async throws -> String
@@ -122,6 +126,9 @@ public protocol Peer: Sendable {
 extension Peer {
     /// No.
     public var needsNetwork: Bool { false }
+
+    /// None.
+    public var warning: String? { nil }
 
     /// Does nothing.
     public func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}

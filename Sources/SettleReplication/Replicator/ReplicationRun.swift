@@ -42,7 +42,7 @@ struct ReplicationRun: Sendable {
         defer { withExtendedLifetime(listener) {} }
         state.forgetWarnings()
         for peer in [configuration.source, configuration.target] {
-            guard let warning = (peer as? CouchDBPeer)?.warning else { continue }
+            guard let warning = peer.warning else { continue }
             state.warn(.credentialsInTheOpen, warning)
             configuration.database?.warn(warning)
         }

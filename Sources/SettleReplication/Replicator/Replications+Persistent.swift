@@ -3,7 +3,7 @@ import SettleDatabase
 
 /// Replications that outlive the process.
 extension Replications {
-    /// Returns credentials for an address, whose user is the one with which the replication was stored; `nil` for the
+    /// Returns credentials for an address, with `http` for `ws`, whose user is the one with which the replication was stored; `nil` for the
     /// stored credentials.
     public typealias CredentialsSource = @Sendable (HTTPURL) async throws -> ReplicationCredentials?
 
@@ -19,7 +19,7 @@ extension Replications {
     /// stored only if credentials are, because they may contain secrets.
     ///
     /// - Parameters:
-    ///   - replicator: One of this database's replications, with a ``CouchDBPeer``.
+    ///   - replicator: One of this database's replications, with a ``CouchDBPeer`` or a ``MobilePeer``.
     ///   - storesCredentials: Whether the password is stored, readable by everyone who can read the database; otherwise
     ///     only the user's name is.
     /// - Returns: The name under which it is stored.
@@ -51,7 +51,7 @@ extension Replications {
     ///
     /// - Parameters:
     ///   - credentials: Returns the credentials for an address; the stored ones are used unless given.
-    ///   - client: Sends the requests of all of them.
+    ///   - client: Sends the requests of all of them; its options hold for WebSockets, too.
     ///   - configure: Sets what is not stored, such as the conflict policy.
     /// - Returns: The started replications.
     /// - Throws: Errors of `credentials` and `configure`; ``PeerError`` with code `badRequest` for a stored replication
@@ -68,13 +68,11 @@ extension Replications {
             let (name, members) = (stored.name, stored.value.object ?? JSONObject())
             guard ReplicationDocument.state(of: members) == .pending else { continue }
             let (document, isPush, url) = try StoredReplications.read(members)
-            let endpoint = isPush ? document.target : document.source
+            var endpoint = isPush ? document.target : document.source
             let place = endpoint.told ?? url
-            var options = CouchDBPeerOptions()
-            options.headers = endpoint.headers
-            let peer = try CouchDBPeer(
-                url, credentials: try await credentials?(place) ?? endpoint.credentials ?? .automatic(for: url),
-                client: client, options: options)
+            endpoint.credentials =
+                try await credentials?(place) ?? endpoint.credentials ?? .automatic(for: url)
+            let peer = try endpoint.peer(client)
             var configuration =
                 isPush
                 ? document.configuration(source: LocalPeer(database), target: peer)
@@ -101,7 +99,7 @@ extension Replications {
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown, `badRequest` for another user's credentials
     ///   or for those that can't be stored; ``DatabaseError``.
     public func renewPersistent(_ name: String, _ credentials: ReplicationCredentials) async throws {
-        if let replicator = running(name), let peer = replicator.configuration.peer as? CouchDBPeer {
+        if let replicator = running(name), let peer = replicator.configuration.peer as? any AddressedPeer {
             try peer.renew(credentials)
         }
         try await change(name) { try $0.renew(name, credentials) }

@@ -52,11 +52,7 @@ public final class Replicator: Sendable {
         conflictPolicy: ConflictPolicy = .keepAll,
         createsDatabase: Bool = false
     ) throws {
-        let address = url.absoluteString
-        let peer: any Peer =
-            MobilePeer.isAddress(address)
-            ? try MobilePeer(address, credentials: credentials)
-            : try CouchDBPeer(HTTPURL(address), credentials: credentials)
+        let peer = try PeerAddress(url.absoluteString).peer(credentials: credentials, client: DefaultTransport())
         self.init(database, with: peer, direction: direction) { configuration in
             configuration.isContinuous = isContinuous
             configuration.filter = filter

@@ -17,11 +17,11 @@ extension ReplicationDocument {
         return shown
     }
 
-    /// A side's address without credentials; null if there is no readable address.
+    /// A side's address without credentials, as ``ReplicationEndpoint/shown``; null if there is no readable address.
     package static func shownAddress(_ json: JSONValue?) -> JSONValue {
         guard let text = json?.string ?? json?["url"]?.string else { return .null }
         guard text.contains("://") else { return json?.string == nil ? .null : name(shown: text) }
-        return (try? HTTPURL(text)).map { .string("\($0)/") } ?? .null
+        return (try? PeerAddress(text)).map { .string($0.shown(collection: json?["collection"]?.string)) } ?? .null
     }
 
     private static func side(shown json: JSONValue) -> JSONValue {
@@ -40,11 +40,16 @@ extension ReplicationDocument {
         if let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") {
             return .string(String(text[..<mark.upperBound]) + String(rest[rest.index(after: at)...]))
         }
-        return all.contains("@") && (try? HTTPURL(text)) == nil ? .null : .string(String(text[..<rest.endIndex]))
+        return all.contains("@") && (try? PeerAddress(text)) == nil ? .null : .string(String(text[..<rest.endIndex]))
     }
 
     /// Text that is not an address may contain a secret, unless it is a valid database name.
     private static func name(shown text: String) -> JSONValue {
         DocumentStore.isName(text) || text.isEmpty ? .string(text) : .null
     }
+}
+
+extension PeerAddress {
+    /// The address with CouchDB's trailing slash, or with a collection, as ``MobilePeer/name`` has it.
+    func shown(collection: String?) -> String { "\(self)" + (collection.map { "#\($0)" } ?? "/") }
 }

@@ -26,21 +26,35 @@ extension ReplicationDocument {
     /// A side that is reached at an address, with its credentials.
     ///
     /// - Parameters:
-    ///   - url: The address; its user and password are ignored.
+    ///   - address: The address; its user and password are ignored.
     ///   - credentials: None, basic authentication, or the keys of OAuth 1.
+    ///   - collection: The collection there, of Couchbase Mobile's protocol; none unless given.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
-    package static func endpoint(_ url: HTTPURL, _ credentials: ReplicationCredentials) throws -> JSONValue {
-        let address = JSONValue.string("\(url.withoutCredentials)")
+    package static func endpoint(
+        _ address: PeerAddress, _ credentials: ReplicationCredentials, collection: String? = nil
+    ) throws -> JSONValue {
+        let text = JSONValue.string("\(address)")
+        var members: JSONObject = ["url": text]
+        members["collection"] = collection.map(JSONValue.string)
         switch credentials.kind {
-        case .none: return address
+        case .none: break
         case .basic(let user, let password):
-            return ["url": address, "auth": ["basic": ["username": .string(user), "password": .string(password)]]]
-        case .oauth1(let keys): return ["url": address, "auth": ["oauth": keys.json]]
+            members["auth"] = ["basic": ["username": .string(user), "password": .string(password)]]
+        case .oauth1(let keys): members["auth"] = ["oauth": keys.json]
         default:
             throw PeerError(
                 .badRequest,
                 "of credentials, only a user with a password sent each time, or keys of OAuth 1, can be kept")
         }
+        return members.count == 1 ? text : .object(members)
+    }
+}
+
+extension ReplicationFilter {
+    /// The channels that the filter of Sync Gateway names; else this filter.
+    var byChannels: ReplicationFilter {
+        guard case .named(ReplicationDocument.byChannel, let parameters) = self else { return self }
+        return .channels((parameters["channels"]?.string ?? "").split(separator: ",").map(String.init))
     }
 }

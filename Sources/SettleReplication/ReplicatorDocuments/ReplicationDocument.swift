@@ -53,6 +53,7 @@ package struct ReplicationDocument: Sendable {
         revisionsAtOnce = try Self.count("worker_batch_size", members)
         retries = try Self.count("retries_per_request", members)
         filter = try Self.filter(members)
+        if source.address?.isWebSocket == true { filter = filter.byChannels }
     }
 
     /// The configuration for the document.

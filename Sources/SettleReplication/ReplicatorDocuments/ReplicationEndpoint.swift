@@ -3,14 +3,19 @@ internal import SettleDatabase
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///
+/// An address whose scheme is `ws` or `wss` is one of Couchbase Mobile's protocol; `collection`, such as `inventory.hotels`, is the
+/// collection there, instead of the default one.
+///
 /// Credentials in `auth` take precedence, then those of the address, then those of the header `Authorization`.
 package struct ReplicationEndpoint: Sendable {
     /// The address, without user and password; `nil` for the database of this process that has the name.
-    package let url: HTTPURL?
+    package let address: PeerAddress?
     /// The address with the user's name as it was written.
     let told: HTTPURL?
     /// The name of a database, if there is no address.
     package let name: String
+    /// The collection of Couchbase Mobile's protocol.
+    let collection: String?
     /// The credentials.
     package var credentials: ReplicationCredentials?
     /// Headers sent with each request.
@@ -22,17 +27,23 @@ package struct ReplicationEndpoint: Sendable {
         guard let text = json.string ?? object["url"]?.string else {
             throw ReplicationDocumentError("`\(side)` has an invalid url")
         }
-        guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
+        guard ["http://", "https://", "ws://", "wss://"].contains(where: text.hasPrefix) else {
             if text.contains("://") || json.string == nil || text.isEmpty {
                 throw ReplicationDocumentError("`\(side)` has an invalid url")
             }
-            (url, told, name, credentials, headers) = (nil, nil, text, nil, TransportHeaders())
+            (address, told, name, collection) = (nil, nil, text, nil)
+            (credentials, headers) = (nil, TransportHeaders())
             return
         }
-        let url: HTTPURL
-        do { url = try HTTPURL(text) } catch { throw ReplicationDocumentError("`\(side)` has an invalid url") }
+        let address: PeerAddress
+        do { address = try PeerAddress(text) } catch { throw ReplicationDocumentError("`\(side)` has an invalid url") }
+        let url = address.url
         guard let name = url.databaseName else {
             throw ReplicationDocumentError("`\(side)` names a server and no database")
+        }
+        let collection = object["collection"]?.string
+        guard collection == nil || address.isWebSocket else {
+            throw ReplicationDocumentError("`collection` of `\(side)` needs an address with ws:// or wss://")
         }
         var headers = try Self.headers(object["headers"], side)
         let fromHeader = Self.credentials(of: headers["Authorization"])
@@ -40,7 +51,8 @@ package struct ReplicationEndpoint: Sendable {
         let fromURL = url.user.map { ReplicationCredentials.basic(user: $0, password: url.password ?? "") }
         credentials = try Self.given(object["auth"], side) ?? fromURL ?? fromHeader
         if fromURL != nil || object["auth"] != nil { headers["Authorization"] = nil }
-        (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
+        (self.address, told, self.name, self.headers) = (address.withoutCredentials, url, name, headers)
+        self.collection = collection
     }
 
     /// Whether there is a password.
@@ -52,32 +64,46 @@ package struct ReplicationEndpoint: Sendable {
         }
     }
 
-    /// The address without credentials, with CouchDB's trailing slash. Text that is not an address may be a secret, so
-    /// only a valid database name is shown.
-    package var shown: String { url.map { "\($0)/" } ?? (DocumentStore.isName(name) ? name : "") }
+    /// The address over HTTP, or of a WebSocket with `http` for `ws`, without user and password.
+    package var url: HTTPURL? { address?.url }
 
-    /// Why the side can't be reached over HTTP, without secrets; `nil` for an address.
+    /// The address without credentials, with CouchDB's trailing slash or the collection. Text that is not an address may be a secret,
+    /// so only a valid database name is shown.
+    package var shown: String {
+        address.map { $0.shown(collection: collection) } ?? (DocumentStore.isName(name) ? name : "")
+    }
+
+    /// Why the side can't be reached, without secrets; `nil` for an address.
     package var problem: String? {
-        guard url == nil else { return nil }
+        guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
         return "\(given) is no address: give the whole URL, also of a database of this server"
     }
 
-    /// A peer that is reached over HTTP.
+    /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` if there is no address.
-    package func peer(_ client: any HTTPTransport) throws -> CouchDBPeer {
-        guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
-        return try CouchDBPeer(
-            url, credentials: credentials ?? ReplicationCredentials.none,
-            client: HeaderClient(client, headers, for: url))
+    package func peer(_ client: any HTTPTransport) throws -> any Peer {
+        guard let address else { throw PeerError(.badRequest, problem ?? "", status: 400) }
+        return try address.peer(
+            credentials: credentials ?? ReplicationCredentials.none, collection: collection, client: client,
+            headers: headers)
     }
 
     /// Creates the database with query parameters, unless it exists.
     ///
     /// - Throws: ``PeerError``.
     package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPTransport) async throws {
-        guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
+        guard let address else { throw PeerError(.badRequest, problem ?? "", status: 400) }
+        guard !address.isWebSocket else {
+            let peer = try peer(client)
+            do { try await peer.create() } catch {
+                await peer.close()
+                throw error
+            }
+            return await peer.close()
+        }
+        let url = address.url
         let connection = CouchDBConnection(
             database: url, client: HeaderClient(client, headers, for: url),
             credentials: credentials ?? ReplicationCredentials.none

@@ -57,13 +57,15 @@ package struct StoredReplications: Sendable, Equatable {
 extension StoredReplications {
     /// The name and the document of a configuration.
     ///
-    /// - Throws: ``PeerError`` with code `badRequest` when the peer is not a ``CouchDBPeer``, or its credentials can't be stored.
+    /// - Throws: ``PeerError`` with code `badRequest` when the peer is neither a ``CouchDBPeer`` nor a ``MobilePeer``, or its
+    ///   credentials can't be stored.
     package static func entry(
         of configuration: ReplicationConfiguration, withCredentials: Bool
     ) async throws -> (name: String, document: JSONObject) {
-        guard let peer = configuration.peer as? CouchDBPeer else {
+        guard let peer = configuration.peer as? any AddressedPeer else {
             throw PeerError(
-                .badRequest, "only a replication with a CouchDBPeer can be kept, and \(configuration.peer.name) is none"
+                .badRequest,
+                "only a replication with a CouchDBPeer or a MobilePeer can be kept, and \(configuration.peer.name) is neither"
             )
         }
         let remote = try endpoint(peer, withCredentials: withCredentials)
@@ -92,7 +94,7 @@ extension StoredReplications {
             let side = ["source", "target"].first(where: { document[$0] != Self.here }), var endpoint = document[side],
             endpoint["auth"] != nil, let place = endpoint["url"]?.string
         else { return }
-        endpoint["auth"] = try ReplicationDocument.endpoint(HTTPURL(place), credentials)["auth"]
+        endpoint["auth"] = try ReplicationDocument.endpoint(PeerAddress(place), credentials)["auth"]
         document[side] = endpoint
         self[name] = document
     }
@@ -101,25 +103,20 @@ extension StoredReplications {
     static func read(_ members: JSONObject) throws -> (document: ReplicationDocument, isPush: Bool, url: HTTPURL) {
         var document: ReplicationDocument
         do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
-        if case .named(ReplicationDocument.byChannel, let parameters) = document.filter {
-            document.filter = .channels((parameters["channels"]?.string ?? "").split(separator: ",").map(String.init))
-        }
+        document.filter = document.filter.byChannels
         guard let url = document.source.url ?? document.target.url else {
             throw PeerError(.badRequest, "a stored replication has no address")
         }
         return (document, document.source.url == nil, url)
     }
 
-    private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSONValue {
-        let (url, credentials) = (peer.url, peer.credentials)
+    private static func endpoint(_ peer: any AddressedPeer, withCredentials: Bool) throws -> JSONValue {
         // The user's name is part of what the replication is; the password is not.
-        let place = credentials.user.map { user in
-            "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
-        }
-        var json: JSONValue = ["url": .string(place ?? "\(url)")]
+        var json: JSONValue = ["url": .string(peer.address.text(user: peer.credentials.user))]
+        json["collection"] = peer.collection.map(JSONValue.string)
         guard withCredentials else { return json }
-        json["auth"] = try ReplicationDocument.endpoint(url, credentials)["auth"]
-        let headers = peer.options.headers.fields.map { ($0.name, JSONValue.string($0.value)) }
+        json["auth"] = try ReplicationDocument.endpoint(peer.address, peer.credentials)["auth"]
+        let headers = peer.headers.fields.map { ($0.name, JSONValue.string($0.value)) }
         if !headers.isEmpty { json["headers"] = .object(JSONObject(headers)) }
         return json
     }

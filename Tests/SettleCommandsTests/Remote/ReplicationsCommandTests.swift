@@ -38,6 +38,33 @@ struct ReplicationsCommandTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `addresses of Couchbase Mobile's protocol are kept with their collection`() async throws {
+        try room.run("create", "notes")
+        let hub = room.url("hub").replacing("http://", with: "ws://")
+        try room.run("replications", "add", "notes", "local", hub, "--collection", "shop.food")
+        let kept = room.url("hub", "admin@").replacing("http://", with: "ws://") + "#shop.food"
+        #expect(try list("notes").map { $0["target"]?.string } == [kept])
+        let stored = try room.run("get", "notes", "_local/settle-replications").output
+        #expect(stored.contains("shop.food") && !stored.contains("secret-word"))
+        let refused = try room.run(
+            all: ["replications", "add", "notes", "local", room.url("hub"), "--collection", "shop.food"])
+        #expect(refused.status != 0 && refused.errors.contains("a collection needs an address with ws://"))
+
+        for name in ["from", "to", "to%2Bshop%2Bfood"] { try room.run("create", room.url(name)) }
+        try room.run("put", room.url("from"), "milk", "{}")
+        let server = room.url("", "admin:secret-word@")
+        let target = room.url("to").replacing("http://", with: "ws://")
+        let added = try room.run(
+            "replications", "add", server, room.url("from"), target, "--collection", "shop.food", "--name", "copy")
+        #expect(added.line == "Added copy", "\(added.errors)")
+        try await room.wait { try room.run("docs", room.url("to%2Bshop%2Bfood")).lines.count == 1 }
+        try await room.wait { try list(server).map { $0["state"] } == ["completed"] }
+        let none = try room.run(
+            all: ["replications", "add", server, room.url("from"), room.url("to"), "--collection", "shop.food"])
+        #expect(none.status == 2 && none.errors.contains("--collection needs an address"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `replications on a server are created, paused, resumed and removed`() async throws {
         try room.run("create", room.url("from"))
         try room.run("put", room.url("from"), "milk", "{}")

@@ -30,6 +30,24 @@ import Testing
         #expect(name == "d/f" && parameters == ["k": "v"])
     }
 
+    @Test func `a WebSocket's address has a collection and channels`() throws {
+        let document = try read([
+            "source": ["url": "wss://anna:hush@x.example/a", "collection": "inventory.food"],
+            "target": "ws://y.example:4984/b", "filter": "sync_gateway/bychannel", "query_params": ["channels": "a,b"],
+        ])
+        #expect(document.source.shown == "wss://x.example/a#inventory.food")
+        #expect(document.target.shown == "ws://y.example:4984/b/")
+        #expect(document.source.collection == "inventory.food" && document.source.credentials?.user == "anna")
+        guard case .channels(["a", "b"]) = document.filter else {
+            Issue.record("the filter is another one")
+            return
+        }
+        let shown = ReplicationDocument.shownAddress("wss://anna:hush@x.example/a")
+        #expect(shown == "wss://x.example/a/")
+        let members: JSONObject = ["source": ["url": "wss://anna:hush@x.example/a?k=hush", "collection": "hush"]]
+        #expect(ReplicationDocument.withoutCredentials(members)["source"] == ["url": "wss://x.example/a"])
+    }
+
     @Test func `of several credentials those in auth count, then those in the URL`() throws {
         let auth: JSONValue = ["basic": ["username": "first", "password": "x"]]
         let headers: JSONValue = ["Authorization": "Basic YW5uYTpzZWNyZXQ="]
@@ -55,6 +73,8 @@ import Testing
             ["source": "a", "target": "b", "selector": ["$hush": 1]], ["source": "a", "target": "b", "doc_ids": [1]],
             ["source": "a", "target": "b", "query_params": 1, "filter": "a/b"],
             ["source": "a", "target": "b", "create_target_params": 1],
+            ["source": ["url": "http://u:hush@h/a", "collection": "x.y"], "target": "b"],
+            ["source": "ws://u:hush@h", "target": "b"], ["source": "wsx://u:hush@h/a", "target": "b"],
         ]
         for json in wrong {
             let error = #expect(throws: ReplicationDocumentError.self) { try read(json) }

@@ -12,7 +12,8 @@ internal import FoundationNetworking
 /// - Important: The system reads up to 16 MB of a response ahead of its reader, where ``TransportBody`` promises 256 KiB.
 ///   HTTP/2 is used where a server offers it. A value of `Set-Cookie` may stand for several headers, joined by commas.
 public final class URLSessionTransport: HTTPTransport {
-    private let options: TransportOptions
+    /// The options of all requests.
+    public let options: TransportOptions
     private let session: URLSession
     #if canImport(FoundationNetworking)
     private let feed = URLSessionFeed()
@@ -49,9 +50,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Throws: ``TransportError``.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try HTTPRequestCheck.check(request)
-        guard !options.refusesPrivateAddresses else {
-            throw TransportError(.badRequest, "URLSession can't tell private addresses from others")
-        }
+        try options.checkAddresses()
         let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
         return try await HTTPRedirect.follow(request, options) { try await exchange($0) }
     }
@@ -100,5 +99,16 @@ public final class URLSessionTransport: HTTPTransport {
         return (response, { try await pieces.next() })
     }
     #endif
+}
+
+extension TransportOptions {
+    /// Checks that nothing is asked for that the system's connections can't do.
+    ///
+    /// - Throws: ``TransportError`` with code `badRequest` if private addresses are refused.
+    func checkAddresses() throws(TransportError) {
+        guard !refusesPrivateAddresses else {
+            throw TransportError(.badRequest, "URLSession can't tell private addresses from others")
+        }
+    }
 }
 #endif

@@ -12,7 +12,8 @@ internal import SettleDatabase
 /// dies between accepting and answering it. CouchDB's protocol tolerates that: writing a revision twice has the effect
 /// of writing it once.
 public final class CurlTransport: HTTPTransport {
-    private let options: TransportOptions
+    /// The options of all requests.
+    public let options: TransportOptions
     private let mailbox = CurlMailbox()
 
     /// Creates a client.

@@ -51,6 +51,10 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     static func open(
         _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
+        do { try options.checkAddresses() } catch {
+            connection.end()
+            throw error
+        }
         let socket = StreamTaskWebSocket(request, options, connection, bell)
         do {
             let first = try await socket.connect(options)
