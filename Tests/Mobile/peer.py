@@ -6,8 +6,11 @@
     peer.py gateway   removes documents from channels, loses one, refuses one, names no revision when it has another, and counts
                       sequences in texts, as versions of Sync Gateway do
     peer.py cutting   ends its first connection in the middle of a pull
+    peer.py slow      answers revisions three seconds after the last of them, and counts the attachments that are under way meanwhile
+    peer.py silent    says nothing of a subscription, and ends a connection that sends a ping
 
-It prints its port, serves until its standard input ends, and then prints how many revisions it got. It exits with 1 if a replicator
+It prints its port, serves until its standard input ends, and then prints how many revisions (or pings) it got, and how many it let
+wait at a time. It exits with 1 if a replicator
 did what it must not.
 """
 import base64
@@ -26,9 +29,10 @@ ROWS = {
         ["1::1", "kept", "1-aa", {"n": 1}], ["1::2", "left", "2-bb", {}, 4], ["1::3", "lost", "1-cc", None],
         ["1::4", "removed", "2-dd", {"_removed": True}], ["1::5", "odd", "1-ee", {"n": 5}],
     ],
+    "slow": [], "silent": [],
     "cutting": [[number, f"doc-{number}", f"1-{number:02}", {"n": number}] for number in range(1, 9)],
 }
-got, faults, connections = [], [], []
+got, faults, connections, waits = [], [], [], [0]
 
 
 class Peer(Client):
@@ -36,7 +40,7 @@ class Peer(Client):
 
     def __init__(self, accepted, mode):
         self.socket, self.mode, self.buffer = accepted, mode, b""
-        self.socket.settimeout(20)
+        self.socket.settimeout({"slow": 3, "silent": 60}.get(mode, 20))
         self.number_of_connection = len(connections)
         connections.append(self)
         while b"\r\n\r\n" not in self.buffer:
@@ -49,7 +53,7 @@ class Peer(Client):
         self.socket.sendall(("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: {protocol}\r\n\r\n").encode())
         self.begin()
-        self.awaited, self.held, self.checkpoints = set(), [], {}
+        self.awaited, self.held, self.unanswered = set(), [], []
 
     def read_frame(self):
         while True:
@@ -64,6 +68,9 @@ class Peer(Client):
             self.buffer = self.buffer[place + 4 + length:]
             if first & 0x0F == 8:
                 raise EOFError("closed")
+            if first & 0x0F == 9 and self.mode == "silent":
+                got.append("ping")
+                self.socket.shutdown(socket.SHUT_RDWR)
             if first & 0x0F == 2:
                 return bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
 
@@ -78,7 +85,15 @@ class Peer(Client):
     def serve(self):
         try:
             while True:
-                self.handle(self.next_request())
+                try:
+                    self.handle(self.next_request())
+                except TimeoutError:
+                    if self.mode != "slow":
+                        raise
+                    waiting, self.unanswered = self.unanswered, []
+                    waits[0] = max(waits[0], len(waiting))
+                    for message in waiting:
+                        self.respond(message)
         except (EOFError, OSError):
             pass
 
@@ -103,6 +118,8 @@ class Peer(Client):
                 faults.append(f"{one} was not asked for")
             self.awaited.discard(one)
             got.append(one)
+            if self.mode == "slow":
+                return self.unanswered.append(message)
             self.respond(message)
             if not self.awaited and self.held:
                 self.propose(self.held.pop(0))
@@ -124,6 +141,8 @@ class Peer(Client):
 
     def publish(self, message):
         self.respond(message)
+        if self.mode == "silent":
+            return
         own = {"collection": "0"} if "collection" in message.properties else {}
         since = json.loads(message.properties.get("since", "null"))
         known = [row[0] for row in ROWS[self.mode]]
@@ -170,7 +189,7 @@ def main():
 
     threading.Thread(target=accept, daemon=True).start()
     sys.stdin.read()
-    print(len(got), *faults[:5], flush=True)
+    print(len(got), *filter(None, waits), *faults[:5], flush=True)
     os._exit(1 if faults else 0)
 
 

@@ -11,6 +11,16 @@ final class Once<Value: Sendable>: Sendable {
 
     private let state = Guarded(State.empty)
 
+    /// Whether the value has come.
+    var isAnswered: Bool {
+        state.withLock { state in
+            switch state {
+            case .empty, .waiting: false
+            case .full, .over: true
+            }
+        }
+    }
+
     /// Gives the value.
     func answer(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in

@@ -90,4 +90,34 @@ import Testing
         let end = try passive.end()
         #expect(end.status == 0, "\(end.words)")
     }
+
+    @Test func `attachments of at most 64 MiB are under way at a time`() async throws {
+        // Three of 18 MiB fit, and a fourth does not.
+        for number in 0..<7 {
+            var document = Document(id: DocumentID(unchecked: "doc-\(number)"), body: ["n": 1])
+            let content = [UInt8](repeating: UInt8(number), count: 18 << 20)
+            document.attachments = [try database.makeAttachment("photo", contentType: "image/png", content: content)]
+            try database.save(document)
+        }
+        let passive = try Passive("slow")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let result = try await OneWayReplicator(.push(database, to: peer)).run()
+        #expect(result.counts.revisionsWritten == 7 && result.ledger.entries.isEmpty)
+        await peer.close()
+        let end = try passive.end()
+        // A slow machine may not have read the third one in time.
+        #expect(["7 2", "7 3"].contains(end.words) && end.status == 0, "\(end.words)")
+    }
+
+    @Test func `a server that says nothing for half a minute gets a ping`() async throws {
+        let passive = try Passive("silent")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let request = ChangesRequest(since: .start, limit: 10, wait: .seconds(60))
+        // The end of the connection comes with the ping, and else the wait would end without a change.
+        let error = await #expect(throws: PeerError.self) { _ = try await peer.changes(request) }
+        #expect(error?.code == .connectionLost)
+        await peer.close()
+        let end = try passive.end()
+        #expect(end.words == "1" && end.status == 0, "\(end.words)")
+    }
 }
