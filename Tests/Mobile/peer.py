@@ -3,8 +3,8 @@
 
     peer.py old REV   knows collections, refuses their numbers, and answers no second proposal before it has what it wanted of
                       the first, as peers of Couchbase Lite before 3.4 do; has each document `updated-…` at the revision REV
-    peer.py gateway   removes documents from channels, loses one, refuses one, names no revision when it has another, and counts
-                      sequences in texts, as versions of Sync Gateway do
+    peer.py gateway   removes documents from channels, loses one, refuses one, names no revision when it has another, counts
+                      sequences in texts, and has null for a list without rows, as versions of Sync Gateway do
     peer.py cutting   ends its first connection in the middle of a pull
     peer.py slow      answers revisions three seconds after the last of them, and counts the attachments that are under way meanwhile
     peer.py silent    says nothing of a subscription, and ends a connection that sends a ping
@@ -170,7 +170,7 @@ class Peer(Client):
                     self.send({"Profile": "norev", "error": "404", "reason": "missing", **properties}, silent=True)
                 else:
                     self.ask({"Profile": "rev", **properties}, json.dumps(row[3]).encode())
-        self.send({"Profile": "changes", **own}, b"[]", silent=True)
+        self.send({"Profile": "changes", **own}, b"null" if self.mode == "gateway" else b"[]", silent=True)
 
 
 CHECKPOINTS, FIRST_PULL = {}, [1]

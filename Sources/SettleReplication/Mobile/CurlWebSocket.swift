@@ -154,7 +154,8 @@ final class CurlWebSocket: @unchecked Sendable {
 
     /// Hands over what has come; returns whether more may come.
     private func receive(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { room in
+        defer { Sockets.acknowledgeAtOnce(settle_curl_get_socket(easy)) }
+        return withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { room in
             // At most 1 MiB in a turn, so that a fast server does not keep this end from sending.
             for _ in 0..<16 {
                 var count = 0

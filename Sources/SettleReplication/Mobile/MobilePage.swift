@@ -33,8 +33,9 @@ struct MobilePage {
     /// - Throws: `JSONError` or ``WireFault`` for a body that is no list of changes.
     init(_ message: BLIPMessage) throws {
         self.message = message
-        let body = message.body.isEmpty ? .array([]) : try JSONValue(utf8: message.body)
-        guard let rows = body.array else { throw WireFault("the changes are no list") }
+        let body = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
+        // Sync Gateway's list without rows is null.
+        guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are no list") }
         self.rows = rows.map { row in
             guard let sequence = row[0], let id = row[1]?.string.map({ DocumentID(unchecked: $0) }), !id.isLocal,
                 let revision = row[2]?.string.flatMap({ RevisionID($0) })
