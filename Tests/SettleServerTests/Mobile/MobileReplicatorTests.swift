@@ -25,6 +25,25 @@ import Testing
         #expect(second.json["no_changes"] == true, "\(second.text)")
     }
 
+    @Test func `the connections of replications that have ended are closed`() async throws {
+        let room = try await ReplicatorRoom()
+        for name in ["milk", "bread"] { #expect(try await room.near.ask("PUT", "/a/\(name)", ["n": 1]).status == 201) }
+        let (here, there) = (room.url(room.near, "a"), socket(room.far))
+        for _ in 0..<5 {
+            for (source, target) in [(here, there), (there, here)] {
+                let answer = try await room.near.ask("POST", "/_replicate", ["source": source, "target": target])
+                #expect(answer.status == 200, "\(answer.text)")
+            }
+        }
+        while room.far.server.load != (0, 0) { try await Task.sleep(for: .milliseconds(20)) }
+        // An open WebSocket counts.
+        let peer = try MobilePeer("ws://admin:admin@127.0.0.1:\(room.far.port)/a")
+        _ = try await peer.connect()
+        #expect(room.far.server.load.connections == 1)
+        await peer.close()
+        while room.far.server.load != (0, 0) { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
     @Test func `a document of _replicator keeps pushing to a collection, and shows no password`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.far.ask("PUT", "/a%2Binventory%2Bfood").status == 201)
