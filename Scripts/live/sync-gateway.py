@@ -173,9 +173,9 @@ def channels(gateway, folder):
 def refusals(gateway, folder):
     device = Device(folder, "refused")
     result, _ = device.replicate("pull", gateway.address(), password="wrong-one")
-    check("a wrong password is told", result.returncode and "wrong-one" not in result.stderr and "refuses" in result.stderr, result.stderr)
+    check("an error names the refused user, and no password", result.returncode and "wrong-one" not in result.stderr and "refuses" in result.stderr, result.stderr)
     result, _ = device.replicate("pull", gateway.address("nothing"))
-    check("a missing database is told", result.returncode, result.stderr)
+    check("a missing database gives an error", result.returncode, result.stderr)
     device.put("not-allowed", {"forbidden": True})
     device.put("allowed", {})
     result, said = device.replicate("push", gateway.address())

@@ -174,7 +174,7 @@ def typing_goes_on(room):
 
 
 def a_query_tells_its_plan(room):
-    """A query without an index says so and proposes one; with it the range is told, and why others are passed over."""
+    """A query without an index says so and proposes one; with it the page shows the range and why others are passed over."""
     room.server.ask("POST", "long/_index", {"index": {"fields": ["other"]}, "name": "by-other"})
     visit = room.visit()
     visit.log_in()

@@ -296,7 +296,7 @@ def blobs(port, database):
 
     found.clear()
     client.pull(found, since="1000000")
-    assert not found, "a second subscription goes on where it is told to"
+    assert not found, "a second subscription continues at the position that it names"
 
     # An edit of it needs no content that is here, and keeps the attachment of the other client.
     message = pictured
@@ -331,7 +331,7 @@ def ends(client, after):
 
 
 def refusals(port, database):
-    """A page that could not be read, and a right that was taken away, end the connection; ids are told to who knows ids."""
+    """A page that could not be read, and a right that was taken away, end the connection; only a client that knows ids of trees gets them as history."""
     http(port, "PUT", f"/{database}/plain", b'{"n":1}')
     rev = json.loads(http(port, "GET", f"/{database}/plain"))["_rev"]
     vectors = {"Profile": "subChanges", "versioning": "version-vectors", "docIDs": ""}

@@ -103,7 +103,7 @@ import Testing
             ([1, 0x00, 1], "no checksum"), ([1, 0x08, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], "no deflate"),
             ([1, 0x00, 9, 0xAB, 0xDE, 0x57, 0x29], "longer than the message"),
         ] as [([UInt8], String)])
-    func `who breaks the protocol is told how`(frame: [UInt8], word: String) {
+    func `an error names the rule of the protocol that was broken`(frame: [UInt8], word: String) {
         let decoder = BLIPDecoder(BLIPLimits())
         let error = #expect(throws: BLIPError.self) { try decoder.read(frame) { _ in false } }
         #expect(error?.description.contains(word) == true, "\(String(describing: error))")

@@ -44,7 +44,7 @@ struct VersionVectorTests {
     }
 
     @Test(arguments: ["", "@", "1@x", "18eb55accf3a0000@*", "zz@aYzoLxOvQo6yrcFVzgk6ZA", "0@aYzoLxOvQo6yrcFVzgk6ZA"])
-    func `what is no version is none`(text: String) {
+    func `text that is no version is refused`(text: String) {
         #expect(DocumentVersion(text) == nil)
     }
 

@@ -76,9 +76,9 @@ extension VersionVector {
             return child(of: legacy).map { .next($0) }
         }
         if current == state.current { return .known(winner.revision) }
-        let known = tree.revisions.first { DocumentVersion($0) == current }
-        if let known, !covers(state) || current.source == .tree { return .known(known) }
         let isNext = covers(state)
+        let known = tree.revisions.first { DocumentVersion($0) == current }
+        if let known, !isNext || current.source == .tree { return .known(known) }
         let parent = isNext ? winner.revision : tree.revisions.filter(hasSeen).max()
         let history = child(of: parent.flatMap { tree.history(of: $0)?.revisions } ?? [])
         return history.map { isNext ? .next($0) : .branch($0) }

@@ -48,7 +48,7 @@ struct SettledPage {
         ])
     }
 
-    /// The answer. The caller goes on at the next document; after the last page there is none.
+    /// The answer. `next` is the document at which the caller continues; `nil` after the last page.
     func json(next: DocumentID?) -> JSONValue {
         func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
         return [

@@ -15,7 +15,7 @@ final class MobileFeed: Sendable {
         var pages = 0
         var wanted: [PulledRevision] = []
         var unanswered = 0
-        /// Whether the client was told that all was sent. From then on it gets deletions, too.
+        /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
         var hasSentEnd = false
         /// The database and the number of the notice while the next change is waited for. It is kept open meanwhile.
         var waiting: (database: Database, notice: Int?)?

@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
 
-/// What a client pushes: it proposes changes, is told which are wanted, and sends their revisions.
+/// A client's push: the client proposes changes, the server answers which ones it wants, and the client sends those revisions.
 ///
 /// A revision keeps the id that the client gave it. One that would branch is refused with 409 if the client wants no conflicts, as
 /// clients of Sync Gateway do: they pull the current revision, settle, and push a child of it.
@@ -74,7 +74,7 @@ struct MobilePush {
     }
 
     /// `rev`: stores revisions in one transaction, those that must not branch in another. Where one of them can't be stored at all,
-    /// each is stored by itself, so that the error is told of this one alone.
+    /// each is stored by itself, so that only the failed one is answered with the error.
     ///
     /// - Returns: The answer to each.
     func store(_ revisions: [PushedRevision]) -> [BLIPMessage] {

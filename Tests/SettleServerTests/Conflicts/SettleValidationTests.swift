@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["bad", "who", "odd", "broken", "fine"])
-    func `what a function says is told as by a write of the same document`(member: String) throws {
+    func `a validation function gives the same error as for a write of the same document`(member: String) throws {
         let client = try open(
             """
             function (doc) {

@@ -106,7 +106,7 @@ import Testing
         #expect(try database.tree(of: "a")?.leaves.count { !$0.isDeleted } == 1)
     }
 
-    @Test func `a collection is a database of its own, and one without a database is told`() async throws {
+    @Test func `a collection is a database of its own, and an error names one without a database`() async throws {
         for name in ["db+inventory+hotels", "db+_default+$rooms"] { try live.server.state.create(name) }
         try Self.save("hotel", ["stars": 3], in: database)
         for (collection, name) in [
@@ -213,7 +213,7 @@ import Testing
         await peer.close()
     }
 
-    @Test func `a server that is not there, a database that is not there, and one without the protocol are told apart`()
+    @Test func `an absent server, an absent database and one without the protocol give different errors`()
         async throws
     {
         func code(_ address: String) async -> PeerError.Code? {

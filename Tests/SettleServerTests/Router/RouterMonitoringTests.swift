@@ -65,7 +65,7 @@ import Testing
         #expect(text.contains("couchdb_request_time_seconds_count 5\n"))
     }
 
-    @Test func `times of requests are forgotten after a while, and none is told below itself`() {
+    @Test func `times of requests are forgotten after a while, and a percentile is never below the measured time`() {
         var times = RequestTimes()
         let start = ContinuousClock.now
         for microseconds in [0, 1, 7, 8, 9, 100, 1000, 123_456, 9_000_000] {

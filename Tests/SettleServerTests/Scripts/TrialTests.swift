@@ -60,7 +60,7 @@ import Testing
         #expect(try client.send("POST", "/db/_try", endless).json["errors"]?.array?.count == 1)
     }
 
-    @Test func `what a map function throws and logs is told with its document and its line`() throws {
+    @Test func `the answer names the document and the line of what a map function throws and logs`() throws {
         let text =
             "function (doc) {\n  log('at ' + doc._id);\n  if (doc.count > 1) doc.list.length;\n  emit(doc._id);\n}"
         let answer = try client().send("POST", "/db/_try", ["functions": ["map": .string(text)]]).json

@@ -15,7 +15,7 @@ import { clashView } from '../documents/clash.js';
 import { bytes, short, count } from '../words.js';
 
 const CALM = 300; // milliseconds without a key until the text is looked at
-const LARGE = 1_000_000; // bytes of which the size is told first
+const LARGE = 1_000_000; // bytes from which on the page shows the size before the text
 
 export default function page({ db, id, query, signal, setTitle, setSame, setKeys }) {
   const isNew = id === undefined;

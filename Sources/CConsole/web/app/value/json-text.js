@@ -86,7 +86,7 @@ export function format(text, indent = 2) { return toEnd(formatting(text, indent)
 /** As `format`; the page answers meanwhile. */
 export function laidOut(text) { return calmly(formatting(text, 2)); }
 
-/** The name that is spelt so; of a text that somebody is typing it may be none. */
+/** Reads the name of a member from its spelling; `null` while the spelling is unfinished. */
 function nameIn(spelling) {
   try { return parse(spelling); } catch { return null; }
 }
@@ -114,7 +114,7 @@ function* outerMembers(text) {
   }
 }
 
-/** A text of an object with another revision in it, or none for `null`; all else stays byte for byte. */
+/** Replaces `_rev` in the text of an object, or removes it for `null`; all else stays byte for byte. */
 export function withRev(text, rev) {
   const found = [...outerMembers(text)].filter(({ name }) => name === '_rev').at(-1);
   if (found && rev) return text.slice(0, found.start) + JSON.stringify(rev) + text.slice(found.end);

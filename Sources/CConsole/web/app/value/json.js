@@ -78,7 +78,7 @@ export function wordEnd(text, start) {
   return at;
 }
 
-/** The offset behind the number that begins at `start`, or `start` where none does. */
+/** The offset behind the number that begins at `start`; `start` if no number begins there. */
 export function numberEnd(text, start) {
   NUMBER.lastIndex = start;
   if (!NUMBER.test(text)) return start;
