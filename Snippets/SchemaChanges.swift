@@ -2,18 +2,27 @@
 import Settle
 
 let database = try Database.inMemory()
-try database.save(Document(id: "p1", body: ["type": "person", "name": "Ada Lovelace", "extra": true]))
+try database.save(
+    Document(
+        id: "p1",
+        body: ["type": "person", "name": "Ada Lovelace", "extra": true, "home": ["city": "London", "zip": "W1"]]))
 
-// A new field: optional, so that documents without it are still read. What the model does not name stays in the document.
+// A new field: optional, so that documents without it are still read. What the model does not name stays in the document, at any depth.
 struct Person: DocumentModel, Identifiable {
     var id: String?
     var name: String
     var nickname: String?
+    var home: Home?
+    struct Home: Codable { var city: String }
     static let documentType: DocumentType? = DocumentType("person")
 }
 
-try database.update("p1", as: Person.self) { $0.nickname = "Ada" }
-print(try database.document("p1")?["extra"] ?? .null)
+try database.update("p1", as: Person.self) { person in
+    person.nickname = "Ada"
+    person.home?.city = "Paris"
+}
+print(try database.document("p1")?.json ?? .null)
+// → {"type":"person","name":"Ada Lovelace","extra":true,"home":{"city":"Paris","zip":"W1"},"nickname":"Ada"}
 
 // A renamed field: the model reads both and writes both, as long as there are apps of the version before.
 struct Contact: Codable, Identifiable {
@@ -38,8 +47,9 @@ struct Contact: Codable, Identifiable {
     }
 }
 
-try database.update("p1", as: Contact.self) { _ in }
-print(try database.document("p1")?["fullName"] ?? .null)
+try database.update("p1", as: Contact.self) { $0.fullName = "Ada King" }
+print(try database.document("p1")?["fullName"] ?? .null, try database.document("p1")?["name"] ?? .null)
+// → "Ada King" "Ada King"
 
 // A change of all documents: from old fields to new ones alone, so that all devices write the same revision.
 let version = 2
@@ -55,6 +65,7 @@ for row in try database.find(DocumentQuery<Person>()).rows {
 // What no longer fits is listed, and ends no query.
 try database.save(Document(id: "p2", body: ["type": "person", "name": 7]))
 for misfit in try database.find(DocumentQuery<Person>()).misfits { print(misfit.id) }
+// → p2
 
 // Documents that are not of the shape agreed on are refused, local ones and replicated ones.
 let schema = try JSONSchema(["type": "object", "required": ["name"], "properties": ["name": ["type": "string"]]])

@@ -26,7 +26,7 @@ struct ItemList: View {
 
     var body: some View {
         List(items) { row in
-            Button(row.value.name) {
+            Button(row.name) {
                 Task { try await database?.perform { try $0.update(row.id, as: Item.self) { $0.done = true } } }
             }
         }

@@ -65,6 +65,7 @@
 @_exported public import enum SettleDatabase.MaintenanceTask
 // Queries
 @_exported public import struct SettleDatabase.MangoSelector
+@_exported public import struct SettleDatabase.MemberClashes
 @_exported public import struct SettleDatabase.PendingChange
 @_exported public import struct SettleDatabase.PendingObservation
 @_exported public import struct SettleDatabase.PolicyDecision
@@ -73,6 +74,7 @@
 @_exported public import enum SettleDatabase.Resolution
 @_exported public import struct SettleDatabase.ResolverIdentity
 @_exported public import enum SettleDatabase.SaveConflict
+@_exported public import struct SettleDatabase.Saved
 @_exported public import struct SettleDatabase.SchemaError
 @_exported public import enum SettleDatabase.SchemaLimits
 @_exported public import struct SettleDatabase.SchemaProblem
@@ -149,7 +151,6 @@
 @_exported public import struct SettleViews.QueryPlan
 @_exported public import protocol SettleViews.QueryPredicate
 @_exported public import struct SettleViews.QueryResult
-@_exported public import struct SettleViews.QueryRow
 @_exported public import struct SettleViews.QueryStatistics
 @_exported public import protocol SettleViews.Queryable
 @_exported public import struct SettleViews.Reduction

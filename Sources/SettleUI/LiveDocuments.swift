@@ -9,7 +9,7 @@ public import SwiftUI
 ///     struct People: View {
 ///         @LiveDocuments(DocumentQuery<Person>().where { $0.age > 30 }) private var people
 ///
-///         var body: some View { List(people) { Text($0.value.name) } }
+///         var body: some View { List(people) { Text($0.name) } }
 ///     }
 ///
 ///     People().database(database)
@@ -30,7 +30,7 @@ public struct LiveDocuments<Model: Decodable & Sendable>: @MainActor DynamicProp
     public init(_ query: DocumentQuery<Model>) { self.query = query }
 
     /// The documents found; empty until the first result.
-    public var wrappedValue: [QueryRow<Model>] { holder.live?.query.rows ?? [] }
+    public var wrappedValue: [Saved<Model>] { holder.live?.query.rows ?? [] }
 
     /// The live query, with its error and what does not fit the model; `nil` without a database.
     public var projectedValue: LiveQuery<Model>? { holder.live?.query }

@@ -1,5 +1,5 @@
 public import Observation
-internal import SettleDatabase
+public import SettleDatabase
 
 /// A document that an app shows: an observable object that follows the database.
 ///
@@ -13,12 +13,15 @@ internal import SettleDatabase
 public final class LiveDocument<Model: Decodable & Sendable> {
     /// The document; `nil` for a missing or deleted one, and until it was read for the first time.
     public private(set) var document: Document?
-    /// Its fields as a model; `nil` without a document, and if it can't be decoded: see ``error``.
-    public private(set) var value: Model?
+    /// The document as a model, to show, or to change and save; `nil` without a document, and if it can't be decoded: see ``error``.
+    public private(set) var saved: Saved<Model>?
     /// Whether the first reading is still to come.
     public private(set) var isLoading = true
     /// Why the document can't be read or decoded; `nil` if it can.
     public private(set) var error: (any Error)?
+
+    /// The model of ``saved``.
+    public var value: Model? { saved?.value }
 
     @ObservationIgnored private var task: Task<Void, Never>?
 
@@ -43,7 +46,7 @@ public final class LiveDocument<Model: Decodable & Sendable> {
     private func show(_ state: Document?) {
         isLoading = false
         document = state
-        do { (value, error) = (try state?.decode(Model.self), nil) } catch { (value, self.error) = (nil, error) }
+        do { (saved, error) = (try state.map { try Saved($0) }, nil) } catch { (saved, self.error) = (nil, error) }
     }
 
     private func end(_ error: any Error) { (self.error, isLoading) = (error, false) }

@@ -1,17 +1,18 @@
 public import Observation
+public import SettleDatabase
 
 /// A query whose results an app shows: an observable object that follows the database.
 ///
 ///     @State private var people = LiveQuery(DocumentQuery<Person>().where { $0.age > 30 }, in: database)
 ///
-///     List(people.rows) { Text($0.value.name) }
+///     List(people.rows) { Text($0.name) }
 ///
 /// It runs the query away from the main actor, first when it is created, then whenever a change can matter (see
 /// ``QueryObservation``). It stops when it is released.
 @MainActor @Observable
 public final class LiveQuery<Model: Decodable & Sendable> {
     /// The documents found, in the query's order; empty until the first result.
-    public private(set) var rows: [QueryRow<Model>] = []
+    public private(set) var rows: [Saved<Model>] = []
     /// The documents that match and that can't be decoded as the model.
     public private(set) var misfits: [MisfitDocument] = []
     /// Whether the first result is still to come.

@@ -75,6 +75,26 @@ extension DocumentID: Hashable, Comparable, CustomStringConvertible {
     public var description: String { string }
 }
 
+extension DocumentID: Codable {
+    /// Decodes the text of an id.
+    ///
+    /// - Throws: `DecodingError` for text that can't be an id.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        if let problem = Self.problem(in: text) {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+        }
+        string = text
+    }
+
+    /// Encodes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(string)
+    }
+}
+
 /// An error for text that is not a document id or not a revision id.
 public struct InvalidIdentifier: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text that was refused.

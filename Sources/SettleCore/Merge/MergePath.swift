@@ -1,5 +1,5 @@
 /// The path to a member, spelled as a JSON Pointer.
-struct MergePath {
+package struct MergePath {
     /// The path shown in decisions: an element of an array merged by identity is named by its identity.
     let shown: String
     /// The path used to look up rules: such an element is left out.
@@ -24,6 +24,9 @@ struct MergePath {
 
     /// The JSON Pointer step for one name.
     static func step(_ name: String) -> [UInt8] { [UInt8(ascii: "/")] + escaped(name).utf8 }
+
+    /// The JSON Pointer of a member inside another one.
+    package static func pointer(_ path: String, _ name: String) -> String { path + "/" + escaped(name) }
 
     private static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }

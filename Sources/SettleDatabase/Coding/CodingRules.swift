@@ -8,13 +8,35 @@ internal import Foundation
 #endif
 
 /// A ``DocumentCoding`` in use: by reference, because each place in a value has it.
-final class CodingRules: Sendable {
+package final class CodingRules: Sendable {
     private let coding: DocumentCoding
-    /// Which document it is, for a model that asks for it.
+    /// Which document is decoded, for a model that asks for its id or revision.
     let identity: DocumentIdentity?
+    /// Whether the property `id` of the whole value is the id of a document, spelled `_id`.
+    private let idIsDocumentID: Bool
 
-    init(_ coding: DocumentCoding, identity: DocumentIdentity? = nil) {
-        (self.coding, self.identity) = (coding, identity)
+    init(_ coding: DocumentCoding, identity: DocumentIdentity? = nil, idIsDocumentID: Bool = false) {
+        (self.coding, self.identity, self.idIsDocumentID) = (coding, identity, idIsDocumentID)
+    }
+
+    /// The rules for a model as a document.
+    static func document(_ model: Any.Type, identity: DocumentIdentity? = nil) -> CodingRules {
+        CodingRules(.of(model), identity: identity, idIsDocumentID: isIDOfDocument(in: model))
+    }
+
+    /// Whether the property `id` of a model is the id of its document.
+    package static func isIDOfDocument(in model: Any.Type) -> Bool {
+        guard let identifiable = model as? any Identifiable.Type, isIDOfDocument(identifiable) else { return false }
+        return (model as? any DocumentModel.Type)?.idIsDocumentID ?? true
+    }
+
+    private static func isIDOfDocument<Model: Identifiable>(_ model: Model.Type) -> Bool {
+        Model.ID.self is any DocumentIDConvertible.Type
+    }
+
+    /// The name of the member for a key, at a place in the document.
+    func name(of key: some CodingKey, in path: [any CodingKey]) -> String {
+        idIsDocumentID && path.isEmpty && isForID(key) ? "_id" : key.stringValue
     }
 
     var userInfo: [CodingUserInfoKey: Any] { coding.userInfo }

@@ -17,6 +17,14 @@ public protocol DocumentModel: Codable, Sendable {
     /// The field is added to documents that are made from the model, unless the model has it itself, and queries find only
     /// documents that have it.
     static var documentType: DocumentType? { get }
+    /// Whether the property `id` of an `Identifiable` model is the id of its document; `true` by default.
+    ///
+    /// With `false` the property is a member of the document like any other.
+    static var idIsDocumentID: Bool { get }
+    /// The names of members by which elements of lists are told apart when a model is saved; by default `id` and `_id`.
+    ///
+    /// The first that all elements of a list have counts. Without one, elements are matched by their contents and their places.
+    static var elementIdentities: [String] { get }
 }
 
 extension DocumentModel {
@@ -25,6 +33,12 @@ extension DocumentModel {
 
     /// A model that names no type of documents.
     public static var documentType: DocumentType? { nil }
+
+    /// The property `id` is the id of the document.
+    public static var idIsDocumentID: Bool { true }
+
+    /// Elements are identified by `id` or by `_id`.
+    public static var elementIdentities: [String] { ["id", "_id"] }
 }
 
 /// A field, and the text it has in all documents of a model.

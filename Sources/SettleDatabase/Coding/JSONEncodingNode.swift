@@ -67,15 +67,19 @@ final class JSONEncodingNode {
 
     /// The place of a member: an existing open one, or a new one.
     func child(_ key: some CodingKey) -> JSONEncodingNode {
+        let name = name(of: key)
         if case .members(let members) = content,
-            case .node(let open)? = members.last(where: { $0.name.utf8.elementsEqual(key.stringValue.utf8) })?.slot
+            case .node(let open)? = members.last(where: { $0.name.utf8.elementsEqual(name.utf8) })?.slot
         {
             return open
         }
         let node = JSONEncodingNode(path: path + [key], rules: rules)
-        add(.node(node), named: key.stringValue)
+        add(.node(node), named: name)
         return node
     }
+
+    /// The name of the member for a key.
+    func name(of key: some CodingKey) -> String { rules.name(of: key, in: path) }
 
     /// A new element's place.
     func nextChild() -> JSONEncodingNode {
@@ -124,10 +128,7 @@ extension JSONEncodingNode {
         }
         if let json = try rules.encode(value, at: path) { return set(json) }
         try value.encode(to: JSONEncoding(node: self))
-        if value is any KeysWithoutOrder, case .object(let members) = try json() {
-            let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            set(.object(JSONObject(sorted.map { ($0.name, $0.value) })))
-        }
+        if value is any Unordered { set(try json().sorted(byPairs: !(value is any SetAlgebra))) }
     }
 
     /// The JSON of a value for a place in this container.
@@ -152,7 +153,34 @@ extension JSONEncodingNode {
     }
 }
 
-/// A collection that encodes itself as an object whose members are unordered.
-private protocol KeysWithoutOrder {}
+/// A collection whose elements are in another order in each process.
+private protocol Unordered {}
 
-extension Dictionary: KeysWithoutOrder {}
+extension Dictionary: Unordered {}
+extension Set: Unordered {}
+
+extension JSONValue {
+    /// The same in an order that depends on the value alone: members by the bytes of their names, elements in the order of JSON
+    /// values. The elements of a dictionary whose keys are not names are pairs of a key and a value.
+    fileprivate func sorted(byPairs: Bool) -> JSONValue {
+        switch self {
+        case .object(let members):
+            let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return .object(JSONObject(sorted.map { ($0.name, $0.value) }))
+        case .array(let elements) where byPairs:
+            let starts = stride(from: 0, to: elements.count - 1, by: 2).sorted { elements[$0].comes(before: elements[$1]) }
+            return .array(starts.flatMap { elements[$0...($0 + 1)] })
+        case .array(let elements): return .array(elements.sorted { $0.comes(before: $1) })
+        default: return self
+        }
+    }
+
+    /// Whether a value comes first; values that are equal in CouchDB's order are in that of their bytes.
+    private func comes(before other: JSONValue) -> Bool {
+        switch Collation.compare(self, other) {
+        case .before: true
+        case .after: false
+        case .same: utf8.lexicographicallyPrecedes(other.utf8)
+        }
+    }
+}

@@ -25,10 +25,14 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try member(key).decode(type) }
 
     func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try member(key).decode(type)
+        if let id = documentID(key) { return try decode(type, of: id, key) }
+        return try member(key).decode(type)
     }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try member(key).decode(type) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        if let id = documentID(key) { return try decode(type, of: id, key) }
+        return try member(key).decode(type)
+    }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
@@ -53,13 +57,32 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return JSONDecoding(value: value, codingPath: codingPath + [key], rules: rules)
     }
 
-    /// A member's value; at the top also the document's id and revision.
+    /// A member's value; at the top also the document's id and revision, which are not members of its body.
     private func value(_ key: Key) -> JSONValue? {
-        members[key.stringValue] ?? (codingPath.isEmpty ? rules.identity?[key.stringValue] : nil)
+        guard codingPath.isEmpty, let identity = rules.identity else { return members[key.stringValue] }
+        let name = rules.name(of: key, in: codingPath)
+        return identity[name] ?? members[name]
     }
 
     /// A member's decoder; that of `null` if it is missing, because a superclass may need nothing.
     private func place(_ key: some CodingKey) -> JSONDecoding {
         JSONDecoding(value: members[key.stringValue] ?? .null, codingPath: codingPath + [key], rules: rules)
+    }
+
+    /// The document's id, if a key stands for that.
+    private func documentID(_ key: Key) -> DocumentID? {
+        guard codingPath.isEmpty, let identity = rules.identity else { return nil }
+        return rules.name(of: key, in: codingPath) == "_id" ? identity.id : nil
+    }
+
+    /// The id of a model from that of its document.
+    private func decode<T: Decodable>(_ type: T.Type, of id: DocumentID, _ key: Key) throws -> T {
+        guard let convertible = type as? any DocumentIDConvertible.Type else { return try member(key).decode(type) }
+        do { if let made = try convertible.init(documentID: id) as? T { return made } } catch {
+            let message = "\"\(id)\" can't be an id of the type \(type)"
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [key], debugDescription: message, underlyingError: error))
+        }
+        return try member(key).decode(type)
     }
 }

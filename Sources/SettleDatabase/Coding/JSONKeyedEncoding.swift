@@ -40,5 +40,5 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { JSONEncoding(node: node.child(key)) }
 
-    private func add(_ value: JSONValue, _ key: Key) { node.add(.value(value), named: key.stringValue) }
+    private func add(_ value: JSONValue, _ key: Key) { node.add(.value(value), named: node.name(of: key)) }
 }

@@ -7,8 +7,8 @@ extension JSONValue {
     ///     try JSONValue(encoding: Milk())                // {"name":"Milk","count":2}
     ///
     /// Members are in the order in which their keys are first encoded: for a synthesized conformance that is the order of
-    /// declaration. A dictionary's members are sorted by the UTF-8 of their names; a `Set`, and a dictionary whose keys are not
-    /// names, are in a different order each time.
+    /// declaration. What has no order gets one, so that equal values have equal bytes in every process: a dictionary's members are
+    /// sorted by the UTF-8 of their names, or by their keys if these are not names, and a `Set` by CouchDB's order of values.
     ///
     /// A `Float` or `Double` has the fewest digits that parse as the same value, with a point or an exponent. `Date`, `Data`,
     /// `URL` and `Decimal` become what every peer can read; ``DocumentCoding`` lists it. Other types are encoded by their own
@@ -22,7 +22,11 @@ extension JSONValue {
     ///   own `encode(to:)`.
     /// - Complexity: O(*n*) in encoded values, O(*n* log *n*) in a dictionary's members.
     public init(encoding value: some Encodable, coding: DocumentCoding? = nil) throws {
-        let node = JSONEncodingNode(path: [], rules: (coding ?? .of(type(of: value))).rules)
+        try self.init(encoding: value, by: (coding ?? .of(type(of: value))).rules)
+    }
+
+    private init(encoding value: some Encodable, by rules: CodingRules) throws {
+        let node = JSONEncodingNode(path: [], rules: rules)
         try node.encode(value)
         guard !node.isEmpty else {
             throw node.invalid(value, "the value did not encode anything")
@@ -49,10 +53,15 @@ extension JSONValue {
         try JSONDecoding(value: self, codingPath: [], rules: (coding ?? .of(type)).rules).decode(type)
     }
 
-    /// Decodes a document's members; the model may have its id and revision under the keys `_id` and `_rev`.
+    /// Encodes a model as a document: with its id under the name `_id`.
+    init(encodingDocument model: some Encodable) throws {
+        try self.init(encoding: model, by: .document(type(of: model)))
+    }
+
+    /// Decodes a document's members; the model gets the id for its property `id`, and may have the id and the revision under the
+    /// keys `_id` and `_rev`.
     package func decode<T: Decodable>(_ type: T.Type, of identity: DocumentIdentity) throws -> T {
-        let rules = CodingRules(.of(type), identity: identity)
-        return try JSONDecoding(value: self, codingPath: [], rules: rules).decode(type)
+        try JSONDecoding(value: self, codingPath: [], rules: .document(type, identity: identity)).decode(type)
     }
 }
 

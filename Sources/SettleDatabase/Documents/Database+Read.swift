@@ -25,6 +25,14 @@ extension Database {
         }
     }
 
+    /// The document of a record: its winner, with an empty body if the content is not there.
+    package func winner(of record: DocumentRecord) -> Document {
+        let winner = record.tree.winner
+        return Document(
+            id: record.id, revision: winner?.revision, isDeleted: winner?.isDeleted ?? false,
+            record.content ?? RevisionContent(body: .empty), origin: identity)
+    }
+
     /// The revision tree of a document, also of a deleted one; `nil` if there is none.
     public func tree(of id: DocumentID) throws -> RevisionTree? {
         try engine.read { try $0.record(of: id, withContent: false)?.tree }

@@ -82,14 +82,16 @@ extension Database {
     }
 
     /// The result for one document of a batch; an error of the storage ends the whole batch.
-    static func outcome(_ write: () throws -> Document) throws -> Result<Document, any Error> {
+    static func outcome<Stored>(_ write: () throws -> Stored) throws -> Result<Stored, any Error> {
         do { return .success(try write()) } catch let error as DatabaseError where !error.code.isOfOneDocument {
             throw error
         } catch { return .failure(error) }
     }
 
+    /// - Parameter revives: Whether a document without a revision may be an edit of a deleted one.
     static func save(
-        _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, with editor: DocumentEditor
+        _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, revives: Bool = true,
+        with editor: DocumentEditor
     ) throws -> Document {
         guard !document.id.isLocal else {
             throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
@@ -102,7 +104,7 @@ extension Database {
             {}
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
-        edit.parent = try parent(of: document, in: record, conflict)
+        edit.parent = try parent(of: document, in: record, conflict, revives: revives)
         let saved = try editor.document(by: edit, in: record)
         // A branch beside a deletion leaves that in dispute.
         if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
@@ -113,7 +115,7 @@ extension Database {
 
     /// The revision that an edit is based on.
     private static func parent(
-        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict
+        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict, revives: Bool
     ) throws -> RevisionID? {
         guard let record, let winner = record.tree.winner else {
             if document.revision == nil || conflict.isLastWriteWins { return nil }
@@ -128,7 +130,7 @@ extension Database {
         }
         if let revision = document.revision {
             if record.tree[revision]?.isLeaf == true { return revision }
-        } else if winner.isDeleted {
+        } else if winner.isDeleted, revives {
             return winner.revision
         }
         throw Self.conflict(document, winner)
@@ -147,13 +149,18 @@ extension Database {
     }
 
     static func conflict(_ document: Document, _ winner: RevisionNode) -> DatabaseError {
-        let base = document.revision.map { "was read at \($0)" } ?? "is new"
+        let stored = "\(winner.revision) is stored\(winner.isDeleted ? " as deleted" : "")"
+        guard let revision = document.revision else {
+            return DatabaseError(
+                .conflict,
+                """
+                "\(document.id)" was not read, but \(stored); read it and change that, or save with \
+                onConflict: .lastWriteWins
+                """)
+        }
         return DatabaseError(
             .conflict,
-            """
-            \"\(document.id)\" \(base), but \(winner.revision) is stored\(winner.isDeleted ? " as deleted" : ""); read \
-            it again, merge, and retry
-            """)
+            "\"\(document.id)\" was read at \(revision), but \(stored); read it again, merge, and retry")
     }
 
     /// Writes until it succeeds, calling a handler to merge after each intervening write (SEMANTICS 52–57).
@@ -182,6 +189,7 @@ extension Database {
 }
 
 extension SaveConflict {
+    var isFail: Bool { if case .fail = self { true } else { false } }
     var isLastWriteWins: Bool { if case .lastWriteWins = self { true } else { false } }
     var isDeletesWin: Bool { if case .deletesWin = self { true } else { false } }
     var isBranch: Bool { if case .branch = self { true } else { false } }

@@ -3,10 +3,9 @@ public import SettleDatabase
 extension Database {
     /// Finds the documents that match a query.
     ///
-    ///     let result = try database.find(DocumentQuery<Person>().where { $0.age > 30 })
-    ///     print(result.values, result.warnings)
+    ///     for person in try database.find(DocumentQuery<Person>().where { $0.age > 30 }) { print(person.id, person.name) }
     ///
-    /// The index is updated first, which takes time proportional to the changes since its last use. A document that does not fit
+    /// Each row is a ``Saved`` model, with the document's id and revision, and can be changed and saved. The index is updated first, which takes time proportional to the changes since its last use. A document that does not fit
     /// the model is one of ``QueryResult/misfits``, and counts for the query's limit.
     ///
     /// - Returns: All documents, unless the query has a limit, which takes memory for all of them; see
@@ -42,7 +41,7 @@ extension Database {
         while !cursor.isDone {
             try checking()
             try cursor.next(lookingAt: 1000) { found in
-                result.append(found)
+                result.append(found, in: self)
                 return true
             }
         }

@@ -68,7 +68,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
         let watch = try QueryWatch(found, options, at: sequence, in: database)
         var result = QueryResult<Model>()
         if watch.marks != known?.marks {
-            for document in found { result.append(document) }
+            for document in found { result.append(document, in: database) }
             result.finish(cursor)
         }
         return (result, watch)

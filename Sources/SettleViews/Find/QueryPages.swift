@@ -31,10 +31,10 @@ public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
                 var cursor = try known ?? FindCursor(pages.query.options(), in: database)
                 if known == nil { try cursor.update() }
                 var page = QueryResult<Model>()
-                while !cursor.isDone, page.count < pages.size {
+                while !cursor.isDone, page.found < pages.size {
                     try cursor.next(lookingAt: 1000) { found in
-                        page.append(found)
-                        return page.count < pages.size
+                        page.append(found, in: database)
+                        return page.found < pages.size
                     }
                 }
                 page.finish(cursor)
@@ -42,7 +42,7 @@ public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
             }
             self.cursor = cursor
             hasEnded = cursor.isDone
-            return page.count == 0 ? nil : page
+            return page.found == 0 ? nil : page
         }
     }
 }

@@ -1,10 +1,10 @@
 public import SettleCore
-internal import SettleDatabase
+public import SettleDatabase
 
 /// The result of a query, or a page of it.
 public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     /// The documents, in the requested order, otherwise in that of the index.
-    public internal(set) var rows: [QueryRow<Model>] = []
+    public internal(set) var rows: [Saved<Model>] = []
     /// The documents that match the conditions and that can't be decoded as the model, in the same order.
     public internal(set) var misfits: [MisfitDocument] = []
     /// A bookmark to continue after the last document; `nil` for an empty result.
@@ -19,11 +19,11 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     public var values: [Model] { rows.map(\.value) }
 
     /// How many documents were found, misfits included.
-    var count: Int { rows.count + misfits.count }
+    var found: Int { rows.count + misfits.count }
 
     /// Adds a document, as a row if it fits the model.
-    mutating func append(_ found: FoundDocument) {
-        do { rows.append(try QueryRow(found)) } catch {
+    mutating func append(_ found: FoundDocument, in database: Database) {
+        do { rows.append(try found.saved(in: database)) } catch {
             misfits.append(MisfitDocument(id: found.id, revision: found.revision, error: error))
         }
     }
@@ -33,6 +33,30 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
         bookmark = cursor.bookmark?.text
         statistics = cursor.statistics
         warnings = cursor.plan.warnings + (statistics.suggestsIndex ? [QueryStatistics.suggestion] : [])
+    }
+}
+
+/// The rows of the result: `for item in try database.find(query) { print(item.id, item.name) }`.
+extension QueryResult: RandomAccessCollection {
+    /// The place of the first row.
+    public var startIndex: Int { rows.startIndex }
+    /// The place after the last row.
+    public var endIndex: Int { rows.endIndex }
+    /// The row at a place.
+    public subscript(position: Int) -> Saved<Model> { rows[position] }
+}
+
+extension FoundDocument {
+    /// The document as a model.
+    fileprivate func saved<Model: Decodable>(in database: Database) throws -> Saved<Model> {
+        switch self {
+        case .whole(let record):
+            let document = database.winner(of: record)
+            return try (document.json as? Model).map { Saved(document, $0) } ?? Saved(document)
+        case .part(let json, let id):
+            let identity = DocumentIdentity(id: id, revision: nil)
+            return Saved(partOf: id, try json as? Model ?? json.decode(Model.self, of: identity))
+        }
     }
 }
 
@@ -59,7 +83,7 @@ public struct MisfitDocument: Sendable, Identifiable, CustomStringConvertible {
             @unknown default: nil
             }
         let path = context?.codingPath.map(\.stringValue).joined(separator: ".") ?? ""
-        return "\"\(id)\"\(path.isEmpty ? "" : " at \(path)"): \(context?.debugDescription ?? "\(error)")"
+        return (context?.debugDescription ?? "\"\(id)\": \(error)") + (path.isEmpty ? "" : " (at \(path))")
     }
 }
 

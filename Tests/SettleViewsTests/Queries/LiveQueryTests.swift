@@ -56,6 +56,6 @@ extension DocumentID {
     fileprivate static func numbered(_ number: Int) -> DocumentID { DocumentID(stringLiteral: "d\(number)") }
 }
 
-extension QueryRow<JSONValue> {
+extension Saved<JSONValue> {
     fileprivate var mark: String { "\(id) \(revision?.description ?? "-") \(value)" }
 }

@@ -79,7 +79,7 @@ struct QueryTests {
         let row = try #require(try database.find(DocumentQuery<Person>().where { $0.name == "Bob" }).rows.first)
         #expect(row.id == "bob")
         #expect(row.revision == (try database.document("bob")?.revision))
-        #expect(try row.document(in: database)?["age"] == 41)
+        #expect(row.document?["age"] == 41)
         let json = try database.find(
             DocumentQuery<JSONValue>().where { $0["name"] == "Bob" }.selecting("_id", "age", "home.city"))
         #expect(json.values == [["_id": "bob", "age": 41, "home": ["city": "Brno"]]])

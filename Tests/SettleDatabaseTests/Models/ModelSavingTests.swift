@@ -42,19 +42,13 @@ struct ModelSavingTests {
         let first = try database.save(Note(title: "Milk"))
         let second = try database.save(Note(title: "Bread"))
         #expect(first.id.string.count == 32 && first.id != second.id)
+        #expect(first.value.id == first.id.string && first.title == "Milk")
         let named = try database.save(Note(id: "eggs", title: "Eggs"))
         #expect(named.id == "eggs" && named.revision?.generation == 1)
-        #expect(try database.document("eggs", as: Note.self) == Note(id: "eggs", title: "Eggs"))
+        #expect(try database.document("eggs")?.json == ["title": "Eggs"])
+        #expect(try database.document("eggs", as: Note.self)?.value == Note(id: "eggs", title: "Eggs"))
         #expect(try database.document("none", as: Note.self) == nil)
         #expect(throws: InvalidIdentifier.self) { try database.save(Note(id: "_x", title: "")) }
-    }
-
-    @Test func `ids are numbers and universally unique ones too`() throws {
-        struct Numbered: Codable, Identifiable { var id: Int }
-        struct Unique: Codable, Identifiable { var id = UUID() }
-        let unique = Unique()
-        #expect(try database.save(Numbered(id: 7)).id == "7")
-        #expect(try database.save(unique).id.string == unique.id.uuidString)
     }
 
     @Test func `unique ids differ, and later ones are greater`() {
@@ -64,39 +58,66 @@ struct ModelSavingTests {
         #expect(ids.map { $0.string.prefix(12) } == ids.map { $0.string.prefix(12) }.sorted())
     }
 
-    @Test func `saving a model again keeps attachments and what others have written, and removes what it had`() throws {
-        try database.save(Note(id: "milk", title: "Milk", done: true))
+    @Test func `saving a model keeps attachments and what others have written, and removes what it had`() throws {
+        var milk = try database.save(Note(id: "milk", title: "Milk", done: true))
         try database.update("milk") { milk in
             milk["aisle"] = 7
             milk.attach(try database.makeAttachment("photo", content: [1, 2]))
         }
-        let saved = try database.save(Note(id: "milk", title: "Oat milk"))
-        #expect(saved.json == ["id": "milk", "title": "Oat milk", "aisle": 7])
-        #expect(saved.attachments.map(\.name) == ["photo"] && saved.revision?.generation == 3)
+        (milk.title, milk.done) = ("Oat milk", nil)
+        try database.save(&milk)
+        #expect(milk.document?.json == ["title": "Oat milk", "aisle": 7])
+        #expect(milk.document?.attachments.map(\.name) == ["photo"] && milk.revision?.generation == 3)
+    }
+
+    @Test func `a plain model is new, and never overwrites or revives a document unless it says so`() throws {
+        try database.save(Note(id: "milk", title: "Milk", done: true))
+        let stored = try database.update("milk") { $0["aisle"] = 7 }
+        let error = #expect(throws: DatabaseError.self) { try database.save(Note(id: "milk", title: "Oat milk")) }
+        #expect(error?.code == .conflict && error?.message.contains("onConflict: .lastWriteWins") == true)
+        #expect(try database.document("milk") == stored)
+        let forced = try database.save(Note(id: "milk", title: "Oat milk"), onConflict: .lastWriteWins)
+        #expect(forced.document?.json == ["title": "Oat milk", "aisle": 7])
+        try database.delete("milk")
+        for conflict in [SaveConflict.fail, .deletesWin] {
+            let refused = #expect(throws: DatabaseError.self) {
+                try database.save(Note(id: "milk", title: "Soy milk"), onConflict: conflict)
+            }
+            #expect(refused?.code == .conflict && refused?.message.contains("stored as deleted") == true)
+        }
+        #expect(try database.document("milk") == nil)
+        let revived = try database.save(Note(id: "milk", title: "Soy milk"), onConflict: .lastWriteWins)
+        #expect(revived.document?.json == ["title": "Soy milk"] && revived.revision?.generation == 5)
     }
 
     @Test func `a document that is no such model keeps all its other fields`() throws {
         try database.save(Document(id: "milk", body: ["title": 5, "done": "no", "size": 1]))
-        #expect(
-            try database.save(Note(id: "milk", title: "Milk")).json == [
-                "id": "milk", "title": "Milk", "done": "no", "size": 1,
-            ])
+        let saved = try database.save(Note(id: "milk", title: "Milk"), onConflict: .lastWriteWins)
+        #expect(saved.document?.json == ["title": "Milk", "done": "no", "size": 1])
     }
 
     @Test func `a model with a revision is an edit of that revision, and loses no other edit`() throws {
         let created = try database.save(Task(id: "t", title: "Write"))
-        #expect(created.json == ["title": "Write"])
-        var mine = try #require(try database.document("t", as: Task.self))
+        #expect(created.document?.json == ["title": "Write"] && created.value.revision == created.revision?.description)
+        var mine = try #require(try database.document("t", as: Task.self)).value
         #expect(mine.revision == created.revision?.description && mine.id == "t")
         let theirs = try database.update("t", as: Task.self) { $0.title = "Rewrite" }
         mine.title = "Erase"
         let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
         #expect(error?.code == .conflict)
-        #expect(try database.document("t") == theirs)
+        #expect(try database.document("t") == theirs.document)
         #expect(try database.save(mine, onConflict: .branch).revision?.generation == 2)
         #expect(try database.conflict(of: "t")?.leaves.count == 2)
         try database.save(mine, onConflict: .lastWriteWins)
         #expect(try database.document("t")?["title"] == "Erase")
+    }
+
+    @Test func `a model with a revision keeps what another writer changed elsewhere`() throws {
+        try database.save(Task(id: "t", title: "Write"))
+        var mine = try #require(try database.document("t", as: Task.self)).value
+        try database.update("t") { $0["owner"] = "Ben" }
+        mine.title = "Rewrite"
+        #expect(try database.save(mine).document?.json == ["title": "Rewrite", "owner": "Ben"])
     }
 
     @Test func `an update changes the model that is stored now, and creates no document`() throws {
@@ -108,7 +129,7 @@ struct ModelSavingTests {
             if calls == 1 { try database.update("milk") { $0["done"] = true } }
             note.title += "!"
         }
-        #expect(calls == 2 && updated.json == ["id": "milk", "title": "Milk!", "done": true])
+        #expect(calls == 2 && updated.document?.json == ["title": "Milk!", "done": true])
         let error = #expect(throws: DatabaseError.self) { try database.update("none", as: Note.self) { $0.title = "" } }
         #expect(error?.code == .notFound)
         #expect(try database.document("none") == nil)

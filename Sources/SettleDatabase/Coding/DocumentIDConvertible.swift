@@ -1,0 +1,85 @@
+public import SettleCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The id of a model, which is the id of its document.
+///
+/// `String`, `UUID`, `Int`, ``DocumentID`` and optional ones are such ids. `nil` asks for a new one. An app's own type says how it
+/// becomes the id of a document; a `Codable` one is read from the text of the id, and one with another form has an initializer, too:
+///
+///     struct NoteID: RawRepresentable, Hashable, Codable, DocumentIDConvertible {
+///         var rawValue: Int
+///         var documentID: DocumentID? { get throws { try DocumentID(validating: "note-\(rawValue)") } }
+///         init(documentID: DocumentID) throws { … }
+///     }
+public protocol DocumentIDConvertible: Sendable {
+    /// The document's id; `nil` if a new one is to be made.
+    ///
+    /// - Throws: ``InvalidIdentifier`` for text that can't be an id.
+    var documentID: DocumentID? { get throws }
+
+    /// Makes the id of a model from that of its document.
+    ///
+    /// - Throws: An error if no id of this type is that of the document.
+    init(documentID: DocumentID) throws
+}
+
+extension DocumentIDConvertible where Self: Decodable {
+    /// Decodes the text of the id, or the number that it is.
+    ///
+    /// - Throws: `DecodingError`, also if the result is the id of another document.
+    public init(documentID: DocumentID) throws {
+        let text = JSONValue.string(documentID.string)
+        do { self = try text.decode(Self.self) } catch {
+            guard let number = JSONNumber(text: documentID.string) else { throw error }
+            self = try JSONValue.number(number).decode(Self.self)
+        }
+        guard try self.documentID == documentID else {
+            let message = "\(Self.self) can't be the id \"\(documentID)\"; it needs an init(documentID:)"
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: message))
+        }
+    }
+}
+
+extension DocumentID: DocumentIDConvertible {
+    /// The id itself.
+    public var documentID: DocumentID? { self }
+
+    /// The id itself.
+    public init(documentID: DocumentID) { self = documentID }
+}
+
+extension String: DocumentIDConvertible {
+    /// The text as an id.
+    public var documentID: DocumentID? { get throws { try DocumentID(validating: self) } }
+
+    /// The text of the id.
+    public init(documentID: DocumentID) { self = documentID.string }
+}
+
+extension Int: DocumentIDConvertible {
+    /// The digits as an id.
+    public var documentID: DocumentID? { DocumentID(unchecked: String(self)) }
+}
+
+extension UUID: DocumentIDConvertible {
+    /// The text in upper case, as `uuidString`.
+    public var documentID: DocumentID? { DocumentID(unchecked: uuidString) }
+
+    /// Reads the text in upper or lower case.
+    ///
+    /// - Throws: `DecodingError` for text that is not a UUID.
+    public init(documentID: DocumentID) throws { self = try JSONValue.string(documentID.string).decode(UUID.self) }
+}
+
+extension Optional: DocumentIDConvertible where Wrapped: DocumentIDConvertible {
+    /// The wrapped id.
+    public var documentID: DocumentID? { get throws { try flatMap { try $0.documentID } } }
+
+    /// The id, wrapped.
+    public init(documentID: DocumentID) throws { self = try Wrapped(documentID: documentID) }
+}

@@ -1,0 +1,119 @@
+public import SettleCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A model as it is in the database: the value, the id and revision of its document, and what it was read as.
+///
+///     var milk = try database.save(Item(name: "Milk", count: 1))        // milk.id, milk.revision
+///     milk.count = 2                                                    // a property of the model
+///     try database.save(&milk)                                          // an edit of exactly what was read
+///
+/// Everything that reads a model returns it so: `document(_:as:)`, `find`, `observe`, live queries, `save` and `update`. Properties of
+/// the model are read and written directly; one that has the name of a property here is reached by ``value``.
+///
+/// Saving it changes only the members that were changed in ``value`` since it was read. Members that the model does not know, and
+/// those that another writer changed meanwhile, stay as they are stored.
+@dynamicMemberLookup
+public struct Saved<Model>: Identifiable {
+    /// The document's id.
+    public let id: DocumentID
+    /// The document as it was read; `nil` if only some of its members were requested (``DocumentQuery/selecting(_:)``).
+    public let document: Document?
+    /// The model, to read and to change.
+    public var value: Model
+    /// The model as it was read.
+    private let original: Model
+
+    /// Pairs a document with the model that was decoded from it.
+    package init(_ document: Document, _ value: Model) {
+        (id, self.document, self.value, original) = (document.id, document, value, value)
+    }
+
+    /// Makes a model of some members of a document, which can't be saved.
+    package init(partOf id: DocumentID, _ value: Model) {
+        (self.id, document, self.value, original) = (id, nil, value, value)
+    }
+
+    /// The revision it was read at or saved as; `nil` if only some members of the document were requested.
+    public var revision: RevisionID? { document?.revision }
+
+    /// A property of the model.
+    public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> Value { value[keyPath: property] }
+
+    /// A property of the model, to read and to write.
+    public subscript<Value>(dynamicMember property: WritableKeyPath<Model, Value>) -> Value {
+        get { value[keyPath: property] }
+        set { value[keyPath: property] = newValue }
+    }
+}
+
+extension Saved: Sendable where Model: Sendable {}
+
+extension Saved: Equatable where Model: Equatable {
+    /// Whether id, revision and model are equal.
+    public static func == (left: Saved, right: Saved) -> Bool {
+        left.id == right.id && left.revision == right.revision && left.value == right.value
+    }
+}
+
+extension Saved: Hashable where Model: Hashable {
+    /// Hashes id, revision and model.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(revision)
+        hasher.combine(value)
+    }
+}
+
+extension Saved where Model: Decodable {
+    /// Decodes a document.
+    package init(_ document: Document) throws { self.init(document, try document.decode(Model.self)) }
+
+    /// Decodes a document that was just saved, which gives the model its id and revision. A model that does not read what it writes
+    /// stays as it was.
+    static func read(_ document: Document, else model: Model) -> Saved {
+        (try? Saved(document)) ?? Saved(document, model)
+    }
+}
+
+extension Saved where Model: Codable {
+    /// What was changed in the model since it was read.
+    ///
+    /// A value that holds a reference may have been changed in place, and its copy with it. So such a model is decoded anew.
+    func change(of document: Document) throws -> ModelChange {
+        let before = References.areHeld(in: value) ? try document.decode(Model.self) : original
+        let after = try ModelContent(value)
+        try after.check(isOf: id)
+        return ModelChange(from: try ModelContent(before), to: after, of: Model.self)
+    }
+}
+
+/// Looks for references inside a value.
+private enum References {
+    /// Whether a value holds an instance of a class, at any depth. Of each list only the first elements are looked at.
+    static func areHeld(in value: Any, depth: Int = 0) -> Bool {
+        if value is any Plain || depth > JSONLimits.depth { return false }
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .class { return true }
+        return mirror.children.prefix(64).contains { areHeld(in: $0.value, depth: depth + 1) }
+    }
+}
+
+/// A type that holds no reference that an app could change.
+private protocol Plain {}
+extension Bool: Plain {}
+extension String: Plain {}
+extension Int: Plain {}
+extension Double: Plain {}
+extension Float: Plain {}
+extension Decimal: Plain {}
+extension Date: Plain {}
+extension Data: Plain {}
+extension URL: Plain {}
+extension UUID: Plain {}
+extension DocumentID: Plain {}
+extension JSONValue: Plain {}
