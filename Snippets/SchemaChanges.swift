@@ -16,7 +16,7 @@ try database.update("p1", as: Person.self) { $0.nickname = "Ada" }
 print(try database.document("p1")?["extra"] ?? .null)
 
 // A renamed field: the model reads both and writes both, as long as there are apps of the version before.
-struct Contact: Codable, Identifiable {
+nonisolated struct Contact: Codable, Identifiable {
     var id: String?
     var fullName: String
 
