@@ -15,6 +15,16 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (doubles ? [.define("SETTLE_APPLE")] : [])
 
+/// What Xcode sets for a new app: isolation to the main actor by default, and the features that go with it.
+let appDefaults: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// The code of articles that is also compiled as a new app is, and run so: links in `Tests/IsolatedSnippets`.
+let isolatedSnippets = ["GettingStarted", "SwiftUILists", "EverydayTasks", "SchemaChanges", "Queries"]
+
 /// The commit of the checkout, which `make` gives to the build of the tool; other builds do without it.
 let commit = (Context.environment["SETTLE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
@@ -198,8 +208,9 @@ let package = Package(
         .target(name: "OtherLibraries", path: "Tests/OtherLibraries", swiftSettings: strict),
         .testTarget(name: "NameTests", dependencies: ["Settle", "OtherLibraries"], swiftSettings: strict),
         .testTarget(
-            name: "IsolationTests", dependencies: ["Settle", "SettleTesting"],
-            swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
+            name: "IsolationTests",
+            dependencies: ["Settle", "SettleTesting"] + isolatedSnippets.map { .byName(name: "Isolated" + $0) },
+            swiftSettings: strict + appDefaults),
 
         // Two devices that share a list and edit it offline: `swift run ShoppingList`.
         .executableTarget(
@@ -216,6 +227,12 @@ let package = Package(
             name: "CrashTool", dependencies: ["Settle", "CSQLite"], path: "Tests/CrashTool", swiftSettings: strict),
     ]
 )
+
+package.targets += isolatedSnippets.map { name in
+    .executableTarget(
+        name: "Isolated" + name, dependencies: ["Settle", "SettleUI"], path: "Tests/IsolatedSnippets/" + name,
+        swiftSettings: strict + appDefaults)
+}
 
 // With stand-ins, the core and its tests alone. Tests of the transport are those that FoundationNetworking can run.
 if doubles {

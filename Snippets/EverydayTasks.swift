@@ -2,7 +2,7 @@
 import Foundation
 import Settle
 
-struct Note: Codable, Identifiable {
+nonisolated struct Note: Codable, Identifiable {
     var id: String?
     var title: String
     var year: Int

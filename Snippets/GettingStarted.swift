@@ -5,7 +5,7 @@ import Settle
 let path = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)").path
 
 // A model: any Codable & Identifiable struct.
-struct Item: Codable, Identifiable {
+nonisolated struct Item: Codable, Identifiable {
     var id: String?
     var name: String
     var count: Int

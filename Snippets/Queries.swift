@@ -1,7 +1,7 @@
 // Queries: documents found by what is in them, from an index where there is one.
 import Settle
 
-struct Person: Codable {
+nonisolated struct Person: Codable {
     var name: String
     var age: Int
     var city: String?
@@ -16,8 +16,8 @@ let grown = DocumentQuery<Person>().where { $0.age > 30 && $0.name.hasPrefix("A"
 for row in try database.find(grown).rows { print(row.id, row.value.age) }
 
 // An order has to be served by an index, which is a part of a design document and replicates with it.
-try database.createIndex(on: "age", "name")
-let oldest = grown.sorted(by: .descending("age"), .descending("name")).prefix(1)
+try database.createIndex(on: \.age, \.name, of: Person.self)
+let oldest = grown.sorted(by: [\.age, \.name], .descending).prefix(1)
 print(try database.find(oldest).values)
 
 // Why it is answered as it is.

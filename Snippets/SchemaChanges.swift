@@ -25,7 +25,7 @@ print(try database.document("p1")?.json ?? .null)
 // → {"type":"person","name":"Ada Lovelace","extra":true,"home":{"city":"Paris","zip":"W1"},"nickname":"Ada"}
 
 // A renamed field: the model reads both and writes both, as long as there are apps of the version before.
-struct Contact: Codable, Identifiable {
+nonisolated struct Contact: Codable, Identifiable {
     var id: String?
     var fullName: String
 

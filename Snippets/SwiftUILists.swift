@@ -4,7 +4,7 @@ import Settle
 import SettleUI
 import SwiftUI
 
-struct Item: Codable, Identifiable {
+nonisolated struct Item: Codable, Identifiable {
     var id: String?
     var name: String
     var done = false

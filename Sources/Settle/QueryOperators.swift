@@ -1,25 +1,37 @@
+public import SettleCore
+public import SettleDatabase
 public import SettleViews
 
 // Operators are in this module, because an import of single names, as in Settle.swift, brings none.
 
 extension QueryField where Value: Encodable {
-    /// Matches a value; `nil`, for an optional property, matches a missing member or `null`.
+    /// Matches a value; `nil`, for an optional property, matches a missing field or `null`.
     public static func == (field: QueryField, value: Value) -> QueryCondition { field.isEqual(to: value) }
 
-    /// Matches members other than a value; with `nil`, members other than `null`.
+    /// Matches fields other than a value; with `nil`, fields other than `null`.
     public static func != (field: QueryField, value: Value) -> QueryCondition { field.condition("$ne", value) }
 
-    /// Matches members less than a value.
+    /// Matches fields less than a value.
     public static func < (field: QueryField, value: Value) -> QueryCondition { field.condition("$lt", value) }
 
-    /// Matches members less than or equal to a value.
+    /// Matches fields less than or equal to a value.
     public static func <= (field: QueryField, value: Value) -> QueryCondition { field.condition("$lte", value) }
 
-    /// Matches members greater than a value.
+    /// Matches fields greater than a value.
     public static func > (field: QueryField, value: Value) -> QueryCondition { field.condition("$gt", value) }
 
-    /// Matches members greater than or equal to a value.
+    /// Matches fields greater than or equal to a value.
     public static func >= (field: QueryField, value: Value) -> QueryCondition { field.condition("$gte", value) }
+}
+
+extension QueryField where Value: DocumentIDConvertible {
+    /// Matches the document with an id: `$0.id == saved.id`, whatever the type of the model's own id.
+    @_disfavoredOverload
+    public static func == (field: QueryField, id: DocumentID) -> QueryCondition { field.condition("$eq", id: id) }
+
+    /// Matches the documents with other ids.
+    @_disfavoredOverload
+    public static func != (field: QueryField, id: DocumentID) -> QueryCondition { field.condition("$ne", id: id) }
 }
 
 extension QueryPredicate {
@@ -33,6 +45,6 @@ extension QueryPredicate {
         QueryCondition("$or", [left.condition, right.condition])
     }
 
-    /// Matches documents that have the member and don't match the condition; for a `Bool` those where it is not `true`.
+    /// Matches documents that have the field and don't match the condition; for a `Bool` those where it is not `true`.
     public static prefix func ! (predicate: Self) -> QueryCondition { QueryCondition(not: predicate.condition) }
 }

@@ -130,6 +130,7 @@
 @_exported public import struct SettleReplication.TransportErrorCode
 @_exported public import struct SettleReplication.TransportOptions
 @_exported public import struct SettleViews.DocumentQuery
+@_exported public import protocol SettleViews.ListValue
 // Indexes by closures, and of texts
 @_exported public import struct SettleViews.MapIndex
 @_exported public import struct SettleViews.MapIndexError
@@ -156,6 +157,7 @@
 @_exported public import struct SettleViews.Reduction
 @_exported public import struct SettleViews.ReductionStatistics
 @_exported public import struct SettleViews.SortField
+@_exported public import protocol SettleViews.TableValue
 @_exported public import struct SettleViews.TextIndex
 @_exported public import struct SettleViews.TextIndexField
 @_exported public import struct SettleViews.TextMatch

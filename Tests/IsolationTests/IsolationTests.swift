@@ -73,6 +73,7 @@ struct IsolationTests {
         try model.add(Person(name: "Cid", age: 17), id: "cid")
         try model.load()
         #expect(model.people.map(\.name) == ["Ada"])
+        try await model.database.perform { try $0.update("cid", as: Person.self) { $0.isMember = true } }
         try await model.follow(count: 1)
         #expect(model.people.count == 2)
         #expect(model.people[0].isOlder(than: model.people[1]) || model.people[1].isOlder(than: model.people[0]))

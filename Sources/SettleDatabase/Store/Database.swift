@@ -130,6 +130,7 @@ public final class Database: Sendable {
     /// Runs a closure off the caller's thread, such as the main thread.
     ///
     ///     let count = try await database.perform { try $0.info().documents.live }
+    @discardableResult
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {

@@ -27,6 +27,31 @@ extension Database {
         ).index
     }
 
+    /// Creates an index on the fields of properties of a model, unless it exists already.
+    ///
+    ///     try database.createIndex(on: \.address.city, \.name, of: Person.self)
+    ///
+    /// - Parameters:
+    ///   - properties: The properties; the fields are those that ``DocumentQuery`` finds for them. A document without one of them is
+    ///     not in the index.
+    ///   - model: The model.
+    ///   - name: Its name; by default derived from the definition as in CouchDB.
+    ///   - designDocument: The name of the design document, with or without `_design/`; derived by default.
+    ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
+    /// - Returns: The index.
+    /// - Throws: ``QueryError`` with code `unknownField` for a property whose field is not known (``Queryable``), and otherwise as
+    ///   ``createIndex(on:name:designDocument:partialFilter:)``.
+    @discardableResult
+    public func createIndex<Model: Decodable>(
+        on properties: PartialKeyPath<Model>..., of model: Model.Type, name: String? = nil,
+        designDocument: String? = nil, partialFilter: MangoSelector? = nil
+    ) throws -> QueryIndex {
+        let fields = try properties.map { SortField.ascending(try ModelNames.path(of: $0).get()) }
+        return try createIndex(
+            IndexDefinition(fields: fields, filter: partialFilter, name: name, designDocument: designDocument)
+        ).index
+    }
+
     /// Creates a text index for `$text` queries, unless it exists already.
     ///
     ///     try database.createTextIndex(on: "title", "summary", analyzer: "english")

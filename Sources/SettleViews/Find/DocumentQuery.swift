@@ -21,7 +21,7 @@ public import SettleDatabase
 /// - ``Queryable``
 public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     private var conditions: [QueryCondition] = []
-    private var sort: [SortField] = []
+    private var sort: Result<[SortField], QueryError> = .success([])
     private var sortLimit = 10_000
     private var skipped = 0
     private var limit = Int.max
@@ -57,12 +57,55 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     ///   - limit: The maximum number of documents to sort without an index, 10,000 by default; 0 always requires an index.
     /// - Returns: The query.
     public func sorted(by fields: [SortField], withoutIndexUpTo limit: Int = 10_000) -> DocumentQuery {
-        changed { ($0.sort, $0.sortLimit) = (fields, limit) }
+        changed { ($0.sort, $0.sortLimit) = (.success(fields), limit) }
     }
 
     /// Sorts by these members, see ``sorted(by:withoutIndexUpTo:)-([SortField],_)``.
     public func sorted(by fields: SortField..., withoutIndexUpTo limit: Int = 10_000) -> DocumentQuery {
         sorted(by: fields, withoutIndexUpTo: limit)
+    }
+
+    /// Sorts by the fields of these properties, see ``sorted(by:withoutIndexUpTo:)-([SortField],_)``.
+    ///
+    ///     DocumentQuery<Order>().sorted(by: [\.customer?.name, \.placed], .descending)
+    ///
+    /// A property whose field is not known (``Queryable``) makes the query throw ``QueryError`` with code `unknownField`.
+    ///
+    /// - Parameters:
+    ///   - properties: The properties.
+    ///   - direction: The direction of all of them.
+    ///   - limit: The maximum number of documents to sort without an index, 10,000 by default; 0 always requires an index.
+    /// - Returns: The query.
+    public func sorted(
+        by properties: [PartialKeyPath<Model>], _ direction: SortField.Direction = .ascending,
+        withoutIndexUpTo limit: Int = 10_000
+    ) -> DocumentQuery {
+        let fields = Result { () throws(QueryError) in
+            try properties.map { property throws(QueryError) in
+                SortField(path: try ModelNames.path(of: property).get(), isDescending: direction == .descending)
+            }
+        }
+        return changed { ($0.sort, $0.sortLimit) = (fields, limit) }
+    }
+
+    /// Sorts by the field of a property, see ``sorted(by:withoutIndexUpTo:)-([SortField],_)``.
+    ///
+    ///     DocumentQuery<Person>().sorted(by: \.name, .descending)
+    public func sorted(
+        by property: PartialKeyPath<Model>, _ direction: SortField.Direction = .ascending,
+        withoutIndexUpTo limit: Int = 10_000
+    ) -> DocumentQuery {
+        sorted(by: [property], direction, withoutIndexUpTo: limit)
+    }
+
+    /// Sorts by the fields of these properties, see ``sorted(by:withoutIndexUpTo:)-([SortField],_)``.
+    ///
+    ///     DocumentQuery<Person>().sorted(by: \.age, \.name)
+    public func sorted(
+        by first: PartialKeyPath<Model>, _ second: PartialKeyPath<Model>, _ others: PartialKeyPath<Model>...,
+        withoutIndexUpTo limit: Int = 10_000
+    ) -> DocumentQuery {
+        sorted(by: [first, second] + others, withoutIndexUpTo: limit)
     }
 
     /// Returns at most `count` results.
@@ -118,6 +161,7 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     var isWhole: Bool { fields.isEmpty }
 
     func options() throws -> FindOptions {
+        let sort = try sort.get()
         guard Set(sort.map(\.isDescending)).count < 2 else { throw IndexDefinition.mixed }
         var options = FindOptions(try selector())
         options.sort = sort
@@ -130,6 +174,7 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
         options.allowsFallback = allowsFallback
         options.isUpdated = isUpdated
         options.hasConflicts = hasConflicts
+        options.givesHints = true
         return options
     }
 }

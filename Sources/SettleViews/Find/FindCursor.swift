@@ -8,7 +8,7 @@ internal import SettleDatabase
 /// state.
 package struct FindCursor {
     /// The plan of the query.
-    package let plan: FindPlan
+    package private(set) var plan: FindPlan
     private let source: any QuerySource
     private let options: FindOptions
     private let selector: MangoSelector
@@ -22,6 +22,7 @@ package struct FindCursor {
     private let shown: NeededMembers
     private let filterMembers: NeededMembers
     private let sortPaths: [SelectorPath]
+    private var crossing: ListCrossing?
     private var search: FindPlan.Search
     private var left: Int
     private var toSkip: Int
@@ -56,6 +57,7 @@ package struct FindCursor {
         shown = NeededMembers(options.fields)
         filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
         sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
+        crossing = options.givesHints ? ListCrossing(selector.fields) : nil
         sorter = plan.sortsInMemory ? DocumentSorter(options, limit: options.sortLimit ?? 0) : nil
         search = plan.search
         (left, toSkip) = (options.limit, options.skip)
@@ -262,8 +264,11 @@ package struct FindCursor {
         return try body(found) && left > 0
     }
 
-    private func matches(_ record: DocumentRecord) -> Bool {
-        asked.json(of: record, hasConflicts: options.hasConflicts).map { selector.matches($0) } ?? false
+    private mutating func matches(_ record: DocumentRecord) -> Bool {
+        guard let members = asked.json(of: record, hasConflicts: options.hasConflicts) else { return false }
+        guard !selector.matches(members) else { return true }
+        if let warning = crossing?.warning(for: members) { plan.warnings.append(warning) }
+        return false
     }
 
     // MARK: - Texts

@@ -27,6 +27,8 @@ package struct FindOptions: Sendable {
     package var hasConflicts = false
     /// Whether the index is updated first.
     package var isUpdated = true
+    /// Whether the warnings include those that CouchDB does not have.
+    package var givesHints = false
     /// Whether documents count as read from several copies, as in CouchDB when `r` is more than one.
     package var isQuorum = false
 

@@ -42,5 +42,5 @@ package struct FindPlan: Sendable {
     /// Whether the documents are sorted in memory, for the index does not have their order.
     package let sortsInMemory: Bool
     /// Warnings for the client.
-    package let warnings: [String]
+    package internal(set) var warnings: [String]
 }

@@ -261,9 +261,27 @@ package struct FindPlanner {
         }
         if index.isAllDocuments {
             warnings.append("No matching index found, create an index to optimize query time.")
+            if options.givesHints { warnings += global.compactMap(hint) }
         }
         if !sortedInMemory.isEmpty { warnings.append(DocumentSorter.warning(sortedInMemory)) }
         return warnings
+    }
+}
+
+extension FindPlanner {
+    /// Why an index whose first member has a condition is not used; `nil` for any other index.
+    private func hint(_ index: QueryIndex) -> String? {
+        guard !index.isAllDocuments, index.search == nil, let first = index.columns.first,
+            !ranges.shown(of: [first]).isEmpty
+        else { return nil }
+        let missing = index.columns.filter { !["_id", "_rev"].contains($0) && !selector.requires([$0]) }
+        guard !missing.isEmpty else { return nil }
+        let listed = missing.map { "\"\($0)\"" }.joined(separator: ", ")
+        let conditions = missing.map { "$0[\"\($0)\"].exists" }.joined(separator: " && ")
+        return """
+            The index \(index.name) begins with "\(first)" and is not used: it contains only documents with \(listed), and the conditions \
+            don't require that. Add \(conditions), or create an index on "\(first)" alone.
+            """
     }
 }
 

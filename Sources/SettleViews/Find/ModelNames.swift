@@ -1,96 +1,125 @@
-internal import SettleCore
 internal import SettleDatabase
-internal import SettlePlatform
 
-/// Finds the members that properties of a model are decoded from.
+/// Finds the fields of documents that key paths of a model name, without an instance of the model.
 ///
-/// A model is decoded from made-up values: once from plain ones, and once for each member with another value for that one. The
-/// members of a property are those whose other value changes it.
+///     \Order.customer?.address.city
+///        │       │         │     └ stored property of Address ─ its coding key ─→ "city"
+///        │       │         └ stored property of Customer      ─ its coding key ─→ "address"
+///        │       └ stored property of Order                   ─ its coding key ─→ "client"        client.address.city
+///        └ type
 ///
-///     members decoded      name = "a"  years = 0     name = "b"  years = 0     name = "a"  years = 1
-///     \.age reads          0                         0                         1  →  \.age is "years"
-///
-/// The name of the property is the path that these members have in common, or a shorter one, at which exactly what the property
-/// reads was decoded: each time, so that a property that is computed of a member is not taken for it. The instances are kept for
-/// each model: *n* + 1 for *n* members.
+/// A key path describes itself by the names of the stored properties that it goes through. The coding key of a property is the
+/// case of its name (``CodingNames``). Neither reads a value or calls a getter, so a computed property that fails for some values
+/// is an error and not a crash.
 enum ModelNames {
-    /// The path of the member, escaped for selectors, or an error that says what to do.
-    static func path<Model: Decodable, Value>(of property: KeyPath<Model, Value>) -> Result<String, QueryError> {
-        if let model = Model.self as? any Queryable.Type, let name = given(model)[property] {
-            return .success(escaped([name]))
+    /// The path of the field, escaped for selectors, or an error that says what to do.
+    ///
+    /// - Parameters:
+    ///   - property: The key path.
+    ///   - isDocument: Whether the root is the model of documents, whose `id` is the document's id, and not a part of one.
+    /// - Returns: The path, or a ``QueryError`` with code `unknownField`.
+    static func path<Model>(
+        of property: PartialKeyPath<Model>, isDocument: Bool = true
+    ) -> Result<String, QueryError> {
+        if let name = given(Model.self, property) { return .success(escaped(name)) }
+        let valueType = type(of: property).valueType
+        let description = (property as AnyKeyPath).debugDescription
+        var ways: [[(owner: Any.Type, name: String)]] = []
+        let prefix = "\\" + String(describing: Model.self)
+        if description.hasPrefix(prefix) {
+            ways = Self.ways(through: Model.self, to: valueType, description.dropFirst(prefix.count))
         }
-        do {
-            let samples = try samples(of: Model.self)
-            let plain = text(samples[0].instance[keyPath: property])
-            let changed = samples.filter { text($0.instance[keyPath: property]) != plain }
-            let common = changed.dropFirst().reduce(changed.first?.path ?? []) { path, sample in
-                Array(zip(path, sample.path).prefix { $0 == $1 }.map(\.0))
-            }
-            let paths = common.indices.map { Array(common[...$0]) }
-            let own = paths.first { path in
-                (samples.prefix(1) + changed).allSatisfy { sample in
-                    sample.values[path].map(text) == text(sample.instance[keyPath: property])
-                }
-            }
-            return own.map { .success(escaped($0)) }
-                ?? .failure(unknown(Model.self, property, "it is not one member of the document"))
-        } catch {
-            return .failure(unknown(Model.self, property, "the model can't be decoded from made-up values: \(error)"))
+        guard ways.count == 1, let way = ways.first, !way.isEmpty else {
+            return .failure(
+                unknown(
+                    Model.self, valueType, description,
+                    "it is not a stored property, but a computed or wrapped one, one with observers, or part of a value"
+                ))
         }
+        var names: [String] = []
+        for (place, part) in way.enumerated() {
+            if place == 0, isDocument, part.name == "id", hasDocumentID(Model.self) {
+                names.append("_id")
+                continue
+            }
+            let keys = (part.owner as? any Decodable.Type).flatMap { CodingNames.of($0, .of(Model.self)) }
+            guard let name = keys?[part.name] else {
+                return .failure(
+                    unknown(
+                        Model.self, valueType, description, "\(part.owner) has no coding key \"\(part.name)\""))
+            }
+            names.append(escaped(name))
+        }
+        return .success(names.joined(separator: "."))
     }
 
-    private static func unknown(_ model: Any.Type, _ property: AnyKeyPath, _ reason: String) -> QueryError {
-        QueryError(
+    /// A name as a part of a path.
+    static func escaped(_ name: String) -> String {
+        guard !name.isEmpty, !name.hasPrefix("$") else { return "\\" + name.replacing(".", with: "\\.") }
+        return name.replacing(".", with: "\\.")
+    }
+
+    /// Whether the property `id` of a model is the id of its document.
+    private static func hasDocumentID(_ model: Any.Type) -> Bool {
+        func isConvertible<Identified: Identifiable>(_ model: Identified.Type) -> Bool {
+            Identified.ID.self is any DocumentIDConvertible.Type
+        }
+        return (model as? any Identifiable.Type).map { isConvertible($0) } ?? false
+    }
+
+    private static func given(_ model: Any.Type, _ property: AnyKeyPath) -> String? {
+        func name<Listed: Queryable>(_ model: Listed.Type) -> String? {
+            model.fieldNames.first { ($0.key as AnyKeyPath) == property }?.value
+        }
+        return (model as? any Queryable.Type).flatMap { name($0) }
+    }
+
+    /// The stored properties from a type to a value, as the rest of a description names them.
+    ///
+    /// A description names a property by its offset. Empty properties have the offset of another one, so these are tried too, and
+    /// the type of the value decides.
+    private static func ways(
+        through type: Any.Type, to valueType: Any.Type, _ rest: Substring
+    ) -> [[(owner: Any.Type, name: String)]] {
+        if rest.isEmpty { return type == valueType ? [[]] : [] }
+        // At the end, a question mark wraps the value; elsewhere it unwraps an optional one, as does an exclamation mark.
+        if rest == "?", let optional = valueType as? any OptionalValue.Type, optional.wrapped == type { return [[]] }
+        if rest.hasPrefix("?") || rest.hasPrefix("!") {
+            guard let optional = type as? any OptionalValue.Type else { return [] }
+            return ways(through: optional.wrapped, to: valueType, rest.dropFirst())
+        }
+        guard rest.hasPrefix(".") else { return [] }
+        let fields = StoredField.all(of: type)
+        var found: [[(owner: Any.Type, name: String)]] = []
+        for named in fields where rest.dropFirst().hasPrefix(named.name) {
+            let next = rest.dropFirst(1 + named.name.count)
+            guard next.first.map({ ".?!".contains($0) }) ?? true else { continue }
+            for field in fields where field.offset == named.offset {
+                found += ways(through: field.type, to: valueType, next).map { [(type, field.name)] + $0 }
+            }
+        }
+        return found
+    }
+
+    private static func unknown(
+        _ model: Any.Type, _ valueType: Any.Type, _ description: String, _ reason: String
+    ) -> QueryError {
+        let property =
+            description.contains("<computed") ? "a property of \(model) with a \(valueType)" : description
+        return QueryError(
             .unknownField,
-            "the name of \(property) is not known, for \(reason); list it in \(model).fieldNames (see Queryable), or name it: "
+            "the field of \(property) is not known: \(reason); list it in \(model).fieldNames (see Queryable), or name the field: "
                 + "$0[\"name\"]")
-    }
-
-    private static func given<Model: Queryable>(_ model: Model.Type) -> [AnyKeyPath: String] {
-        Dictionary(uniqueKeysWithValues: model.fieldNames.map { ($0.key as AnyKeyPath, $0.value) })
-    }
-
-    private static func escaped(_ path: [String]) -> String {
-        path.map { $0.replacing(".", with: "\\.") }.joined(separator: ".")
-    }
-
-    /// A value as text; an optional one as what it contains.
-    private static func text(_ value: Any) -> String {
-        let mirror = Mirror(reflecting: value)
-        guard mirror.displayStyle == .optional, let inside = mirror.children.first?.value else {
-            return String(reflecting: value)
-        }
-        return text(inside)
     }
 }
 
-extension ModelNames {
-    /// An instance, the member that got another value, empty for none, and what the members were decoded as.
-    private struct Sample<Model> {
-        let path: [String]
-        let instance: Model
-        let values: [[String]: Any]
-    }
+/// A value that may be missing.
+protocol OptionalValue {
+    static var wrapped: Any.Type { get }
+    var isNothing: Bool { get }
+}
 
-    /// The samples of models, by type. They are made by their models' own code and only read, under the lock of `known`.
-    private struct Known: @unchecked Sendable {
-        var samples: [ObjectIdentifier: Any] = [:]
-    }
-
-    private static let known = Guarded(Known())
-
-    /// The samples of a model; the first is the plain one.
-    private static func samples<Model: Decodable>(of model: Model.Type) throws -> [Sample<Model>] {
-        let id = ObjectIdentifier(model)
-        if let known = known.withLock({ $0.samples[id] }) as? [Sample<Model>] { return known }
-        let plain = SampleRecorder()
-        var samples = [Sample(path: [], instance: try SampleDecoder(plain).decode(model), values: plain.values)]
-        for (place, path) in plain.paths.enumerated() {
-            let recorder = SampleRecorder(other: place)
-            let instance = try SampleDecoder(recorder).decode(model)
-            samples.append(Sample(path: path, instance: instance, values: recorder.values))
-        }
-        known.withLock { $0.samples[id] = samples }
-        return samples
-    }
+extension Optional: OptionalValue {
+    static var wrapped: Any.Type { Wrapped.self }
+    var isNothing: Bool { if case .none = self { true } else { false } }
 }

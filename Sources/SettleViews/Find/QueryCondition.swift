@@ -1,7 +1,7 @@
 internal import SettleCore
 public import SettleDatabase
 
-/// What the conditions of a query are made of: a ``QueryCondition``, or a member that is a `Bool`, which asks for `true`.
+/// What the conditions of a query are made of: a ``QueryCondition``, or a field that is a `Bool`, which asks for `true`.
 ///
 ///     DocumentQuery<Task>().where { !$0.done && $0.title.hasPrefix("A") }
 public protocol QueryPredicate: Sendable {
@@ -13,7 +13,7 @@ public protocol QueryPredicate: Sendable {
 ///
 ///     ($0.age > 30 && $0.name.hasPrefix("A")) || !($0["city"] == "Prague")
 ///
-/// A negation matches only documents that have the member: see ``QueryField``.
+/// A negation matches only documents that have the field: see ``QueryField``.
 public struct QueryCondition: QueryPredicate {
     /// The selector, or the error that prevents one.
     let selector: Result<JSONValue, any Error>
@@ -36,6 +36,6 @@ public struct QueryCondition: QueryPredicate {
 }
 
 extension QueryField: QueryPredicate where Value == Bool {
-    /// Matches documents whose member is `true`.
+    /// Matches documents whose field is `true`.
     public var condition: QueryCondition { isEqual(to: true) }
 }

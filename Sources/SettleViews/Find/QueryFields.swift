@@ -1,22 +1,27 @@
 public import SettleCore
 public import SettleDatabase
 
-/// The members of documents, for the conditions of a query.
+/// The fields of documents, for the conditions of a query.
 ///
 ///     $0["address.city"]     by a path
 ///     $0.age                 by a property of the model
 @dynamicMemberLookup
 public struct QueryFields<Model: Decodable & Sendable>: Sendable {
-    /// A member by its path, of any type.
-    public subscript(path: String) -> QueryField<JSONValue> { QueryField(.success(path), .of(Model.self)) }
+    /// A field by its path, of any type.
+    public subscript(path: String) -> QueryField<JSONValue> {
+        QueryField(.success(QuerySubject(path: path)), .of(Model.self))
+    }
 
-    /// A member by its property. Its name is found by decoding the model; see ``Queryable`` for what can't be found so.
+    /// A field by its property. See ``Queryable`` for the properties whose fields are not known.
     public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> QueryField<Value> {
-        QueryField(ModelNames.path(of: property), .of(Model.self))
+        let subject = ModelNames.path(of: property).map { path in
+            QuerySubject(path: path, kind: path == "_id" ? .documentID : .value)
+        }
+        return QueryField(subject, .of(Model.self))
     }
 }
 
-/// A model that names some of its properties for queries itself.
+/// A model that names the fields of some of its properties itself.
 ///
 ///     struct Person: Codable {
 ///         var name: String
@@ -26,27 +31,27 @@ public struct QueryFields<Model: Decodable & Sendable>: Sendable {
 ///
 ///     try database.find(DocumentQuery<Person>().where { $0.age > 30 && $0.name.hasPrefix("A") })     // years > 30
 ///
-/// A query names members of documents, and a model properties. Which is which is found by decoding the model several times, each
-/// time with another value for one member, and looking at the property. So any `Codable` model can be asked about, but for a
-/// property
-/// - that is computed of several members, or is not decoded;
-/// - of a model that refuses made-up values: an enumeration that is not `CaseIterable`, or a check in `init(from:)`.
+/// A query names fields of documents, and a model properties. The field of a stored property is its coding key: the case with the
+/// property's name. The `id` of a model that is `Identifiable` is the document's id. No code of the model runs on made-up values for that, and
+/// any `Codable` model can be asked about, except for
+/// - a property that is computed, has a wrapper (`@Trimmed var name`) or observers (`didSet`), or is a `var` of a class;
+/// - a property without a coding key of its name, as an own `init(from:)` may have it.
 ///
-/// The model lists those, and a query that uses one without an entry throws ``QueryError`` with code `unknownField`:
+/// The model lists those, and a condition that uses one without an entry throws ``QueryError`` with code `unknownField`:
 ///
 ///     struct Task: Queryable {
-///         var due: DueDate
-///         static let fieldNames: [QueryFieldPath<Task>: String] = [\.due: "due"]
+///         @Trimmed var title: String
+///         static let fieldNames: [QueryFieldPath<Task>: String] = [\.title: "title"]
 ///     }
 ///
 /// Conditions by name need nothing of this: `$0["age"] > 30`.
 public protocol Queryable: DocumentModel {
-    /// The names of members by properties, for those whose names can't be found; empty by default.
+    /// The names of fields by properties, for those whose fields are not known; empty by default.
     static var fieldNames: [QueryFieldPath<Self>: String] { get }
 }
 
 extension Queryable {
-    /// No names: all are found.
+    /// A model that lists no properties.
     public static var fieldNames: [QueryFieldPath<Self>: String] { [:] }
 }
 

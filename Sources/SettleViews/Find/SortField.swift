@@ -4,6 +4,14 @@
 ///
 /// A string literal is ascending. Paths are as in a selector: `address.city` is a member of a member.
 public struct SortField: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The direction of an order.
+    public enum Direction: Sendable {
+        /// From the least value to the greatest.
+        case ascending
+        /// From the greatest value to the least.
+        case descending
+    }
+
     /// The member's path.
     public let path: String
     /// Whether the order is descending.

@@ -32,9 +32,10 @@ public struct QueryError: SettleError, Hashable, Sendable {
         public static let invalidLanguage = Code(name: "invalid_ddoc_lang")
         /// A design document has another option `partitioned`.
         public static let invalidPartitionedOption = Code(name: "invalid_partitioned_option")
-        /// A condition uses a property without a member name in the model (``Queryable/fieldNames``). CouchDB has no
-        /// such failure.
+        /// A condition, an order or an index uses a property whose field is not known (``Queryable``). CouchDB has no such failure.
         public static let unknownField = Code(name: "unknown_field")
+        /// A condition can't be expressed as a selector. CouchDB has no such failure.
+        public static let unsupportedCondition = Code(name: "unsupported_condition")
 
         private init(name: String) { self.name = name }
 

@@ -1,0 +1,1 @@
+../../../Snippets/SchemaChanges.swift

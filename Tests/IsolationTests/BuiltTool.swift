@@ -1,0 +1,1 @@
+../SettleDatabaseTests/Faults/BuiltTool.swift

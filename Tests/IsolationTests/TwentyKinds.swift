@@ -1,0 +1,1 @@
+../SettleViewsTests/Queries/Typed/TwentyKinds.swift

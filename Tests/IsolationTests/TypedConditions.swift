@@ -1,0 +1,1 @@
+../SettleViewsTests/Queries/Typed/TypedConditions.swift
