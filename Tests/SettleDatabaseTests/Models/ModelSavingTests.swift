@@ -51,6 +51,59 @@ struct ModelSavingTests {
         #expect(throws: InvalidIdentifier.self) { try database.save(Note(id: "_x", title: "")) }
     }
 
+    @Test func `ids are numbers, universally unique ones, ids of documents and an app's own`() throws {
+        struct Numbered: Codable, Identifiable { var id: Int }
+        struct Unique: Codable, Identifiable { var id = UUID() }
+        struct Named: Codable, Identifiable { var id: DocumentID? }
+        struct Owned: Codable, Identifiable { var id: DocumentIDText }
+        let unique = Unique()
+        #expect(try database.save(Numbered(id: 7)).id == "7")
+        #expect(try database.save(unique).id.string == unique.id.uuidString)
+        #expect(try database.save(Owned(id: "own")).id == "own")
+        let made = try database.save(Named())
+        #expect(made.value.id == made.id)
+        #expect(try database.document("7", as: Numbered.self)?.value.id == 7)
+        let text = unique.id.uuidString
+        #expect(try database.document(DocumentID(validating: text), as: Unique.self)?.value.id == unique.id)
+        #expect(try database.document("own", as: Owned.self)?.value.id == "own")
+        #expect(try database.document(made.id, as: Named.self)?.value.id == made.id)
+        let error = #expect(throws: DecodingError.self) { try database.document("own", as: Numbered.self) }
+        #expect("\(error as Any)".contains("\"own\" can't be an id of the type Int"))
+        // None of them is stored as a member.
+        #expect(try database.documents().allSatisfy { $0.json == [:] })
+    }
+
+    @Test func `a type of ids with a form of its own says how it is read`() throws {
+        struct NoteID: Codable, Hashable, DocumentIDConvertible {
+            var number: Int
+            init(number: Int) { self.number = number }
+            var documentID: DocumentID? { get throws { try DocumentID(validating: "note-\(number)") } }
+            init(documentID: DocumentID) throws { number = try #require(Int(documentID.string.dropFirst(5))) }
+        }
+        struct Numbered: Codable, Identifiable {
+            var id: NoteID
+            var text = ""
+        }
+        var note = try database.save(Numbered(id: NoteID(number: 5)))
+        #expect(note.id == "note-5")
+        note.text = "x"
+        try database.save(&note)
+        #expect(try database.document("note-5", as: Numbered.self)?.value.id.number == 5)
+        #expect(try database.document("note-5")?.json == ["text": "x"])
+    }
+
+    @Test func `a model may keep its property id as a member`() throws {
+        struct Film: DocumentModel, Identifiable {
+            var id: Int
+            var title: String
+            static let idIsDocumentID = false
+        }
+        try database.save(Document(id: "f", body: ["id": 12, "title": "Solaris"]))
+        #expect(try database.document("f", as: Film.self)?.value.id == 12)
+        try database.update("f", as: Film.self) { $0.id = 13 }
+        #expect(try database.document("f")?["id"] == 13)
+    }
+
     @Test func `unique ids differ, and later ones are greater`() {
         let ids = (0..<2000).map { _ in DocumentID.unique() }
         #expect(Set(ids).count == 2000)
