@@ -38,7 +38,7 @@ enum ModelNames {
         }
         var names: [String] = []
         for (place, part) in way.enumerated() {
-            if place == 0, isDocument, part.name == "id", hasDocumentID(Model.self) {
+            if place == 0, isDocument, part.name == "id", CodingRules.isIDOfDocument(in: Model.self) {
                 names.append("_id")
                 continue
             }
@@ -57,14 +57,6 @@ enum ModelNames {
     static func escaped(_ name: String) -> String {
         guard !name.isEmpty, !name.hasPrefix("$") else { return "\\" + name.replacing(".", with: "\\.") }
         return name.replacing(".", with: "\\.")
-    }
-
-    /// Whether the property `id` of a model is the id of its document.
-    private static func hasDocumentID(_ model: Any.Type) -> Bool {
-        func isConvertible<Identified: Identifiable>(_ model: Identified.Type) -> Bool {
-            Identified.ID.self is any DocumentIDConvertible.Type
-        }
-        return (model as? any Identifiable.Type).map { isConvertible($0) } ?? false
     }
 
     private static func given(_ model: Any.Type, _ property: AnyKeyPath) -> String? {

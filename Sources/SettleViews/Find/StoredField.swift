@@ -1,3 +1,5 @@
+internal import SettleDatabase
+
 /// A stored property of a struct or a class, as the compiler describes it beside the type.
 ///
 /// The functions are those of the standard library's `Mirror`. They read that description and run no code of the type, and they
@@ -32,7 +34,7 @@ enum EnumCases {
         guard payloadCases == 0, count <= 65_536, MemoryLayout<Value>.size == size else { return nil }
         return (0..<count).map { tag in
             let value = withUnsafeBytes(of: UInt64(tag).littleEndian) { $0.load(as: Value.self) }
-            return (caseName(value).map { String(cString: $0) } ?? "", value)
+            return (enumCaseName(value).map { String(cString: $0) } ?? "", value)
         }
     }
 }
@@ -53,9 +55,6 @@ private func metadataKind(_ type: Any.Type) -> UInt
 
 @_silgen_name("swift_getTypeContextDescriptor")
 private func typeDescriptor(_ type: Any.Type) -> UnsafePointer<UInt32>?
-
-@_silgen_name("swift_EnumCaseName")
-private func caseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
 @_silgen_name("swift_reflectionMirror_recursiveCount")
 private func fieldCount(_ type: Any.Type) -> Int

@@ -1,0 +1,1 @@
+../SettleViewsTests/Queries/Typed/EverydayModelTests.swift
