@@ -27,7 +27,7 @@ extension Database {
         let content = try ModelContent(model)
         let id = try model.id.documentID ?? content.id ?? .unique()
         guard let revision = try content.revision else {
-            return try update(id) { try $0.setFields(content, of: Model.self) }
+            return try updateOrCreate(id) { try $0.setFields(content, of: Model.self) }
         }
         var document = try document(id, revision: revision) ?? Document(id: id)
         document.revision = revision
