@@ -25,7 +25,7 @@ import Testing
         try Data(bytes).write(to: url("in"))
         try withTemporaryDatabase(kind) { database in
             var read: [Int64] = []
-            let attachment = try database.makeAttachment("x", contentType: "text/plain", file: url("in")) {
+            let attachment = try database.makeAttachment("x", contentType: "video/mp4", file: url("in")) {
                 read.append($0)
                 #expect($1 == 700_000)
             }
