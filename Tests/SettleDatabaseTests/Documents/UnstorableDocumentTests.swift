@@ -166,7 +166,8 @@ import Testing
         #expect(throws: JSONError.self) { try DocumentBody(["a": [deepest]]) }
     }
 
-    @Test func `values twice as deep as the limit are printed, compared, hashed and freed without ending the process`() {
+    @Test func `values twice as deep as the limit are printed, compared, hashed and freed without ending the process`()
+    {
         let levels = 2 * JSONLimits.depth
         let (left, right) = (BadBody.nested(levels) { [$0] }, BadBody.nested(levels) { [$0] })
         #expect(left.description.utf8.count == 2 * levels + 1)
