@@ -77,7 +77,7 @@ let server = Server(store: try DocumentStore(path: folder), options: serverOptio
 try server.start()
 let proxy = try FaultProxy(to: server.port, plan: .random(seed: 7, rate: 0.3).first(40))
 let address = try HTTPURL("http://anna:secret@127.0.0.1:\(proxy.port)/list")
-try await Replicator(phone, with: CouchDBPeer(address)) {
+try await Replicator(phone, with: CouchDBPeer(address), direction: .push) {
     $0.createsTarget = true
     $0.retry.attempts = 50
     $0.retry.maximumDelay = .milliseconds(20)
