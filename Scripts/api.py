@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The public declarations of the libraries, one a line, in docs/API.txt.
+"""The public declarations of the libraries, one a line, in docs/API.txt; and the names that `import Settle` shows, in
+docs/IMPORT_SETTLE.txt.
 
-    Scripts/api.py            write the list
-    Scripts/api.py --check    compare it; exit 1 when a declaration is gone, changed or new
+    Scripts/api.py            write the lists
+    Scripts/api.py --check    compare them; exit 1 when a declaration is gone, changed or new
+    Scripts/api.py --names    write the list of names alone, by docs/API.txt as it is
 
 Reads the symbol graphs that `swift package dump-symbol-graph` has written last. A declaration that is gone breaks apps, so its
 removal must show in a review: it is a removed line of docs/API.txt, and CHANGELOG.md says what to use instead.
@@ -10,12 +12,16 @@ removal must show in a review: it is a removed line of docs/API.txt, and CHANGEL
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
-MODULES = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication", "SettleServer", "SettlePostgres",
+MODULES = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication", "Settle", "SettleServer", "SettlePostgres",
            "SettleTesting"]
 LIST = "docs/API.txt"
+NAMES = "docs/IMPORT_SETTLE.txt"
+# The modules whose types `import Settle` exports.
+INSIDE = {"SettleCore", "SettleDatabase", "SettleViews", "SettleReplication"}
 
 
 def declarations(module, folder):
@@ -30,8 +36,30 @@ def declarations(module, folder):
     return sorted(lines)
 
 
+def names(lines):
+    """The types that `import Settle` shows, and their members, of the lines of docs/API.txt."""
+    with open("Sources/Settle/Settle.swift") as file:
+        exported = set(re.findall(r"^@_exported public import \w+ \w+\.(\w+)$", file.read(), re.MULTILINE))
+    shown = set()
+    for line in lines:
+        module, name = line.split(": ", 1)[0].split(" ", 1)
+        # `subscript(_:)` and names with labels have colons and no blank after them.
+        if module == "Settle" or (module in INSIDE and name.split(".")[0] in exported):
+            shown.add(name)
+    return sorted(shown)
+
+
+def write(path, lines):
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if "--names" in sys.argv:
+        with open(LIST) as file:
+            write(NAMES, names(file.read().splitlines()))
+        return
     products = subprocess.run(
         ["swift", "build", "--show-bin-path"], check=True, capture_output=True, text=True).stdout.strip()
     folder = os.path.join(os.path.dirname(products), "symbolgraph")
@@ -39,9 +67,9 @@ def main():
     if not present:
         sys.exit(f"{folder} has no symbol graphs; `make api` makes them")
     if "--check" not in sys.argv:
-        with open(LIST, "w") as file:
-            file.write("\n".join(present) + "\n")
-        print(f"{len(present)} public declarations in {LIST}")
+        write(LIST, present)
+        write(NAMES, names(present))
+        print(f"{len(present)} public declarations in {LIST}, {len(names(present))} names in {NAMES}")
         return
     with open(LIST) as file:
         known = file.read().splitlines()

@@ -28,7 +28,7 @@ swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "${objects[@]}" \
 # The libraries of a program except Swift's own and the system's, on one line.
 needed() {
     readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*\]/\1/p' |
-        grep -vE '^(lib(swift.*|Foundation.*|_Foundation.*|BlocksRuntime|dispatch|c|m|gcc_s|stdc\+\+|pthread|dl|rt)|ld-.*)$' |
+        grep -vE '^(lib(swift.*|Testing.*|_Testing.*|Foundation.*|_Foundation.*|BlocksRuntime|dispatch|c|m|gcc_s|stdc\+\+|pthread|dl|rt)|ld-.*)$' |
         sort -u | paste -sd ' '
 }
 found() {

@@ -80,6 +80,7 @@
 @_exported public import struct SettleDatabase.SchemaProblem
 @_exported public import struct SettleDatabase.SelectorError
 @_exported public import protocol SettleDatabase.SettleError
+@_exported public import struct SettleDatabase.SettleLog
 @_exported public import struct SettleDatabase.Settlement
 @_exported public import struct SettleDatabase.SettlementPlan
 @_exported public import struct SettleDatabase.SettlementPreview
@@ -97,9 +98,11 @@
 @_exported public import struct SettleReplication.DocumentReplication
 @_exported public import struct SettleReplication.HTTPProxy
 @_exported public import struct SettleReplication.HTTPURL
+@_exported public import class SettleReplication.HeldCookie
 @_exported public import struct SettleReplication.LocalChangeOutcome
 @_exported public import struct SettleReplication.LocalPeer
 @_exported public import class SettleReplication.MobilePeer
+@_exported public import struct SettleReplication.OAuth1
 @_exported public import struct SettleReplication.OfflineConflict
 @_exported public import class SettleReplication.OfflineSession
 @_exported public import struct SettleReplication.OfflineSessionOptions

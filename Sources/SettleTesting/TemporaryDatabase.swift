@@ -6,9 +6,10 @@ internal import SettlePlatform
 ///     let temporary = try TemporaryDatabase(.file)
 ///     try temporary.database.save(Document(id: "a"), onConflict: .fail)
 ///     try temporary.reopen()
-public final class TemporaryDatabase {
+public final class TemporaryDatabase: Sendable {
     /// The database; a new object after ``reopen()``.
-    public private(set) var database: Database
+    public var database: Database { held.withLock { $0 } }
+    private let held: Guarded<Database>
     /// Its storage.
     public let kind: DatabaseKind
     private let folder: TemporaryFolder?
@@ -23,9 +24,9 @@ public final class TemporaryDatabase {
         self.options = options
         folder = kind == .file ? try TemporaryFolder() : nil
         other = kind == .other ? try OtherStorage.make() : nil
-        database =
+        held = Guarded(
             try folder.map { try Database.create($0("test.settle"), options: options) }
-            ?? other?.open(options) ?? Database.inMemory(options: options)
+                ?? other?.open(options) ?? Database.inMemory(options: options))
     }
 
     deinit {
@@ -37,10 +38,11 @@ public final class TemporaryDatabase {
     ///
     /// - Throws: ``DatabaseError`` when it can't be opened.
     public func reopen() throws {
-        guard database.path != nil || other != nil else { return }
-        let path = database.path
-        database.close()
-        database = try other?.open(options) ?? path.map { try Database.open($0, options: options) } ?? database
+        let old = database
+        guard old.path != nil || other != nil else { return }
+        old.close()
+        let new = try other?.open(options) ?? old.path.map { try Database.open($0, options: options) } ?? old
+        held.withLock { $0 = new }
     }
 }
 

@@ -16,7 +16,7 @@ enum Sharer {
         options.sharing = isShared ? ProcessSharing() : nil
         let database = try Database.openOrCreate(folder, options: options)
         for number in 0..<count {
-            try database.update("counter") { $0["n"] = JSONValue(($0["n"]?.int ?? 0) + 1) }
+            try database.updateOrCreate("counter") { $0["n"] = JSONValue(($0["n"]?.int ?? 0) + 1) }
             let id = DocumentID(stringLiteral: "\(name)-\(number)")
             try database.save(Document(id: id, body: ["by": .string(name), "number": JSONValue(number)]))
         }

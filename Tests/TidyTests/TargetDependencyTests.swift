@@ -9,7 +9,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin"],
     "SettleCrypto": ["CCrypto", "CommonCrypto"],
     "SettleCore": ["Synchronization", "SettlePlatform", "SettleCrypto"],
-    "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "CSQLite", "CZlib", "CPCRE2"]),
+    "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "CSQLite", "CZlib", "CPCRE2", "os"]),
     "SettleReplication": system.union([
         "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CCurl", "CCrypto", "Network", "CryptoKit",
         "Security",
@@ -19,7 +19,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettleScripting": system.union(["SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
     "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
     "SettleUI": ["Settle", "SwiftUI"],
-    "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle"]),
+    "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle", "Testing"]),
     "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"]),
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([

@@ -85,7 +85,7 @@ enum ServeCommand: Command {
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
         let store = try ServedStore.make(settings, storeOptions)
-        let server = Server(store: store, options: options)
+        let server = try Server(store: store, options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
         let made = try server.makeAdministrator()
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }

@@ -6,22 +6,49 @@
 ///
 ///     let body: DocumentBody = ["name": "Milk", "count": 1]
 ///     let same = try DocumentBody(parsing: #"{ "name": "Milk", "count": 1 }"#)
+///
+/// A literal can't throw. One with a reserved member, or nested deeper than ``JSONLimits/depth``, makes a body that keeps
+/// this as its ``fault``, and every call that would store it throws.
 public struct DocumentBody: Sendable {
-    /// The body as compact UTF-8 JSON.
+    /// What is known about the bytes besides that they are a body.
+    private enum Knowledge: Sendable {
+        case nothing
+        /// The body in Erlang's term format, which a revision id is made of.
+        case term([UInt8])
+        /// The bytes are not a body.
+        case fault(Fault)
+    }
+
+    /// An error in a box, because nearly all bodies have none.
+    private final class Fault: Sendable {
+        let error: JSONError
+        init(_ error: JSONError) { self.error = error }
+    }
+
+    /// The body as compact UTF-8 JSON; of a value that is nested too deep, the empty object.
     public let utf8: [UInt8]
-    /// The body in Erlang's term format if it is at hand, which a revision id is made of.
-    private let knownTerm: [UInt8]?
+    private let knowledge: Knowledge
 
     init(utf8: [UInt8], term: [UInt8]) {
         self.utf8 = utf8
-        knownTerm = term
+        knowledge = .term(term)
     }
 
     /// Makes a body of bytes that are known to be a valid body, such as those read from a store.
     package init(unchecked utf8: [UInt8]) {
         self.utf8 = utf8
-        knownTerm = nil
+        knowledge = .nothing
     }
+
+    private init(_ value: JSONValue, fault: JSONError) {
+        utf8 = fault.code == .tooDeep ? Self.empty.utf8 : value.utf8
+        knowledge = .fault(Fault(fault))
+    }
+
+    /// Why the body can't be stored; `nil` for every body that an initializer returned after checking it.
+    ///
+    /// Only a literal can make a body with a fault: one that names a reserved member, or is nested too deep.
+    public var fault: JSONError? { if case .fault(let fault) = knowledge { fault.error } else { nil } }
 
     /// The body without members, as a plain deletion has it.
     public static let empty = DocumentBody(
@@ -48,8 +75,11 @@ public struct DocumentBody: Sendable {
 
     /// Makes a body from a value.
     ///
-    /// - Throws: ``JSONError`` with code `notAnObject` or `reservedMember`.
-    public init(_ value: JSONValue) throws(JSONError) { try self.init(utf8: value.utf8) }
+    /// - Throws: ``JSONError`` with code `notAnObject`, `reservedMember`, or `tooDeep`.
+    public init(_ value: JSONValue) throws(JSONError) {
+        try value.checkDepth()
+        try self.init(utf8: value.utf8)
+    }
 
     /// The body as a value with its members.
     ///
@@ -63,25 +93,26 @@ public struct DocumentBody: Sendable {
 
     /// The body in Erlang's term format.
     var term: [UInt8] {
-        if let knownTerm { return knownTerm }
-        return (try? DocumentReader.read(utf8, allowsReserved: false).body.knownTerm) ?? Self.empty.term
+        if case .term(let term) = knowledge { return term }
+        let read = try? DocumentReader.read(utf8, allowsReserved: false).body.knowledge
+        if case .term(let term) = read { return term }
+        return Self.empty.term
     }
 }
 
 extension DocumentBody: Hashable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
     /// Whether both are the same JSON, byte for byte.
-    public static func == (left: DocumentBody, right: DocumentBody) -> Bool { left.utf8 == right.utf8 }
+    public static func == (left: DocumentBody, right: DocumentBody) -> Bool {
+        left.utf8 == right.utf8 && left.fault == right.fault
+    }
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(utf8) }
 
-    /// Makes a body from a literal in source code.
-    ///
-    /// - Precondition: No name starts with an underscore.
+    /// Makes a body from a literal; one that can't be stored has a ``fault``.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        let body = try? DocumentBody(JSONValue.object(JSONObject(elements)))
-        precondition(body != nil, "a body has no members that start with an underscore")
-        self = body ?? .empty
+        let value = JSONValue.object(JSONObject(elements))
+        do throws(JSONError) { self = try DocumentBody(value) } catch { self.init(value, fault: error) }
     }
 
     /// The body as compact JSON text.

@@ -26,6 +26,11 @@ public struct DocumentID: Sendable {
         self.string = string
     }
 
+    /// What is wrong with an id that was made from a literal; `nil` for a valid id.
+    package var problem: InvalidIdentifier? {
+        Self.problem(in: string).map { InvalidIdentifier(text: string, problem: $0) }
+    }
+
     /// Makes an id from text that is known to be valid, such as one read from a store.
     package init(unchecked string: String) { self.string = string }
 
@@ -47,11 +52,9 @@ public struct DocumentID: Sendable {
 extension DocumentID: ExpressibleByStringLiteral {
     /// Makes an id from a literal in source code.
     ///
-    /// - Precondition: The literal is a valid id. For untrusted text use ``init(validating:)``.
-    public init(stringLiteral value: String) {
-        precondition(Self.problem(in: value) == nil, "not a document id: \(value)")
-        self.string = value
-    }
+    /// It checks nothing, because a literal can't throw: a document with an invalid id can't be stored, and none is found.
+    /// For untrusted text use ``init(validating:)``.
+    public init(stringLiteral value: String) { self.string = value }
 }
 
 extension DocumentID: Hashable, Comparable, CustomStringConvertible {

@@ -75,7 +75,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Makes an integer.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
-    /// Makes a float; a literal is never out of range.
+    /// Makes a float; a number that is not finite makes `null`.
     public init(floatLiteral value: Double) { self = JSONNumber(value).map(JSONValue.number) ?? .null }
     /// Makes a string.
     public init(stringLiteral value: String) { self = .string(value) }

@@ -5,13 +5,13 @@ public struct RevisionNode: Hashable, Sendable {
     /// Whether the edit deleted the document; unknown for inner revisions that arrived only as part of a history.
     public internal(set) var isDeleted: Bool
     /// Whether an edit was made on top of this one, so that it is not a leaf.
-    public internal(set) var isSuperseded: Bool
+    package internal(set) var isSuperseded: Bool
     /// Whether some peer is known to have this revision: it came from there, or was sent and acknowledged.
-    public internal(set) var isShared: Bool
+    package internal(set) var isShared: Bool
     /// Further properties of the revision.
-    public internal(set) var marks: RevisionMarks
+    package internal(set) var marks: RevisionMarks
     /// An opaque number for the store of bodies, 0 for none; the tree carries it without interpreting it.
-    public internal(set) var bodyToken: UInt64
+    package internal(set) var bodyToken: UInt64
     /// The parent's index, or -1.
     var parent: Int32
 
@@ -38,20 +38,20 @@ public struct RevisionNode: Hashable, Sendable {
 }
 
 /// Properties of a revision besides its place in the tree.
-public struct RevisionMarks: OptionSet, Hashable, Sendable {
+package struct RevisionMarks: OptionSet, Hashable, Sendable {
     /// The marks as bits.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// It closes the losing branch of a settled conflict: a tombstone whose body says
     /// `{"$closed":"<surviving revision>"}`. It is not a user's deletion (SEMANTICS K2).
-    public static let closing = RevisionMarks(rawValue: 1)
+    package static let closing = RevisionMarks(rawValue: 1)
     /// It is known to be a user's deletion: the whole document was deleted where it was made (K2, first test).
-    public static let deletion = RevisionMarks(rawValue: 2)
+    package static let deletion = RevisionMarks(rawValue: 2)
     /// It was replicated from a peer while another leaf was here, so that in this conflict it is the remote side.
-    public static let incoming = RevisionMarks(rawValue: 4)
+    package static let incoming = RevisionMarks(rawValue: 4)
 
     static let all: RevisionMarks = [.closing, .deletion, .incoming]
 
     /// Makes marks from bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 }

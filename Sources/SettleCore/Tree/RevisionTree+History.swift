@@ -35,13 +35,13 @@ extension RevisionTree {
     }
 
     /// The revisions of a list that are not in the tree, in the list's order.
-    public func missing(from revisions: [RevisionID]) -> [RevisionID] { revisions.filter { !contains($0) } }
+    package func missing(from revisions: [RevisionID]) -> [RevisionID] { revisions.filter { !contains($0) } }
 
     /// The leaves that may be ancestors of missing revisions, ascending.
     ///
     /// They are the leaves of a lower generation than the highest missing one, as in CouchDB: a source that has them
     /// may send a delta.
-    public func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
+    package func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
         guard let highest = missing.map(\.generation).max() else { return [] }
         return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)
     }

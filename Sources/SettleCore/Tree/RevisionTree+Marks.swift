@@ -1,6 +1,6 @@
 extension RevisionTree {
     /// Records where the store keeps the body of a revision, 0 if it is not kept; unknown revisions are ignored.
-    public mutating func setBodyToken(_ token: UInt64, of revision: RevisionID) {
+    package mutating func setBodyToken(_ token: UInt64, of revision: RevisionID) {
         if let index = index(of: revision) { nodes[index].bodyToken = token }
     }
 
@@ -12,7 +12,7 @@ extension RevisionTree {
 
     /// Records that a peer has a revision; unknown revisions are ignored. Returns whether the tree changed.
     @discardableResult
-    public mutating func markShared(_ revision: RevisionID) -> Bool {
+    package mutating func markShared(_ revision: RevisionID) -> Bool {
         guard let index = index(of: revision), !nodes[index].isShared else { return false }
         nodes[index].isShared = true
         return true
@@ -20,14 +20,14 @@ extension RevisionTree {
 
     /// Adds marks to those of a revision; unknown revisions are ignored. Returns whether the tree changed.
     @discardableResult
-    public mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) -> Bool {
+    package mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) -> Bool {
         guard let index = index(of: revision), !nodes[index].marks.isSuperset(of: marks) else { return false }
         nodes[index].marks.formUnion(marks)
         return true
     }
 
     /// The newest revision that a peer has on the path back from this one, itself included, or `nil`.
-    public func sharedAncestor(of revision: RevisionID) -> RevisionID? {
+    package func sharedAncestor(of revision: RevisionID) -> RevisionID? {
         var index = index(of: revision)
         while let current = index {
             if nodes[current].isShared { return nodes[current].revision }
@@ -37,10 +37,10 @@ extension RevisionTree {
     }
 
     /// Every node in ascending order, parents before their children.
-    public var allNodes: [RevisionNode] { nodes }
+    package var allNodes: [RevisionNode] { nodes }
 
     /// A description of the first violated invariant of the tree, or `nil` if all hold.
-    public var brokenInvariant: String? {
+    package var brokenInvariant: String? {
         // A fast path: nearly every document has one revision, and every read checks this.
         if nodes.count == 1, nodes[0].isLeaf, nodes[0].parent < 0 { return nil }
         var hasChild = [Bool](repeating: false, count: nodes.count)

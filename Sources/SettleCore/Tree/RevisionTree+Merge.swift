@@ -52,7 +52,7 @@ extension RevisionTree {
     }
 
     /// This tree merged with another one; see ``merge(_:)``.
-    public func merging(_ other: RevisionTree) -> RevisionTree {
+    package func merging(_ other: RevisionTree) -> RevisionTree {
         var union = self
         union.merge(other)
         return union

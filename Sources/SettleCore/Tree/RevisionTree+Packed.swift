@@ -1,6 +1,6 @@
 extension RevisionTree {
     /// The version of the packed form that ``packed()`` writes.
-    public static let packedVersion: UInt8 = 1
+    package static let packedVersion: UInt8 = 1
 
     /// The tree as bytes, for storing: canonical, so equal trees have equal bytes.
     ///

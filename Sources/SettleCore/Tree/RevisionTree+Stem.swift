@@ -35,7 +35,7 @@ extension RevisionTree {
     /// - Returns: The removed nodes, leaves and ancestors.
     /// - Complexity: O(*n*).
     @discardableResult
-    public mutating func purge(_ revisions: [RevisionID]) -> [RevisionNode] {
+    package mutating func purge(_ revisions: [RevisionID]) -> [RevisionNode] {
         let doomed = Set(revisions.filter { self[$0]?.isLeaf == true })
         guard !doomed.isEmpty else { return [] }
         var isNeeded = [Bool](repeating: false, count: nodes.count)

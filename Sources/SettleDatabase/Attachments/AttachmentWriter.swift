@@ -2,6 +2,12 @@ internal import SettleCore
 internal import SettleCrypto
 internal import SettlePlatform
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Writes the content of a new attachment piece by piece, in bounded memory.
 ///
 ///     let writer = try database.attachmentWriter(contentType: "video/mp4")
@@ -79,12 +85,12 @@ public final class AttachmentWriter {
     /// Discards the bytes written so far.
     package func discard() { resumed?.discard() }
 
-    /// Writes the next piece of the content.
+    /// Writes the next piece of the content: `Data`, `[UInt8]`, or other bytes.
     ///
     /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)`` and for bytes
     ///   declared as gzip that are not.
-    public func write(_ bytes: some ContiguousBytesLike) throws {
-        try bytes.withRawBytes { try write(raw: $0) }
+    public func write(_ bytes: some ContiguousBytes) throws {
+        try bytes.withUnsafeBytes { try write(raw: $0) }
     }
 
     private func write(raw bytes: UnsafeRawBufferPointer) throws {
@@ -139,25 +145,5 @@ public final class AttachmentWriter {
         stored = writer
         try inMemory.withUnsafeBytes { try writer.write($0) }
         inMemory = []
-    }
-}
-
-/// Contiguous bytes in memory.
-public protocol ContiguousBytesLike {
-    /// Calls a closure with the bytes.
-    func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
-}
-
-extension [UInt8]: ContiguousBytesLike {
-    /// Calls a closure with the array's bytes.
-    public func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try withUnsafeBytes(body)
-    }
-}
-
-extension UnsafeRawBufferPointer: ContiguousBytesLike {
-    /// Calls a closure with itself.
-    public func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try body(self)
     }
 }

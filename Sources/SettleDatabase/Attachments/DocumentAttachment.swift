@@ -29,7 +29,7 @@ public struct DocumentAttachment: Sendable, Hashable {
     /// How the stored bytes are encoded.
     public let encoding: Encoding
     /// The name of the stored bytes in the database.
-    public let blob: BlobDigest
+    package let blob: BlobDigest
     /// The content until a database stores it, and the pin that keeps it from being collected.
     let pending: PendingBlob?
 

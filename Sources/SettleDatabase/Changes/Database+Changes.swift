@@ -37,7 +37,7 @@ extension Database {
     /// end: going forward it is returned there, perhaps a second time; going backward it may be missed. Inside
     /// ``snapshot(_:)`` neither happens. The change of a damaged document has no ``Change/document``, or is left out if
     /// its revisions can't be read; ``DatabaseOptions/warn`` is called with its id.
-    public func forEachChange(
+    package func forEachChange(
         in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
         _ body: (Change) throws -> Bool
     ) throws {

@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Database {
     /// Observes the database: every document changed after a position, as it happens.
@@ -20,5 +20,9 @@ extension Database {
     }
 
     /// Observes one document: first its current state, then each change of its winner.
-    public func observe(_ id: DocumentID) -> DocumentObservation { DocumentObservation(database: self, id: id) }
+    ///
+    /// The observation of what can't be an id throws ``DatabaseError`` with code `invalid` at its first element.
+    public func observe(_ id: some DocumentIDConvertible) -> DocumentObservation {
+        DocumentObservation(database: self, id: Result { try id.ofDocument() })
+    }
 }

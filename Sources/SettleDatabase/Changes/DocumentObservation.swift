@@ -6,7 +6,7 @@ internal import SettleCore
 /// document is `nil`. It ends if the database is closed or the task is cancelled.
 public struct DocumentObservation: AsyncSequence, Sendable {
     let database: Database
-    let id: DocumentID
+    let id: Result<DocumentID, any Error>
 
     /// Starts observing.
     public func makeAsyncIterator() -> Iterator { Iterator(database: database, id: id) }
@@ -14,22 +14,22 @@ public struct DocumentObservation: AsyncSequence, Sendable {
     /// The position of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let database: Database
-        private let id: DocumentID
+        private let id: Result<DocumentID, any Error>
         private var seen: UpdateSequence = -1
         private var given: Document??
 
-        init(database: Database, id: DocumentID) {
+        init(database: Database, id: Result<DocumentID, any Error>) {
             self.database = database
             self.id = id
         }
 
         /// The next state of the document; waits for one. `nil` at the outer level is the end.
         ///
-        /// - Throws: ``DatabaseError`` if the database can't be read.
+        /// - Throws: ``DatabaseError`` if the database can't be read, or with code `invalid` for what can't be an id.
         public mutating func next() async throws -> Document?? {
+            let id = try id.get()
             while !Task.isCancelled {
                 do {
-                    let id = id
                     let (sequence, document) = try await database.perform { database in
                         try database.snapshot { (try database.lastSequence(), try database.document(id)) }
                     }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 extension Database {
@@ -24,7 +24,7 @@ extension Database {
     /// minute is ignored from then on, until the database is closed.
     ///
     /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
-    public func noteServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
+    package func noteServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
 
     /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
     package func nameClock(_ device: String) throws { try engine.hold { try clocks.name(device, $0) } }

@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Database {
     /// The conflict of a document, ready to be shown or settled; `nil` if there is none.
@@ -7,12 +7,13 @@ extension Database {
     ///   - id: The document.
     ///   - kinds: The kinds to look for; by default both.
     /// - Returns: The current conflict.
-    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
     public func conflict(
-        of id: DocumentID, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
+        of id: some DocumentIDConvertible, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
     ) throws -> Conflict? {
-        try engine.snapshot { reader in
+        let id = try id.ofDocument()
+        return try engine.snapshot { reader in
             guard let record = try reader.record(of: id, withContent: true) else { return nil }
             return try conflict(in: record, kinds, reader)
         }

@@ -25,6 +25,7 @@ extension Database {
         _ document: Document, keeping: KeptFields = [], adding: DocumentBody = .empty,
         onConflict conflict: SaveConflict = .fail
     ) throws -> Document? {
+        try adding.check(of: document.id)
         let content = try TombstoneContent(keeping: keeping.union(fieldsKeptOnDelete()), adding: adding)
         switch conflict {
         case .fail, .lastWriteWins, .deletesWin, .branch:
@@ -39,12 +40,13 @@ extension Database {
 
     /// Deletes the current document with an id, like ``delete(_:keeping:adding:onConflict:)`` if the last write wins.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document.
+    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document, `invalid` for what can't be an id.
     @discardableResult
     public func delete(
-        _ id: DocumentID, keeping: KeptFields = [], adding: DocumentBody = .empty
+        _ id: some DocumentIDConvertible, keeping: KeptFields = [], adding: DocumentBody = .empty
     ) throws -> Document? {
-        try transaction {
+        let id = try id.ofDocument()
+        return try transaction {
             // The content is not needed, so that a damaged document can be deleted too.
             guard let winner = try tree(of: id)?.winner, !winner.isDeleted else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")

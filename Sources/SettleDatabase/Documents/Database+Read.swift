@@ -3,9 +3,13 @@ public import SettleCore
 extension Database {
     /// The document's winner, which every peer picks. `nil` if there is none or the document is deleted.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument`, `corrupt`, `inputOutput` or `closed`.
+    /// The id may be a ``DocumentID``, a `String`, or the id of a model.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `damagedDocument`, `corrupt`, `inputOutput` or
+    ///   `closed`.
     /// - Complexity: O(log *n*) in documents.
-    public func document(_ id: DocumentID) throws -> Document? {
+    public func document(_ id: some DocumentIDConvertible) throws -> Document? {
+        let id = try id.ofDocument()
         guard let record = try engine.read({ try $0.record(of: id, withContent: true) }) else { return nil }
         guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
         return Document(id: id, revision: winner.revision, isDeleted: false, content, origin: identity)
@@ -13,8 +17,9 @@ extension Database {
 
     /// A document at one of its revisions, tombstones included; `nil` if the content of that revision is not kept (see
     /// `compact(keepingOldContentsFor:progress:)`) or the revision is unknown.
-    public func document(_ id: DocumentID, revision: RevisionID) throws -> Document? {
-        try engine.snapshot { reader in
+    public func document(_ id: some DocumentIDConvertible, revision: RevisionID) throws -> Document? {
+        let id = try id.ofDocument()
+        return try engine.snapshot { reader in
             guard let record = try reader.storedRecord(of: id, withContent: true)?.checkedTree(),
                 let node = record.tree[revision]
             else {
@@ -34,14 +39,16 @@ extension Database {
     }
 
     /// The revision tree of a document, also of a deleted one; `nil` if there is none.
-    public func tree(of id: DocumentID) throws -> RevisionTree? {
-        try engine.read { try $0.record(of: id, withContent: false)?.tree }
+    public func tree(of id: some DocumentIDConvertible) throws -> RevisionTree? {
+        let id = try id.ofDocument()
+        return try engine.read { try $0.record(of: id, withContent: false)?.tree }
     }
 
     /// The document at each of its leaves, winner first, tombstones included; empty for an unknown document
     /// (SEMANTICS 60, 143).
-    public func leaves(of id: DocumentID) throws -> [Document] {
-        try engine.snapshot { reader in
+    public func leaves(of id: some DocumentIDConvertible) throws -> [Document] {
+        let id = try id.ofDocument()
+        return try engine.snapshot { reader in
             guard let record = try reader.record(of: id, withContent: true) else { return [] }
             return try record.tree.leaves.compactMap { node in
                 try reader.content(of: node, in: record).map {

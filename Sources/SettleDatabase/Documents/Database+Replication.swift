@@ -1,4 +1,4 @@
-public import SettleCore
+package import SettleCore
 
 extension Database {
     /// Stores revisions from peers, with their histories: a write with `new_edits=false`.
@@ -48,7 +48,7 @@ extension Database {
     /// - Returns: The missing revisions, in the given order, without documents of which nothing is missing.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k* log *n*) for *k* documents asked about.
-    public func revisionsDiff(
+    package func revisionsDiff(
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]
     ) throws -> [RevisionsDiff] {
         try engine.snapshot { reader in
@@ -65,7 +65,7 @@ extension Database {
 
     /// Records that a peer acknowledged revisions. Their contents are then merge bases that three-way merges may need,
     /// and compaction keeps them while there are descendants that no peer has.
-    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
+    package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
         // Most are known to be shared when a replication restarts, and a write would wait for other writers.
         let news = try engine.snapshot { reader in
             try reader.prepare(revisions.map(\.id), withContent: false)

@@ -178,7 +178,7 @@ extension Database {
                     id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content, origin: identity)
                 let isMerged: Bool
                 do { isMerged = try handler(&new, winner.isDeleted ? nil : current) } catch let cause {
-                    options.warn("the conflict handler of \"\(document.id)\" threw: \(cause)")
+                    warn("the conflict handler of \"\(document.id)\" threw: \(cause)", in: .conflicts)
                     throw DatabaseError(.conflict, "the conflict handler of \"\(document.id)\" threw", cause: cause)
                 }
                 guard isMerged, new.id == document.id else { throw error }

@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Database {
     /// Reads a document, changes it with a closure, and saves it. If another writer saved it in between, the closure is
@@ -8,13 +8,37 @@ extension Database {
     ///
     /// - Parameters:
     ///   - id: The document.
+    ///   - change: Changes the document. The closure may be called several times, the last time within a transaction.
+    /// - Returns: The document as stored.
+    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document; errors of the closure, and nothing is
+    ///   written then; `invalid` if it gave the document another id, and as a save except for conflicts with other writers.
+    @discardableResult
+    public func update(_ id: some DocumentIDConvertible, _ change: (inout Document) throws -> Void) throws -> Document {
+        let id = try id.ofDocument()
+        return try updateOrCreate(id) { document in
+            guard document.revision != nil else {
+                throw DatabaseError(
+                    .notFound, "there is no \"\(id)\" to update; save a new one, or call updateOrCreate")
+            }
+            try change(&document)
+        }
+    }
+
+    /// Updates a document as ``update(_:_:)`` does, or creates it.
+    ///
+    ///     try database.updateOrCreate("visits") { $0["count"] = .number(JSONNumber(($0["count"]?.int ?? 0) + 1)) }
+    ///
+    /// - Parameters:
+    ///   - id: The document.
     ///   - change: Changes the document. A missing or deleted document is passed without a revision, and saving creates
     ///     it. The closure may be called several times, the last time within a transaction.
     /// - Returns: The document as stored.
-    /// - Throws: Errors of the closure, and nothing is written then; ``DatabaseError`` with code `invalid` if it gave
-    ///   the document another id, and as a save except for conflicts with other writers.
+    /// - Throws: As ``update(_:_:)``, except for `notFound`.
     @discardableResult
-    public func update(_ id: DocumentID, _ change: (inout Document) throws -> Void) throws -> Document {
+    public func updateOrCreate(
+        _ id: some DocumentIDConvertible, _ change: (inout Document) throws -> Void
+    ) throws -> Document {
+        let id = try id.ofDocument()
         while true {
             let before = try document(id)?.revision
             do { return try updateOnce(id, change) } catch let error as DatabaseError where error.code == .conflict {
@@ -41,7 +65,9 @@ extension Database {
     /// - Returns: The document as stored; `nil` if the closure returned `false`.
     /// - Throws: As ``update(_:_:)``.
     @discardableResult
-    public func updateIfNeeded(_ id: DocumentID, _ change: (inout Document) throws -> Bool) throws -> Document? {
+    public func updateIfNeeded(
+        _ id: some DocumentIDConvertible, _ change: (inout Document) throws -> Bool
+    ) throws -> Document? {
         do {
             return try update(id) { (document: inout Document) throws -> Void in
                 guard try change(&document) else { throw Unchanged() }

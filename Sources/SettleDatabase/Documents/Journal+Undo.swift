@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Journal {
     /// Undoes the newest operations, the last one first.
@@ -32,8 +32,9 @@ extension Journal {
 
     /// Undoes all operations on one document, the last one first; see ``undo(_:)-(Int)``.
     @discardableResult
-    public func undo(_ id: DocumentID) throws -> [JournalEntry] {
-        try database.edit { editor in
+    public func undo(_ id: some DocumentIDConvertible) throws -> [JournalEntry] {
+        let id = try id.ofDocument()
+        return try database.edit { editor in
             let entries = try cache.entries(of: id, in: editor.writer)
             for entry in entries.reversed() { try revert(entry, with: editor) }
             try tell(of: entries, with: editor.writer)

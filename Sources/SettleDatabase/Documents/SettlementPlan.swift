@@ -113,6 +113,7 @@ public struct SettlementPlan: Sendable {
         _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
     ) throws {
         guard let winner = conflict.winner.revision else { return }
+        try body.check(of: conflict.documentID)
         let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments, hasher)
         survivor = isKept ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
         try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)

@@ -22,6 +22,9 @@ struct DatabaseFiles: Sendable {
         self.folder = URL(fileURLWithPath: folder).standardizedFileURL.path
     }
 
+    /// The name of the folder.
+    var name: String { String(folder.split(separator: "/").last ?? "") }
+
     var database: String { folder + "/" + Self.databaseName }
     private static let databaseName = "database.sqlite"
     /// The name of the database file while it is being created; SQLite may leave files beside it.
@@ -37,6 +40,27 @@ struct DatabaseFiles: Sendable {
 
     /// Whether a folder contains a database.
     static func exist(in folder: String) -> Bool { FileStatus(path: folder + "/" + databaseName) != nil }
+
+    /// Checks that the place is one of a database: a folder that has one, an empty folder, what a process that was killed has
+    /// left of one, or nothing.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notADatabase` for a file, and for a folder of other files.
+    func checkPlace() throws {
+        guard let status = FileStatus(path: folder) else { return }
+        guard status.isFolder else {
+            throw DatabaseError(
+                .notADatabase,
+                "\(folder) is a file, and a database is a folder, by custom NAME.settle; it was left as it is")
+        }
+        let own = Set((unfinished + [database, attachments, lock]).map { $0.dropFirst(folder.count + 1) })
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        guard names.isEmpty || names.contains(where: { own.contains($0[...]) }) else {
+            throw DatabaseError(
+                .notADatabase,
+                "the folder \(folder) has other files and is not a database; give a new folder, such as \(folder)/notes.settle"
+            )
+        }
+    }
 
     /// The sizes of the database's own file and its log.
     var size: Int64 {

@@ -22,7 +22,8 @@ extension Journal {
         _ number: Int64, of id: DocumentID, to content: RevisionContent?, isKept: Bool,
         onto server: ReplicatedRevision? = nil
     ) throws -> Bool {
-        try database.edit { editor in
+        try content?.body.check(of: id)
+        return try database.edit { editor in
             let entries = try cache.entries(of: id, in: editor.writer)
             guard let index = entries.firstIndex(where: { $0.number == number }) else {
                 if let server { try revise(entries, undoneSince: server, of: id, to: content, with: editor) }

@@ -20,7 +20,6 @@ public import SettleCore
 /// - ``observePending()``
 /// ### Taking back
 /// - ``undo(_:)-(Int)``
-/// - ``undo(_:)-(DocumentID)``
 /// - ``undoAll()``
 public struct Journal: Sendable {
     let database: Database
@@ -48,8 +47,9 @@ public struct Journal: Sendable {
     }
 
     /// The operations on one document, in the order in which they happened.
-    public func history(of id: DocumentID) throws -> [JournalEntry] {
-        try database.engine.snapshot { try cache.entries(of: id, in: $0) }
+    public func history(of id: some DocumentIDConvertible) throws -> [JournalEntry] {
+        let id = try id.ofDocument()
+        return try database.engine.snapshot { try cache.entries(of: id, in: $0) }
     }
 
     /// The pending changes, in the order of the documents' first operations.
@@ -82,7 +82,7 @@ public struct Journal: Sendable {
     /// The pending change of one document; `nil` if there is none.
     ///
     /// - Throws: ``DatabaseError`` if the storage fails.
-    public func pending(of id: DocumentID) throws -> PendingChange? {
+    public func pending(of id: some DocumentIDConvertible) throws -> PendingChange? {
         Self.change(by: try history(of: id))
     }
 

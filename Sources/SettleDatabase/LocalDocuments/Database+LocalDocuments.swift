@@ -12,10 +12,12 @@ extension Database {
 
     /// Writes a local document, replacing any content; its revision increases by one.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` if the id does not start with `_local/`.
+    /// - Throws: ``DatabaseError`` with code `invalid` if the id does not start with `_local/`, or the body can't be stored.
     @discardableResult
     public func saveLocalDocument(_ id: DocumentID, body: DocumentBody) throws -> LocalDocument {
+        try id.check()
         guard id.isLocal else { throw DatabaseError(.invalid, "\"\(id)\" must start with _local/") }
+        try body.check(of: id)
         return try engine.commit { writer in
             let (number, isPastEnd) = try (writer.localDocument(id)?.revisionNumber ?? 0).addingReportingOverflow(1)
             guard !isPastEnd else { throw DatabaseError(.corrupt, "the revision of \"\(id)\" is past all numbers") }

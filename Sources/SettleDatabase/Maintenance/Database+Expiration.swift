@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -13,7 +13,8 @@ extension Database {
     /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
     ///
     /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document, `invalid` for an invalid date.
-    public func setExpiration(of id: DocumentID, at date: Date?) throws {
+    public func setExpiration(of id: some DocumentIDConvertible, at date: Date?) throws {
+        let id = try id.ofDocument()
         if date?.timeIntervalSince1970.isNaN == true {
             throw DatabaseError(.invalid, "the expiration date is not a number")
         }
@@ -27,8 +28,9 @@ extension Database {
     }
 
     /// When a document is to be purged, or `nil`.
-    public func expiration(of id: DocumentID) throws -> Date? {
-        try engine.read { try $0.expiration(of: id) }.map { Date(milliseconds: $0) }
+    public func expiration(of id: some DocumentIDConvertible) throws -> Date? {
+        let id = try id.ofDocument()
+        return try engine.read { try $0.expiration(of: id) }.map { Date(milliseconds: $0) }
     }
 
     /// Purges the documents whose time has come; this happens by itself while the database is open.
@@ -75,7 +77,7 @@ extension Database {
             try scheduleExpiration()
         } catch let error as DatabaseError where error.code == .closed {
         } catch {
-            options.warn("documents that expired could not be purged: \(error)")
+            warn("documents that expired could not be purged: \(error)")
             let now = Date().milliseconds
             expirations.set(for: now + 60_000, now: now) { [weak self] in self?.expire() }
         }

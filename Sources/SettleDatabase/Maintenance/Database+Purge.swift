@@ -7,8 +7,8 @@ extension Database {
     ///
     /// - Returns: The leaves that were forgotten; none for an unknown document.
     @discardableResult
-    public func purge(_ id: DocumentID) throws -> [RevisionID] {
-        try purge(id, ifUnreadable: []) { $0.leaves.map(\.revision) }
+    public func purge(_ id: some DocumentIDConvertible) throws -> [RevisionID] {
+        try purge(id.ofDocument(), ifUnreadable: []) { $0.leaves.map(\.revision) }
     }
 
     /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
@@ -18,8 +18,8 @@ extension Database {
     ///
     /// - Returns: The leaves that were forgotten, each once, in their order (SEMANTICS 63).
     @discardableResult
-    public func purge(_ id: DocumentID, revisions: [RevisionID]) throws -> [RevisionID] {
-        try purge(id, ifUnreadable: revisions.isEmpty ? nil : revisions) { tree in
+    public func purge(_ id: some DocumentIDConvertible, revisions: [RevisionID]) throws -> [RevisionID] {
+        try purge(id.ofDocument(), ifUnreadable: revisions.isEmpty ? nil : revisions) { tree in
             Set(revisions).filter { tree[$0]?.isLeaf == true }.sorted()
         }
     }

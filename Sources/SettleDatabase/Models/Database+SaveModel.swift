@@ -19,7 +19,7 @@ extension Database {
 
     /// Sets the members that a model knows, in the document that is stored now.
     func overwrite<Model: Codable>(_ model: Model, _ content: ModelContent, _ id: DocumentID) throws -> Saved<Model> {
-        let stored = try update(id) { document in
+        let stored = try updateOrCreate(id) { document in
             let before = try (try? document.decode(Model.self)).map { try ModelContent($0) }
             try document.apply(ModelChange(from: before ?? .empty, to: content, of: Model.self), of: Model.self)
         }

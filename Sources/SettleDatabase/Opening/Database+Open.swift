@@ -5,31 +5,41 @@ extension Database {
     ///   - path: The database's folder, by custom `NAME.settle`.
     ///   - options: How to open it; ignored if it is open already.
     /// - Returns: The database.
-    /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase`, `newerFormat` or `corrupt`, without changing the file;
+    /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase` for a file, for a folder of other files and for another
+    ///   program's database; `newerFormat` or `corrupt`, without changing the file;
     ///   `inUse` if another process has it open; `inputOutput`.
     public static func open(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
-        return try DatabaseRegistry.shared.open(files) {
-            guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
-            // A process that shares the database may be rewriting it; then it is looked at once this one has the turn.
-            if options.sharing == nil { try FileHeader.check(files) }
-            let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
-            // It may have been deleted before the lock was acquired.
-            guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
-            if options.sharing != nil { try FileHeader.check(files) }
-            return try make(files, lock, options)
+        return try options.log.measure(.open, ["database": files.name]) {
+            try DatabaseRegistry.shared.open(files) { try opened(files, options) }
         }
+    }
+
+    private static func opened(_ files: DatabaseFiles, _ options: DatabaseOptions) throws -> Database {
+        guard files.exist else {
+            try files.checkPlace()
+            throw DatabaseError(.notFound, "there is no database at \(files.folder)")
+        }
+        // A process that shares the database may be rewriting it; then it is looked at once this one has the turn.
+        if options.sharing == nil { try FileHeader.check(files) }
+        let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
+        // It may have been deleted before the lock was acquired.
+        guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
+        if options.sharing != nil { try FileHeader.check(files) }
+        return try make(files, lock, options)
     }
 
     /// Creates a database in a new folder.
     ///
     /// A process that is killed meanwhile leaves either a complete database or none.
     ///
-    /// - Throws: ``DatabaseError`` with code `exists` if there is one, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `exists` if there is one, `notADatabase` for a file or a folder of other files, or
+    ///   `inputOutput`.
     public static func create(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
         return try DatabaseRegistry.shared.open(files, isNew: true) {
             guard !files.exist else { throw alreadyExists(files) }
+            try files.checkPlace()
             try files.create()
             let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
             guard !files.exist else { throw alreadyExists(files) }
@@ -66,6 +76,7 @@ extension Database {
 
     private static func opened(_ database: Database) throws -> Database {
         try database.options.whenOpened(database)
+        database.log(.info, .database, "the database is open", database.logMetadata)
         return database
     }
 
@@ -74,13 +85,14 @@ extension Database {
     ) throws -> Database {
         try files.create()
         if options.sharing == nil, files.folder.contains("/Containers/Shared/AppGroup/") {
-            options.warn(
+            options.log(
+                .warning, .database,
                 """
                 \(files.folder) is in the folder of an App Group, where iOS ends an app that is suspended with a file locked; \
                 open the database with DatabaseOptions.sharing, or call suspend() before
                 """)
         }
-        if let warning = SQLiteFileSystem.standard.warning { options.warn(warning) }
+        if let warning = SQLiteFileSystem.standard.warning { options.log(.warning, .database, warning) }
         let turn = ProcessTurn(files, lock)
         let engine = try SuspendableEngine(turn, sharing: options.sharing) {
             // Another process may have deleted it meanwhile.

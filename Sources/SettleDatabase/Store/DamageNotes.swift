@@ -27,6 +27,6 @@ extension Database {
 
     /// Reports a damaged document to the app, the first time.
     package func note(_ damage: DatabaseError, of id: DocumentID) {
-        if damages.add(id) { options.warn(damage.message) }
+        if damages.add(id) { warn(damage.message) }
     }
 }

@@ -59,25 +59,6 @@ extension Database {
             blob: attachment.blob, pending: attachment.pending)
     }
 
-    /// Creates an attachment from content in memory.
-    public func makeAttachment(
-        _ name: String, contentType: String = "application/octet-stream", content: [UInt8]
-    ) throws -> DocumentAttachment {
-        let writer = try attachmentWriter(contentType: contentType)
-        try writer.write(content)
-        return try writer.finish(name: name)
-    }
-
-    /// Creates an attachment from a file, in bounded memory.
-    public func makeAttachment(
-        _ name: String, contentType: String = "application/octet-stream", file path: String
-    ) throws -> DocumentAttachment {
-        let file = try FileHandleReader(path: path)
-        let writer = try attachmentWriter(contentType: contentType)
-        while case let piece = try file.read(upTo: 256 * 1024), !piece.isEmpty { try writer.write(piece) }
-        return try writer.finish(name: name)
-    }
-
     /// Opens the content of an attachment for reading.
     ///
     /// - Parameters:
@@ -102,7 +83,7 @@ extension Database {
             stored, store: blobs, expands: expands, range: range)
     }
 
-    /// The whole content of an attachment, which must be small.
+    /// The whole content of an attachment, which must be small. ``write(_:to:progress:)`` writes a large one to a file.
     public func content(of attachment: DocumentAttachment) throws -> [UInt8] {
         try attachmentReader(for: attachment).readAll()
     }

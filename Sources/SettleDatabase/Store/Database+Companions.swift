@@ -25,6 +25,16 @@ extension Database {
     /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.
     package var indexFolder: String? { options.indexFolder }
 
-    /// Reports a non-fatal problem to the app; see ``DatabaseOptions/warn``.
-    package func warn(_ message: String) { options.warn(message) }
+    /// The log of the database; see ``DatabaseOptions/log``.
+    package var log: SettleLog { options.log }
+
+    /// What entries of the log say of the database.
+    package var logMetadata: [String: String] {
+        files.map { ["database": $0.name] } ?? [:]
+    }
+
+    /// Reports a problem that is not fatal.
+    package func warn(_ message: @autoclosure () -> String, in subsystem: SettleLog.Subsystem = .database) {
+        log(.warning, subsystem, message(), logMetadata)
+    }
 }

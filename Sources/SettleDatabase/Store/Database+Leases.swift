@@ -10,9 +10,11 @@ extension Database {
     @discardableResult
     package func transaction<Result>(under lease: JobLease?, _ body: () throws -> Result) throws -> Result {
         let isPart = engine.isWriting
-        return try engine.hold { writer in
-            if let lease { try writer.require(lease) }
-            return try isPart ? writer.part(body) : body()
+        return try log.measure(.write, logMetadata) {
+            try engine.hold { writer in
+                if let lease { try writer.require(lease) }
+                return try isPart ? writer.part(body) : body()
+            }
         }
     }
 }

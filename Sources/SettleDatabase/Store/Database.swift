@@ -35,14 +35,13 @@ private enum Identities {
 /// - ``suspend()``
 /// - ``resume()``
 /// ### Documents
-/// - ``document(_:)-(DocumentID)``
+/// - ``document(_:)``
 /// - ``save(_:onConflict:)-(Document,_)``
 /// - ``delete(_:keeping:adding:onConflict:)``
 /// - ``transaction(_:)``
 /// ### Attribute clocks
 /// - ``fieldClocks()``
 /// - ``setFieldClocks(_:)``
-/// - ``noteServerTime(_:)``
 /// ### Local changes
 /// - ``journal``
 /// - ``setJournal(_:)``
@@ -185,12 +184,12 @@ public final class Database: Sendable {
 
     /// Calls a closure with an editor.
     func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
-        try engine.hold { try edit(with: $0, body) }
+        try log.measure(.write, logMetadata) { try engine.hold { try edit(with: $0, body) } }
     }
 
     /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
     func commit<Result: Sendable>(_ body: @escaping @Sendable (DocumentEditor) throws -> Result) throws -> Result {
-        try engine.commit { [self] in try edit(with: $0, body) }
+        try log.measure(.write, logMetadata) { try engine.commit { [self] in try edit(with: $0, body) } }
     }
 
     private func edit<Result>(

@@ -1,5 +1,5 @@
 /// The names of all databases of a store, for one server.
-public protocol DatabaseNameList: Sendable {
+package protocol DatabaseNameList: Sendable {
     /// Calls a closure with the names of all databases, sorted by their bytes.
     ///
     /// - Throws: ``DatabaseError`` when the names can't be read, and what the closure throws.
@@ -18,10 +18,10 @@ public protocol DatabaseNameList: Sendable {
 
 extension DatabaseNameList {
     /// Reads all names.
-    public func names(where condition: (String) -> Bool) throws -> [String] {
+    package func names(where condition: (String) -> Bool) throws -> [String] {
         try read { names in names }.filter(condition)
     }
 
     /// Runs the closure: a list that is read anew each time has nothing to learn.
-    public func change<Result>(_ name: String, _ body: () throws -> Result) throws -> Result { try body() }
+    package func change<Result>(_ name: String, _ body: () throws -> Result) throws -> Result { try body() }
 }

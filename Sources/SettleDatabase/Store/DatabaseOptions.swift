@@ -1,5 +1,3 @@
-internal import SettlePlatform
-
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -42,10 +40,13 @@ public struct DatabaseOptions: Sendable {
     public var now: @Sendable () -> Date = { Date() }
     /// The current time in milliseconds since 1970.
     var milliseconds: @Sendable () -> Int64 { { [now] in now().milliseconds } }
-    /// Called with non-fatal warnings. Writes to standard error by default.
-    public var warn: @Sendable (String) -> Void = { message in
-        let line = Array("settle: \(message)\n".utf8)
-        _ = write(STDERR_FILENO, line, line.count)
+    /// Where the database and its queries and replications report what happens; warnings and errors go to standard error by
+    /// default.
+    public var log = SettleLog.standardError
+    /// The warnings of ``log`` as texts. Setting it replaces the log by one of warnings and errors.
+    public var warn: @Sendable (String) -> Void {
+        get { { [log] in log(.warning, .database, $0) } }
+        set { log = SettleLog { newValue($0.message) } }
     }
 
     /// Called with the database each time it is opened, before other callers get it; does nothing by default.

@@ -1,6 +1,6 @@
 /// A store of named databases, as a server uses it: a folder of one server, or a database server that many share.
 ///
-/// A ``DocumentStore`` is the folder. A shared store gives the same answers on every node: nothing that a node keeps in memory
+/// A ``DocumentStore`` is the folder, and a `PostgresStore` is shared; a server takes no other. A shared store gives the same answers on every node: nothing that a node keeps in memory
 /// counts longer than one request, which begins with ``freshen(_:)`` inside ``Freshness/answering(_:)``.
 ///
 ///     node A   PUT /notes/_security ───── commit
@@ -10,9 +10,6 @@
 public protocol DatabaseStore: Sendable {
     /// The store's place for messages: a folder's path, or an address without a password.
     var place: String { get }
-
-    /// Whether other nodes use the store at the same time.
-    var isShared: Bool { get }
 
     /// Opens a database that exists, or returns the object by which this store has it open.
     ///
@@ -33,6 +30,12 @@ public protocol DatabaseStore: Sendable {
     ///
     /// - Throws: ``DatabaseError`` when that can't be found out.
     func contains(_ name: String) throws -> Bool
+}
+
+/// What a server needs of a store besides its databases.
+package protocol ServerStore: DatabaseStore {
+    /// Whether other nodes use the store at the same time.
+    var isShared: Bool { get }
 
     /// Makes the list of the names of all databases, which a server keeps.
     func nameList() -> any DatabaseNameList

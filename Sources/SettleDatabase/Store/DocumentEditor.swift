@@ -59,6 +59,7 @@ struct DocumentEditor {
         guard generation <= RevisionID.maximumGeneration else {
             throw DatabaseError(.invalid, "\"\(id)\" has reached the highest generation there is")
         }
+        try wanted.body.check(of: id)
         let body = try stamped(wanted.body, of: id, on: parent, isDeleted: isDeleted, in: record)
         let before = wanted.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(wanted.attachments, of: id, before: before, generation: generation)
@@ -265,6 +266,8 @@ struct DocumentEditor {
 
     /// Runs the checks that may refuse the revision.
     private func check(_ edit: Edit, in record: DocumentRecord) throws {
+        try record.id.check()
+        try edit.content.body.check(of: record.id)
         if edit.content.body.utf8.count > options.maximumDocumentSize {
             throw DatabaseError(
                 .documentTooLarge,

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -20,10 +22,13 @@ public struct DocumentStore: Sendable {
 
     /// Opens a store, and creates its folder if needed.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `notADatabase` if there is a file at the path, or `inputOutput`.
     public init(path: String, options: DatabaseOptions = DatabaseOptions()) throws {
         self.path = path
         self.options = options
+        if let status = FileStatus(path: path), !status.isFolder {
+            throw DatabaseError(.notADatabase, "\(path) is a file, and a store is a folder of databases")
+        }
         try makePrivateFolder(path)
         do {
             // Completes deletions that a crash interrupted.

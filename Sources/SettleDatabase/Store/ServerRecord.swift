@@ -2,7 +2,7 @@
 ///
 /// Every write gives the record another version. Nodes that share it change it by comparing versions: who reads version 7 and
 /// replaces version 7 overwrites nothing that it has not seen.
-public protocol ServerRecord: Sendable {
+package protocol ServerRecord: Sendable {
     /// The record's place for messages: "the settings file /srv/settle/server.json".
     var place: String { get }
 

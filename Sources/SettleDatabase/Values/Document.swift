@@ -30,6 +30,16 @@ public struct Document: Sendable, Identifiable {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
 
+    /// Creates a new document with an id that is text or the id of a model; `nil` makes an id.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id.
+    @_disfavoredOverload
+    public init(
+        id: some DocumentIDConvertible, body: DocumentBody = .empty, attachments: [DocumentAttachment] = []
+    ) throws {
+        self.init(id: try id.checked() ?? .unique(), body: body, attachments: attachments)
+    }
+
     package init(
         id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent, origin: UInt64 = 0
     ) {
@@ -54,7 +64,8 @@ public struct Document: Sendable, Identifiable {
         set { content = .members(newValue.object ?? JSONObject()) }
     }
 
-    /// One top-level member; `nil` if it is absent. Setting `nil` removes it.
+    /// One top-level member; `nil` if it is absent. Setting `nil` removes it. A body that is nested too deep stays as it is,
+    /// so that saving it throws.
     public subscript(name: String) -> JSONValue? {
         get {
             switch content {
@@ -63,6 +74,7 @@ public struct Document: Sendable, Identifiable {
             }
         }
         set {
+            if case .body(let body) = content, body.fault?.code == .tooDeep { return }
             var members = json.object ?? JSONObject()
             members[name] = newValue
             content = .members(members)
@@ -72,14 +84,14 @@ public struct Document: Sendable, Identifiable {
     /// The members as they are stored.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` if a member was set whose name starts with an underscore
-    ///   (SEMANTICS 89), with the ``JSONError`` as cause.
+    ///   (SEMANTICS 89), or if the members are nested deeper than ``JSONLimits/depth``, with the ``JSONError`` as cause.
     public func body() throws -> DocumentBody {
         switch content {
-        case .body(let body): return body
+        case .body(let body):
+            try body.check(of: id)
+            return body
         case .members(let members):
-            do { return try DocumentBody(.object(members)) } catch {
-                throw DatabaseError(.invalid, "the body of \"\(id)\" can't be stored: \(error.message)", cause: error)
-            }
+            do { return try DocumentBody(.object(members)) } catch { throw DatabaseError.notStorable(error, id) }
         }
     }
 
@@ -105,6 +117,30 @@ public struct Document: Sendable, Identifiable {
 
     /// The attachment with a name.
     public func attachment(_ name: String) -> DocumentAttachment? { attachments.first { $0.isNamed(name) } }
+}
+
+extension DocumentBody {
+    /// Checks that the body can be stored.
+    ///
+    /// - Parameter id: The document that is to have it.
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    func check(of id: DocumentID) throws {
+        if let fault { throw DatabaseError.notStorable(fault, id) }
+    }
+}
+
+extension DatabaseError {
+    /// The error for a document whose body can't be stored.
+    fileprivate static func notStorable(_ fault: JSONError, _ id: DocumentID) -> DatabaseError {
+        let remedy =
+            switch fault.code {
+            case .reservedMember: "; give it another name"
+            case .tooDeep: "; store the inner values as documents of their own"
+            default: ""
+            }
+        return DatabaseError(
+            .invalid, "the body of \"\(id)\" can't be stored: \(fault.message)\(remedy)", cause: fault)
+    }
 }
 
 extension Document: Equatable {

@@ -34,7 +34,7 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     public var time: Date
 
     /// Creates an entry.
-    public init(
+    package init(
         number: Int64 = 0, documentID: DocumentID, revision: RevisionID, old: RevisionContent?, new: RevisionContent?,
         time: Date
     ) {

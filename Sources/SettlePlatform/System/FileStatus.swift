@@ -2,6 +2,8 @@
 package struct FileStatus: Sendable, Equatable {
     /// Its length in bytes.
     package let size: Int64
+    /// Whether it is a folder.
+    package let isFolder: Bool
     /// When its content last changed, in seconds and nanoseconds since 1970.
     package let changed: (seconds: Int64, nanoseconds: Int64)
 
@@ -10,6 +12,7 @@ package struct FileStatus: Sendable, Equatable {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         size = Int64(status.st_size)
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
         #if canImport(Darwin)
         let time = status.st_mtimespec
         #else

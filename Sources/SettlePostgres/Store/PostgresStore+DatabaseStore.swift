@@ -1,11 +1,11 @@
 public import SettleDatabase
 
-extension PostgresStore: DatabaseStore {
+extension PostgresStore: DatabaseStore, ServerStore {
     /// The hosts, the port and the database of the cluster.
     public var place: String { configuration.place }
 
     /// True: any number of nodes use it.
-    public var isShared: Bool { true }
+    package var isShared: Bool { true }
 
     /// Asks whether there is a database of a name.
     public func contains(_ name: String) throws -> Bool {
@@ -14,10 +14,10 @@ extension PostgresStore: DatabaseStore {
     }
 
     /// Makes a list that is read anew each time.
-    public func nameList() -> any DatabaseNameList { PostgresNames(pool: pool) }
+    package func nameList() -> any DatabaseNameList { PostgresNames(pool: pool) }
 
     /// Asks in one round trip what other nodes have changed.
-    public func freshen(_ names: [String]) throws {
+    package func freshen(_ names: [String]) throws {
         let names = names.filter(DocumentStore.isName)
         let begin = ContinuousClock.now
         var results = try pool.ask(finding(names) + [PostgresCall(.serverVersion, .text(PostgresRecord.name))])
@@ -28,5 +28,5 @@ extension PostgresStore: DatabaseStore {
     }
 
     /// Makes a temporary folder of this node, at the first call.
-    public func uploadFolder() throws -> String { try uploads.path() }
+    package func uploadFolder() throws -> String { try uploads.path() }
 }

@@ -153,7 +153,7 @@ public final class PostgresStore: Sendable {
     // MARK: - Open databases
 
     /// Returns the record of the settings that all nodes share.
-    public func serverRecord() -> any ServerRecord { servedRecord }
+    package func serverRecord() -> any ServerRecord { servedRecord }
 
     /// A row of a database.
     struct Row {

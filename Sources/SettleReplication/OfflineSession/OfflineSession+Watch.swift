@@ -42,7 +42,7 @@ extension OfflineSession {
                 _ = try await server.time()
                 try await handle(.reachable)
             } catch let error as DatabaseError {
-                database.warn("an offline session could not go on: \(error)")
+                database.log(.error, .replication, "an offline session could not go on: \(error)", database.logMetadata)
             } catch let error as PeerError where !error.isTransient {
                 // The server is reachable; the synchronization shows what it refuses.
                 _ = try? await handle(.reachable)

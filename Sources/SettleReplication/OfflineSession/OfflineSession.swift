@@ -77,7 +77,7 @@ public final class OfflineSession: Sendable {
             fetchesAfterPush: options.fetchesAfterPush, lastSyncDate: records.lastSyncDate,
             isOnline: options.startsOnline)
         shared = Guarded(Shared(machine: machine, records: records))
-        if let warning = server.warning { database.warn(warning) }
+        if let warning = server.warning { database.warn(warning, in: .replication) }
     }
 
     deinit { shared.withLock(\.watch)?.cancel() }

@@ -60,11 +60,13 @@ extension FlowExecutor {
 
     private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
         let (source, target, settler) = (configuration.source, configuration.target, settler)
-        let branching = configuration.branching
+        let (branching, log) = (configuration.branching, configuration.database?.log ?? .none)
         group.addTask {
-            let result = await PeerError.result {
-                if let settler { return try await settler.store(revisions, branching: branching) }
-                return (outcomes: try await target.store(revisions, branching: branching), settlements: [:])
+            let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
+                await PeerError.result {
+                    if let settler { return try await settler.store(revisions, branching: branching) }
+                    return (outcomes: try await target.store(revisions, branching: branching), settlements: [:])
+                }
             }
             guard case .success((let all, let settlements)) = result else {
                 return .flow(.outcomes(id, result.map(\.outcomes)))

@@ -44,19 +44,34 @@ struct ReplicationRun: Sendable {
         for peer in [configuration.source, configuration.target] {
             guard let warning = peer.warning else { continue }
             state.warn(.credentialsInTheOpen, warning)
-            configuration.database?.warn(warning)
+            configuration.database?.warn(warning, in: .replication)
         }
         state.show { status in
             status = ReplicationStatus()
             status.mode = .active
         }
+        log(.info, "a replication begins")
         let outcome = await runFlows()
+        switch outcome {
+        case .success: log(.info, "a replication has ended")
+        case .failure(let error): log(.notice, "a replication has failed: \(error)")
+        }
         ended { status in
             (status.mode, status.completed, status.total, status.pendingConflicts) = (.stopped, 0, 0, 0)
             status.counts = counts
             if case .failure(let error) = outcome { status.error = error } else { status.error = nil }
         }
         return outcome
+    }
+
+    /// Writes an entry of the log, with the peers and what was replicated.
+    private func log(_ level: SettleLog.Level, _ message: String) {
+        guard let database = configuration.database else { return }
+        var details = database.logMetadata
+        details["source"] = configuration.source.name
+        details["target"] = configuration.target.name
+        details["revisions"] = "\(counts.revisionsWritten)"
+        database.log(level, .replication, message, details)
     }
 
     /// Listens to network changes, if they matter.
@@ -135,7 +150,7 @@ struct ReplicationRun: Sendable {
                 beginning.settings.start.isStart ? "from the first change on" : "from \(beginning.settings.start) on"
             let message = "\(problem); documents are compared again \(from), nothing is lost"
             state.warn(.resync, message)
-            configuration.database?.warn("replication \(id): \(message)")
+            configuration.database?.warn("replication \(id): \(message)", in: .replication)
         }
         return FlowExecutor(
             configuration: configuration, state: state, orders: orders,

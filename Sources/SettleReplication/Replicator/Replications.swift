@@ -139,7 +139,7 @@ public final class Replications: Sendable {
     private func change(_ body: (inout StoredReplications) -> Void) {
         guard let database else { return }
         do { try database.changeStoredReplications(body) } catch {
-            database.warn("the list of persistent replications was not written: \(error)")
+            database.warn("the list of persistent replications was not written: \(error)", in: .replication)
         }
     }
 }

@@ -28,7 +28,7 @@ final class Administration: Sendable {
     ///   - store: What stores the settings.
     ///   - adopt: Called on a shared store with the configuration that is stored now, before the other settings count.
     init(
-        _ options: SecurityOptions, store: any DatabaseStore, adopt: @escaping @Sendable ([String: String]) -> Void
+        _ options: SecurityOptions, store: any ServerStore, adopt: @escaping @Sendable ([String: String]) -> Void
     ) {
         (record, isShared, self.adopt) = (store.serverRecord(), store.isShared, adopt)
         hasher = PasswordHasher(iterations: options.passwordIterations, places: options.passwordWorkers)

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A server's logs: events in one, a line for each request in another.
 ///
@@ -86,7 +87,7 @@ public final class ServerLog: Sendable {
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
         let fields: [(name: String, value: JSONValue)] =
             [("level", .string(level)), ("event", .string(event))]
-            + details.map { ($0.0, .string(LogRedaction.url($0.1))) }
+            + details.map { ($0.0, .string(URLRedaction.text($0.1))) }
         events?.write(LogLine(fields, bare: 2).bytes(format))
     }
 }

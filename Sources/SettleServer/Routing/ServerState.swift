@@ -33,7 +33,7 @@ final class ServerState: Sendable {
     /// The same for all servers of a process.
     private static let consoleFiles = ConsoleFiles()
 
-    init(store: any DatabaseStore, options: ServerOptions) {
+    init(store: any ServerStore, options: ServerOptions) {
         self.options = options
         let live = Guarded(LiveSettings(options))
         self.live = live

@@ -24,7 +24,7 @@ final class DatabasePool: Sendable {
         var security: (object: SecurityObject, age: UInt64)?
     }
 
-    private let store: any DatabaseStore
+    private let store: any ServerStore
     private let limit: Int
     private let state = Guarded(State())
     /// The names of all databases.
@@ -33,7 +33,7 @@ final class DatabasePool: Sendable {
     let isShared: Bool
     private let closer = DatabaseCloser()
 
-    init(store: any DatabaseStore, limit: Int) {
+    init(store: any ServerStore, limit: Int) {
         self.store = (store as? DocumentStore)?.leavingShortLogs() ?? store
         self.limit = max(limit, 1)
         names = store.nameList()

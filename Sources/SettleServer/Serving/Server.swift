@@ -17,13 +17,30 @@ public final class Server: Sendable {
     private let transport = Guarded<(any HTTPListener)?>(nil)
     let router: Router
 
-    /// Makes a server that does not listen yet.
+    /// Makes a server of the databases in a folder, which does not listen yet. One server has a folder at a time.
     ///
     /// - Parameters:
-    ///   - store: Where the databases are: a ``DocumentStore``, which one server has at a time, or a shared store of which any number
-    ///     of servers may be nodes, each of which can answer any request.
+    ///   - store: The folder.
     ///   - options: How it listens, and what it allows.
-    public init(store: any DatabaseStore, options: ServerOptions = ServerOptions()) {
+    public convenience init(store: DocumentStore, options: ServerOptions = ServerOptions()) {
+        self.init(serving: store, options)
+    }
+
+    /// Makes a server of the databases in a store, which does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - store: Where the databases are: a ``DocumentStore``, or a `PostgresStore` of which any number of servers may be nodes, each
+    ///     of which can answer any request.
+    ///   - options: How it listens, and what it allows.
+    /// - Throws: ``DatabaseError`` with code `invalid` for another store.
+    public convenience init(store: any DatabaseStore, options: ServerOptions = ServerOptions()) throws {
+        guard let store = store as? any ServerStore else {
+            throw DatabaseError(.invalid, "\(store.place) can't be served; use a DocumentStore or a PostgresStore")
+        }
+        self.init(serving: store, options)
+    }
+
+    private init(serving store: any ServerStore, _ options: ServerOptions) {
         self.options = options
         state = ServerState(store: store, options: options)
         router = Router(state)

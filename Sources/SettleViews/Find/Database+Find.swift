@@ -16,7 +16,7 @@ extension Database {
     /// - Complexity: O(log *n* + *k*) for *k* rows in the range of the index that the conditions allow, O(*n*)
     ///   without an index. Sorting in memory adds O(*m* log *m*) for *m* documents that match.
     public func find<Model>(_ query: DocumentQuery<Model>) throws -> QueryResult<Model> {
-        try find(query) {}
+        try log.measure(.query, logMetadata) { try find(query) {} }
     }
 
     /// Finds the documents that match a query, off the caller's thread, until the task is cancelled.
@@ -28,7 +28,11 @@ extension Database {
     /// - Returns: All documents, unless the query has a limit.
     /// - Throws: `CancellationError`; otherwise as the synchronous form.
     public func find<Model>(_ query: DocumentQuery<Model>) async throws -> QueryResult<Model> {
-        try await perform { database, cancellation in try database.find(query) { try cancellation.check() } }
+        try await perform { database, cancellation in
+            try database.log.measure(.query, database.logMetadata) {
+                try database.find(query) { try cancellation.check() }
+            }
+        }
     }
 
     private func find<Model>(

@@ -41,7 +41,8 @@ package final class IndexFolder: FileHolder {
             if let lock = try FileLock(path: folder + "/lock") { return lock }
             reason = "another database has it"
         } catch { reason = "\(error)" }
-        database.warn("can't use the folder \(folder) for indexes, which are in a temporary one instead: \(reason)")
+        database.warn(
+            "can't use the folder \(folder) for indexes, which are in a temporary one instead: \(reason)", in: .query)
         return nil
     }
 

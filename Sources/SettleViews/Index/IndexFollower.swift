@@ -84,7 +84,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                     writer = nil
                     guard mayRepair, Self.isDamage(error) else { throw error }
                     mayRepair = false
-                    database.warn("an index can't be read and is built anew: \(error)")
+                    database.warn("an index can't be read and is built anew: \(error)", in: .query)
                     renew()
                     IndexFile.remove(path)
                     isDamaged.withLock { $0 = false }

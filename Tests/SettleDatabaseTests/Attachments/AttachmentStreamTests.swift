@@ -18,19 +18,6 @@ import Testing
         }
     }
 
-    @Test func `a file is read in pieces`() throws {
-        let folder = try TemporaryFolder()
-        let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
-        try Data(bytes).write(to: URL(fileURLWithPath: folder("in")))
-        try withTemporaryDatabase(.file) { database in
-            let attachment = try database.makeAttachment("x", contentType: "text/plain", file: folder("in"))
-            let saved = try database.save(Document(id: "a", attachments: [attachment]), onConflict: .fail)
-            #expect(try database.content(of: saved.attachments[0]) == bytes)
-            #expect(code { try database.makeAttachment("x", file: folder("none")) } == .inputOutput)
-            #expect(try database.problems() == [])
-        }
-    }
-
     @Test(arguments: Kinds.all)
     func `content that arrives compressed is stored compressed`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in

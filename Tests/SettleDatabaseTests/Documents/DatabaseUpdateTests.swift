@@ -54,29 +54,53 @@ import Testing
     @Test(arguments: Kinds.all)
     func `a missing or deleted document is created, also when it is deleted meanwhile`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            func count(_ document: inout Document) -> Bool {
+            func count(_ document: inout Document) {
                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
-                return true
             }
-            #expect(try database.updateIfNeeded("a", count)?.revision?.generation == 1)
-            #expect(try database.updateIfNeeded("a", count)?["n"] == 2)
+            #expect(try database.updateOrCreate("a", count).revision?.generation == 1)
+            #expect(try database.updateOrCreate("a", count)["n"] == 2)
             try database.delete("a")
-            let revived = try database.updateIfNeeded("a") { document in
+            let revived = try database.updateOrCreate("a") { document in
                 #expect(document.revision == nil)
-                return count(&document)
+                count(&document)
             }
-            #expect(revived?.revision?.generation == 4)
+            #expect(revived.revision?.generation == 4)
             let calls = Log<Int>()
-            let saved = try database.updateIfNeeded("a") { document in
+            let saved = try database.updateOrCreate("a") { document in
                 calls.add(document["n"]?.int ?? 0)
                 if calls.values.count == 1 { try database.delete("a") }
                 if calls.values.count == 2 { try database.purge("a") }
-                return count(&document)
+                count(&document)
             }
             #expect(calls.values == [1, 0])
-            #expect(saved?["n"] == 1)
-            try database.transaction { _ = try database.updateIfNeeded("a", count) }
+            #expect(saved["n"] == 1)
+            try database.transaction { _ = try database.updateOrCreate("a", count) }
             #expect(try database.document("a")?["n"] == 2)
+        }
+    }
+
+    @Test(arguments: Kinds.all)
+    func `an update of a missing or deleted document throws and writes nothing, with a model and without`(
+        kind: DatabaseKind
+    ) throws {
+        struct Counter: Codable { var n: Int }
+        try withTemporaryDatabase(kind) { database in
+            try database.add("deleted", ["n": 1])
+            try database.delete("deleted")
+            let before = try database.lastSequence()
+            for id in ["missing", "deleted"] {
+                let calls = Log<String>()
+                #expect(code { try database.update(id) { _ in calls.add(id) } } == .notFound)
+                let changed: (inout Document) -> Bool = { _ in
+                    calls.add(id)
+                    return true
+                }
+                #expect(code { try database.updateIfNeeded(id, changed) } == .notFound)
+                let named = try DocumentID(validating: id)
+                #expect(code { try database.update(named, as: Counter.self) { $0.n += 1 } } == .notFound)
+                #expect(calls.values.isEmpty)
+            }
+            #expect(try database.lastSequence() == before)
         }
     }
 
@@ -88,9 +112,8 @@ import Testing
                 group.addTask {
                     try await database.perform { database in
                         for _ in 0..<50 {
-                            try database.updateIfNeeded("n") { document in
+                            try database.updateOrCreate("n") { document in
                                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
-                                return true
                             }
                         }
                     }

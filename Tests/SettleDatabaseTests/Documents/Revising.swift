@@ -69,6 +69,14 @@ final class Log<Element: Sendable>: Sendable {
     private let kept = Guarded<[Element]>([])
     var values: [Element] { kept.withLock { $0 } }
     func add(_ element: Element) { kept.withLock { $0.append(element) } }
+
+    /// The values so far, which are forgotten.
+    func take() -> [Element] {
+        kept.withLock { values in
+            defer { values = [] }
+            return values
+        }
+    }
 }
 
 /// Runs a closure on a number of threads at once and waits for all of them.

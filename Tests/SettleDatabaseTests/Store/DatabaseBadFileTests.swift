@@ -30,6 +30,39 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.settle/database.sqlite"))))
     }
 
+    @Test func `a path that is not a database says so, and what is there stays as it was`() throws {
+        let folder = try TemporaryFolder()
+        try RawSQLite(folder("other.sqlite")).run("CREATE TABLE t(a)")
+        try Data("Dear diary".utf8).write(to: URL(fileURLWithPath: folder("diary.txt")))
+        try Data().write(to: URL(fileURLWithPath: folder("empty")))
+        try FileManager.default.createDirectory(atPath: folder("photos"), withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(fileURLWithPath: folder("photos/a.jpg")))
+        let before = try FileManager.default.subpathsOfDirectory(atPath: folder("")).sorted()
+        for name in ["other.sqlite", "diary.txt", "empty", "photos"] {
+            let calls: [() throws -> Any] = [
+                { try Database.open(folder(name)) }, { try Database.openOrCreate(folder(name)) },
+                { try Database.create(folder(name)) },
+            ]
+            for call in calls {
+                let error = #expect(throws: DatabaseError.self) { _ = try call() }
+                #expect(error?.code == .notADatabase, "\(name): \(String(describing: error))")
+                #expect(error?.message.contains(folder(name)) == true)
+            }
+        }
+        for name in ["other.sqlite", "diary.txt", "empty"] {
+            #expect(code { try DocumentStore(path: folder(name)) } == .notADatabase)
+        }
+        let store = try DocumentStore(path: folder(""))
+        try Data([1]).write(to: URL(fileURLWithPath: folder("notes.settle")))
+        #expect(code { try store.open("notes") } == .notADatabase)
+        #expect(code { try store.openOrCreate("notes") } == .notADatabase)
+        try FileManager.default.removeItem(atPath: folder("notes.settle"))
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: folder("")).sorted() == before)
+        try FileManager.default.createDirectory(atPath: folder("new"), withIntermediateDirectories: true)
+        #expect(code { try Database.open(folder("new")) } == .notFound)
+        try Database.openOrCreate(folder("new")).close()
+    }
+
     @Test func `an empty file is corrupt`() throws {
         #expect(try codeOfOpening([]) == .corrupt)
     }

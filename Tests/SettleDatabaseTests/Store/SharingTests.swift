@@ -20,7 +20,7 @@ struct SharingTests {
         try database.createIndex(on: "by")
         let others = try ["x", "y"].map { try BuiltTool("CrashTool").start(["share", path, $0, "60"]) }
         for number in 0..<60 {
-            try database.update("counter") { $0["n"] = JSONValue(($0["n"]?.int ?? 0) + 1) }
+            try database.updateOrCreate("counter") { $0["n"] = JSONValue(($0["n"]?.int ?? 0) + 1) }
             try database.save(Document(id: DocumentID(stringLiteral: "own-\(number)"), body: ["by": "own"]))
         }
         for other in others { #expect(other.waitForEnd() == 0) }

@@ -160,7 +160,7 @@ struct SuspensionTests {
 
     @Test func `stamps go on after those of another process`() throws {
         try database.setFieldClocks(true)
-        try database.update("counter") { $0["n"] = 1 }
+        try database.updateOrCreate("counter") { $0["n"] = 1 }
         try database.suspend()
         #expect(try addElsewhere(2))
         try database.resume()

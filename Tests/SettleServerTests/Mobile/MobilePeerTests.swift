@@ -90,7 +90,7 @@ import Testing
         try Self.save("a", ["v": 0], in: database)
         _ = try await push()
         for (database, value) in [(database, 1), (remote, 2)] {
-            try database.update("a") { $0["v"] = .number(JSONNumber(value)) }
+            try database.updateOrCreate("a") { $0["v"] = .number(JSONNumber(value)) }
         }
         let refused = try await push()
         #expect(refused.counts.revisionsRefused == 1 && refused.ledger.entries.first?.status == 409)

@@ -4,7 +4,7 @@ import SettlePlatform
 import SettleTesting
 
 /// One node's view of a shared memory.
-final class SharedMemoryStore: DatabaseStore {
+final class SharedMemoryStore: ServerStore {
     private struct Opened {
         weak var database: Database?
         let storage: SharedStorage

@@ -29,7 +29,7 @@ struct RouterClient {
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)
-        server = Server(store: try store(folder), options: options)
+        server = try Server(store: store(folder), options: options)
     }
 
     /// A client with a database `db`.

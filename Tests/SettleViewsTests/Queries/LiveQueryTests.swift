@@ -43,7 +43,7 @@ struct LiveQueryTests {
             switch random.below(6) {
             case 0 where try database.document(id) != nil: try database.delete(id)
             case 1: try database.purge(id)
-            default: try database.update(id) { $0["n"] = JSONValue(random.below(12)) }
+            default: try database.updateOrCreate(id) { $0["n"] = JSONValue(random.below(12)) }
             }
             let now = try await database.find(query)
             if now.rows.map(\.mark) != shown?.rows.map(\.mark) { shown = try await live.next() }

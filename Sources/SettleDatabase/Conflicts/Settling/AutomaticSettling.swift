@@ -103,8 +103,9 @@ extension Database {
     package func noteSettling(by policy: ConflictPolicy) -> String? {
         let other = settlings.note(policy)
         if let other {
-            options.warn(
-                "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database")
+            warn(
+                "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database",
+                in: .conflicts)
         }
         return other
     }

@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Database {
     /// Settles the conflict of a document.
@@ -19,7 +19,8 @@ extension Database {
     ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document does
     ///   not exist or was purged (34). The conflict is unchanged then, and can be settled again (28, 31).
     @discardableResult
-    public func settle(_ id: DocumentID, using policy: ConflictPolicy) throws -> Settlement {
+    public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
+        let id = try id.ofDocument()
         var run = SettlementRun(id, policy, self)
         do {
             while let conflict = try run.conflict() {
@@ -36,7 +37,8 @@ extension Database {
     ///
     /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
     @discardableResult
-    public func settle(_ id: DocumentID, asking policy: ConflictPolicy) async throws -> Settlement {
+    public func settle(_ id: some DocumentIDConvertible, asking policy: ConflictPolicy) async throws -> Settlement {
+        let id = try id.ofDocument()
         var run = SettlementRun(id, policy, self)
         do {
             while true {
@@ -65,7 +67,7 @@ extension Database {
     /// there is nothing to settle.
     ///
     /// - Throws: As ``settle(_:using:)``, except for refusals by a validation.
-    public func preview(_ id: DocumentID, using policy: ConflictPolicy) throws -> SettlementPreview? {
+    public func preview(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> SettlementPreview? {
         guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
         if policy.endsRaces, let plan = try SettlementRun.racePlan(conflict, self) {
             return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
@@ -78,7 +80,7 @@ extension Database {
     /// Logs why a conflict stays (SEMANTICS 29).
     func reported<Failure: Error>(_ failure: Failure, _ id: DocumentID) -> Failure {
         if let error = failure as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
-            options.warn("the conflict of \"\(id)\" was not settled: \(error)")
+            warn("the conflict of \"\(id)\" was not settled: \(error)", in: .conflicts)
         }
         return failure
     }

@@ -96,7 +96,7 @@ struct SettlementRun {
     }
 
     private mutating func note(_ preview: SettlementPreview) {
-        for warning in settlement.add(preview, by: policy) { database.options.warn(warning) }
+        for warning in settlement.add(preview, by: policy) { database.warn(warning, in: .conflicts) }
     }
 }
 

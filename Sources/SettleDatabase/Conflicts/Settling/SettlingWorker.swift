@@ -36,7 +36,7 @@ struct SettlingWorker: Sendable {
             }
         } catch let error as DatabaseError where error.code != .closed {
             continuation.yield(.ended(error))
-            database.options.warn("conflicts are not settled any more: \(error)")
+            database.log(.error, .conflicts, "conflicts are not settled any more: \(error)", database.logMetadata)
         } catch {}
     }
 
