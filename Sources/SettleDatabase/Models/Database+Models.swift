@@ -1,4 +1,4 @@
-public import SettleCore
+internal import SettleCore
 
 extension Database {
     /// Saves a new model as a document, and makes an id if it has none.
@@ -99,7 +99,9 @@ extension Database {
     ///
     /// - Throws: `DecodingError` with the path of the mismatch, and the document and the model in its description; ``DatabaseError``
     ///   when the database can't be read.
-    public func document<Model: Decodable>(_ id: DocumentID, as type: Model.Type) throws -> Saved<Model>? {
+    public func document<Model: Decodable>(
+        _ id: some DocumentIDConvertible, as type: Model.Type
+    ) throws -> Saved<Model>? {
         try document(id).map { try Saved($0) }
     }
 
@@ -119,22 +121,16 @@ extension Database {
     ///   a save. Nothing is written then.
     @discardableResult
     public func update<Model: Codable>(
-        _ id: DocumentID, as type: Model.Type, _ change: (inout Model) throws -> Void
+        _ id: some DocumentIDConvertible, as type: Model.Type, _ change: (inout Model) throws -> Void
     ) throws -> Saved<Model> {
-        var unchanged: Document?
+        let id = try id.ofDocument()
+        var read = Document(id: id)
         let stored = try updateIfNeeded(id) { document in
-            guard document.revision != nil else {
-                throw DatabaseError(.notFound, "there is no \"\(id)\" to update; save a new one")
-            }
-            let before = document
+            read = document
             try document.update(as: type, change)
-            unchanged = document == before ? document : nil
-            return unchanged == nil
+            return document != read
         }
-        guard let document = stored ?? unchanged else {
-            throw DatabaseError(.notFound, "there is no \"\(id)\" to update; save a new one")
-        }
-        return try Saved(document)
+        return try Saved(stored ?? read)
     }
 
     /// Deletes the document of a model, if it is still at the revision that was read.
