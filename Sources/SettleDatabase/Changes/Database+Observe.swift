@@ -21,4 +21,7 @@ extension Database {
 
     /// Observes one document: first its current state, then each change of its winner.
     public func observe(_ id: DocumentID) -> DocumentObservation { DocumentObservation(database: self, id: id) }
+
+    /// Waits until the database is closed or the task is cancelled.
+    package func waitForClose() async { await notifier.waitForEnd() }
 }

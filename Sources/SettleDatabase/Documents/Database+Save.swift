@@ -102,7 +102,7 @@ extension Database {
             {}
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
-        edit.parent = try parent(of: document, in: record, conflict)
+        edit.parent = try parent(of: document, in: record, conflict, editor.options.reads)
         let saved = try editor.document(by: edit, in: record)
         // A branch beside a deletion leaves that in dispute.
         if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
@@ -113,25 +113,25 @@ extension Database {
 
     /// The revision that an edit is based on.
     private static func parent(
-        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict
+        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict, _ reads: DatabaseOptions.Reads
     ) throws -> RevisionID? {
-        guard let record, let winner = record.tree.winner else {
+        guard let record, let current = reads.current(in: record.tree) else {
             if document.revision == nil || conflict.isLastWriteWins { return nil }
             throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
         }
         switch conflict {
-        case .lastWriteWins: return winner.revision
-        case .deletesWin where document.revision == nil || !winner.isDeleted: return winner.revision
-        case .branch where document.revision != nil || !winner.isDeleted:
+        case .lastWriteWins: return current.revision
+        case .deletesWin where document.revision == nil || !current.isDeleted: return current.revision
+        case .branch where document.revision != nil || !current.isDeleted:
             return try branchPoint(of: document, in: record)
         case .fail, .deletesWin, .branch, .merge: break
         }
         if let revision = document.revision {
             if record.tree[revision]?.isLeaf == true { return revision }
-        } else if winner.isDeleted {
-            return winner.revision
+        } else if current.isDeleted {
+            return current.revision
         }
-        throw Self.conflict(document, winner)
+        throw Self.conflict(document, current)
     }
 
     /// The revision that a branch starts from; `nil` for a first revision.
@@ -146,12 +146,12 @@ extension Database {
             """)
     }
 
-    static func conflict(_ document: Document, _ winner: RevisionNode) -> DatabaseError {
+    static func conflict(_ document: Document, _ current: RevisionNode) -> DatabaseError {
         let base = document.revision.map { "was read at \($0)" } ?? "is new"
         return DatabaseError(
             .conflict,
             """
-            \"\(document.id)\" \(base), but \(winner.revision) is stored\(winner.isDeleted ? " as deleted" : ""); read \
+            \"\(document.id)\" \(base), but \(current.revision) is stored\(current.isDeleted ? " as deleted" : ""); read \
             it again, merge, and retry
             """)
     }
@@ -164,18 +164,16 @@ extension Database {
         var new = document
         while true {
             do { return try write(new) } catch let error as DatabaseError where error.code == .conflict {
-                guard let record = try engine.read({ try $0.record(of: document.id, withContent: true) }),
-                    let winner = record.tree.winner, let content = record.content
-                else { throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile") }
-                let current = Document(
-                    id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content, origin: identity)
+                guard let current = try current(document.id) else {
+                    throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile")
+                }
                 let isMerged: Bool
-                do { isMerged = try handler(&new, winner.isDeleted ? nil : current) } catch let cause {
+                do { isMerged = try handler(&new, current.isDeleted ? nil : current) } catch let cause {
                     options.warn("the conflict handler of \"\(document.id)\" threw: \(cause)")
                     throw DatabaseError(.conflict, "the conflict handler of \"\(document.id)\" threw", cause: cause)
                 }
                 guard isMerged, new.id == document.id else { throw error }
-                new.revision = winner.revision
+                new.revision = current.revision
             }
         }
     }

@@ -104,7 +104,7 @@ extension Database {
         let other = settlings.note(policy)
         if let other {
             options.warn(
-                "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database")
+                "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database")
         }
         return other
     }
@@ -114,7 +114,7 @@ extension Database {
 }
 
 /// Limits how many documents are settled at once; the others wait for a free slot.
-final class SettlingSlots: Sendable {
+package final class SettlingSlots: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -122,7 +122,15 @@ final class SettlingSlots: Sendable {
 
     private let state: Guarded<State>
 
-    init(_ count: Int) { state = Guarded(State(free: max(1, count))) }
+    /// Creates slots; at least one.
+    package init(_ count: Int) { state = Guarded(State(free: max(1, count))) }
+
+    /// Runs a closure while it has a slot.
+    package func using<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+        await take()
+        defer { giveBack() }
+        return try await body()
+    }
 
     /// Takes a slot, waiting for one if needed.
     func take() async {
