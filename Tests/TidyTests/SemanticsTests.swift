@@ -129,12 +129,15 @@ struct SemanticsTests {
     @Test func `a statement that a planted fault tested is marked`() throws {
         let files = [
             "Scripts/semantics/statements.txt": "1 One.\n2 Two.\nK1 Three.\n",
-            "Scripts/semantics/faults.txt": "# number | file\n\n2 | Sources/A/A.swift | a fault\nK1 | Sources/A/A.swift\n",
+            "Scripts/semantics/faults.txt":
+                "# number | file\n\n2 | Sources/A/A.swift | a fault\nK1 | Sources/A/A.swift\n",
         ]
         try withRepository(files) { root in
             #expect(try generate(in: root).status == 0)
             let list = try String(contentsOf: root.appending(path: "docs/SEMANTICS.md"), encoding: .utf8)
-            for row in ["1 | One.", "2 ✓ | Two.", "K1 ✓ | Three."] { #expect(list.contains("\n| \(row) | – | – |"), "\(row)") }
+            for row in ["1 | One.", "2 ✓ | Two.", "K1 ✓ | Three."] {
+                #expect(list.contains("\n| \(row) | – | – |"), "\(row)")
+            }
         }
         let unknown = files.merging(["Scripts/semantics/faults.txt": "7 | Sources/A/A.swift\n"]) { $1 }
         try withRepository(unknown) { root in

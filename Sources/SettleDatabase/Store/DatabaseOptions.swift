@@ -19,7 +19,8 @@ public struct DatabaseOptions: Sendable {
         ///
         /// While a conflict that a pull brought waits, ``Database/document(_:)``, ``Database/observe(_:)-(DocumentID)`` and
         /// ``Database/update(_:_:)`` show the content that the device had, a local deletion as `nil`, and saves and deletions continue
-        /// that leaf (SEMANTICS 28). They show the winner again once the conflict is settled.
+        /// that leaf (SEMANTICS 28). They show the winner again once the conflict is settled. Deleting the local leaf of two live
+        /// ones settles it, too: the other leaf is left (SEMANTICS 201).
         ///
         /// The rule applies to single documents of this process. The winner itself stays the same: indexes, queries, lists of
         /// documents, changes, the journal, the server and other devices show the winner.

@@ -88,7 +88,8 @@ struct ConflictSettler: Sendable {
         guard let policy, policy.answersAtOnce, let here = target as? LocalPeer else {
             return (try await target.store(revisions, branching: branching), [:])
         }
-        return try await here.store(revisions, branching: branching, settlingBy: policy, slots: slots, onAsking: onAsking,
+        return try await here.store(
+            revisions, branching: branching, settlingBy: policy, slots: slots, onAsking: onAsking,
             basesFrom: source)
     }
 }

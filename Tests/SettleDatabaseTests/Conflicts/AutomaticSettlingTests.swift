@@ -146,7 +146,8 @@ import Testing
 
     // SEMANTICS 42
     @Test(.timeLimit(.minutes(5)), arguments: pairs.indices)
-    func `policies of one form are distinguished by their version, rules or place in the code`(index: Int) async throws {
+    func `policies of one form are distinguished by their version, rules or place in the code`(index: Int) async throws
+    {
         let pair = Self.pairs[index]
         let seen = Seen()
         let database = try Database.plain(options: options(noting: seen))

@@ -55,9 +55,13 @@ struct PublishedProgressTests {
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
         let statuses = try await statuses(configuration) { state, orders in
-            for await status in state.statuses where status.mode == .idle && status.counts.revisionsWritten == 30 { break }
+            for await status in state.statuses where status.mode == .idle && status.counts.revisionsWritten == 30 {
+                break
+            }
             for number in 0..<7 { try source.database.put(DocumentID(validating: "e\(number)"), ["n": 1]) }
-            for await status in state.statuses where status.mode == .idle && status.counts.revisionsWritten == 37 { break }
+            for await status in state.statuses where status.mode == .idle && status.counts.revisionsWritten == 37 {
+                break
+            }
             orders.give(.stop)
         }
         #expect(ends(statuses).reduce(0, +) == 37 && ends(statuses).first == 30, "\(ends(statuses))")

@@ -104,7 +104,8 @@ extension Database {
         let other = settlings.note(policy)
         if let other {
             options.warn(
-                "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database")
+                "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database"
+            )
         }
         return other
     }

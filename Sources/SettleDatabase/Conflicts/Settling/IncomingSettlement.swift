@@ -139,7 +139,8 @@ extension Database {
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, `CancellationError`; nothing is written then.
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, settlingBy policy: ConflictPolicy,
-        slots: SettlingSlots, onAsking: @Sendable (Int) -> Void, bases: @Sendable (DocumentID, [RevisionID]) async -> [ReplicatedRevision]
+        slots: SettlingSlots, onAsking: @Sendable (Int) -> Void,
+        bases: @Sendable (DocumentID, [RevisionID]) async -> [ReplicatedRevision]
     ) async throws -> (
         outcomes: [ReplicatedRevision.Outcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]
     ) {
