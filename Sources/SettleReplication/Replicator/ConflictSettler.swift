@@ -79,9 +79,8 @@ struct ConflictSettler: Sendable {
     }
 
     /// Stores revisions. Settles their conflicts in the same transaction if the target is a database of this process
-    /// and the policy decides without waiting.
-    ///
-    /// - Parameter onAsking: Called before the policy is, with the number of documents it was or is called about.
+    /// and the policy decides without waiting. Before the policy is called, `onAsking` gets the number of documents that it was or
+    /// is called about.
     func store(
         _ revisions: [PeerRevision], branching: Branching, onAsking: @Sendable (Int) -> Void
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
