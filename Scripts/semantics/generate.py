@@ -4,8 +4,13 @@
     Scripts/semantics/generate.py [--check]
 
 The statements come from statements.txt beside this file. The code and the tests come from labels: comments in Sources and
-Tests with `SEMANTICS` and one or more numbers, such as `SEMANTICS 31, 32` or `SEMANTICS 27–30, K4`. With --check nothing is
-written, and the exit status is 1 when the file is not what would be written, or when a label names no statement.
+Tests with `SEMANTICS` and one or more numbers, such as `SEMANTICS 31, 32` or `SEMANTICS 27–30, K4`. A label in Tests counts
+directly above a test or inside it: one at the top of a file, or of a suite, says what the file is about and proves nothing.
+Labels in Tests/TidyTests are texts that the test of this script reads, and don't count. With --check nothing is written, and
+the exit status is 1 when the file is not what would be written, or when a label names no statement.
+
+faults.txt, if it is beside this file, lists planted faults that a test found, one a line; the first word of a line is the
+number of a statement.
 """
 import os
 import re
@@ -16,6 +21,7 @@ TARGET = "docs/SEMANTICS.md"
 # Numbers separated by commas or dashes, also across a line break in a comment.
 GAP = r"(?:\s|///?)*"
 LABEL = re.compile(r"SEMANTICS%s(K?\d+(?:%s[,–-]%sK?\d+)*)" % (GAP, GAP, GAP))
+TEST = re.compile(r"(\s*)(?:@\w+(?:\([^`]*\))?\s+)*(?:\w+\s+)*func `([^`]+)`")
 INTRODUCTION = """# What Settle promises, and where it is proven
 
 This file is made by `Scripts/semantics/generate.py` from the statements in `Scripts/semantics/statements.txt` and from the
@@ -24,7 +30,8 @@ labels in the code; a test compares them. Comments that say `SEMANTICS 31` mean 
 The statements are what the products that Settle learned from do: CouchDB, Couchbase Lite, Cloudant Sync, and the local
 journals of Airmail and Appery. Those that begin with K say how Settle decides where the products disagree. A dash in the
 column *code* or *tests* means that no code or no test names the statement; {uncoded} of {count} have no code and {untested}
-no test that names them.
+no test that names them. A ✓ after a number means that a fault was planted in the code of the statement and a test failed,
+which was done for {faulty}.
 """
 
 
@@ -57,16 +64,29 @@ def swift_files(folder):
                 yield os.path.relpath(os.path.join(path, name), ROOT)
 
 
+def faults():
+    """The numbers of the statements that are tested by a planted fault."""
+    path = os.path.join(ROOT, "Scripts/semantics/faults.txt")
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as file:
+        return {word for word in (line.split(None, 1)[0] for line in file if line.strip()) if re.fullmatch(r"K?\d+", word)}
+
+
 def test_name(lines, row):
-    """The sentence of the test that a label in a row belongs to, or nothing for a label of a whole suite."""
+    """The sentence of the test that a row is directly above of, or inside of; nothing if there is none."""
     indent = len(lines[row]) - len(lines[row].lstrip())
-    if indent == 0:
-        return None
-    rows = range(row, len(lines)) if indent == 4 else range(row, -1, -1)
-    for candidate in rows:
-        found = re.search(r"func `([^`]+)`", lines[candidate])
-        if found:
-            return found[1]
+    for line in lines[row:]:
+        if found := TEST.match(line):
+            return found[2]
+        if not line.strip() or re.match(r"\s*(?:[})]|.*\b(?:struct|class|enum|extension|actor)\s)", line):
+            break
+    for line in reversed(lines[:row]):
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and depth < indent:
+            if found := TEST.match(line):
+                return found[2]
+            indent = depth
     return None
 
 
@@ -74,11 +94,15 @@ def labels(folder):
     """For each number the places that name it: (path, sentence of a test or nothing)."""
     places = {}
     for path in swift_files(folder):
+        if path.startswith("Tests/TidyTests/"):
+            continue
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             text = file.read()
         lines = text.splitlines()
         for found in LABEL.finditer(text):
             sentence = test_name(lines, text.count("\n", 0, found.start())) if folder == "Tests" else None
+            if folder == "Tests" and not sentence:
+                continue
             for number in numbers(found[1]):
                 place = (path, sentence)
                 if place not in places.setdefault(number, []):
@@ -101,7 +125,7 @@ def cell(places):
 
 def document():
     """The text of the file, and the numbers of labels that name no statement."""
-    code, tests = labels("Sources"), labels("Tests")
+    code, tests, tried = labels("Sources"), labels("Tests"), faults()
     rows, known = [], []
     for number, statement in statements():
         if statement is None:
@@ -109,11 +133,12 @@ def document():
         else:
             known.append(number)
             places = cell(code.get(number, [])), cell(tests.get(number, []))
-            rows.append("| %s | %s | %s | %s |" % ((number, statement) + places))
+            mark = " ✓" if number in tried else ""
+            rows.append("| %s%s | %s | %s | %s |" % ((number, mark, statement) + places))
     head = INTRODUCTION.format(
         count=len(known), uncoded=sum(number not in code for number in known),
-        untested=sum(number not in tests for number in known))
-    stray = sorted((set(code) | set(tests)) - set(known))
+        untested=sum(number not in tests for number in known), faulty=len(tried & set(known)))
+    stray = sorted((set(code) | set(tests) | tried) - set(known))
     return head + "\n".join(rows) + "\n", stray
 
 

@@ -41,8 +41,9 @@ struct SemanticsTests {
 
     @Test func `every statement has a row`() throws {
         let list = try #require(Repository.shared.file("docs/SEMANTICS.md"))
-        for number in (1...204).map(String.init) + (1...20).map({ "K\($0)" }) {
-            #expect(list.lines.count { $0.hasPrefix("| \(number) | ") } == 1, "\(number)")
+        for number in (1...207).map(String.init) + (1...20).map({ "K\($0)" }) {
+            let rows = list.lines.count { $0.hasPrefix("| \(number) | ") || $0.hasPrefix("| \(number) ✓ | ") }
+            #expect(rows == 1, "\(number)")
         }
     }
 
@@ -71,6 +72,77 @@ struct SemanticsTests {
             ]
             for row in rows { #expect(list.contains("\n| \(row) |\n"), "\(row)") }
             #expect(list.contains("\n## Head\n"))
+        }
+    }
+
+    @Test func `a label proves its statement directly above a test or inside it, and nowhere else`() throws {
+        let files = [
+            "Scripts/semantics/statements.txt": (1...9).map { "\($0) Says.\n" }.joined(),
+            "Tests/ATests/BTests.swift": """
+            // SEMANTICS 1: what the file is about.
+            /// The suite (SEMANTICS 2).
+            @Suite(.serialized)
+            struct BTests {
+                // SEMANTICS 3: a value of the suite.
+                let value = 1
+
+                /// Prepares (SEMANTICS 4).
+                private func prepare(_ number: Int) {
+                    // SEMANTICS 5
+                }
+
+                // SEMANTICS 6
+                @Test(arguments: [
+                    (1, 2),
+                ])
+                func `six`(pair: (Int, Int)) async throws {
+                    for number in 0..<2 {
+                        // SEMANTICS 7
+                        prepare(number)
+                    }
+                }
+
+                // SEMANTICS 8
+
+                @Test func `nine`() {}  // SEMANTICS 9
+            }
+            """,
+            "Tests/TidyTests/FixtureTests.swift": """
+            struct FixtureTests {
+                // SEMANTICS 1
+                @Test func `a fixture`() {}
+            }
+            """,
+        ]
+        try withRepository(files) { root in
+            #expect(try generate(in: root).status == 0)
+            let list = try String(contentsOf: root.appending(path: "docs/SEMANTICS.md"), encoding: .utf8)
+            func row(_ number: Int, _ name: String?) -> String {
+                let tests = name.map { "[BTests](../Tests/ATests/BTests.swift): \($0)" } ?? "–"
+                return "\n| \(number) | Says. | – | \(tests) |"
+            }
+            let names = [6: "six", 7: "six", 9: "nine"]
+            for number in 1...9 { #expect(list.contains(row(number, names[number])), "\(number)") }
+        }
+    }
+
+    @Test func `a statement that a planted fault tested is marked`() throws {
+        let files = [
+            "Scripts/semantics/statements.txt": "1 One.\n2 Two.\nK1 Three.\n",
+            "Scripts/semantics/faults.txt":
+                "# number | file\n\n2 | Sources/A/A.swift | a fault\nK1 | Sources/A/A.swift\n",
+        ]
+        try withRepository(files) { root in
+            #expect(try generate(in: root).status == 0)
+            let list = try String(contentsOf: root.appending(path: "docs/SEMANTICS.md"), encoding: .utf8)
+            for row in ["1 | One.", "2 ✓ | Two.", "K1 ✓ | Three."] {
+                #expect(list.contains("\n| \(row) | – | – |"), "\(row)")
+            }
+        }
+        let unknown = files.merging(["Scripts/semantics/faults.txt": "7 | Sources/A/A.swift\n"]) { $1 }
+        try withRepository(unknown) { root in
+            let made = try generate(in: root)
+            #expect(made.status == 1 && made.output.contains("SEMANTICS 7"))
         }
     }
 

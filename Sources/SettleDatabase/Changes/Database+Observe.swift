@@ -25,4 +25,7 @@ extension Database {
     public func observe(_ id: some DocumentIDConvertible) -> DocumentObservation {
         DocumentObservation(database: self, id: Result { try id.ofDocument() })
     }
+
+    /// Waits until the database is closed or the task is cancelled.
+    package func waitForClose() async { await notifier.waitForEnd() }
 }

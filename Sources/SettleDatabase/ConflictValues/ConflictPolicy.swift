@@ -23,10 +23,10 @@
 /// - ``latestDocumentWins``
 /// - ``latestDocumentWins(deletions:)``
 /// ### Rules of an app
-/// - ``custom(_:version:deletions:_:)``
-/// - ``asking(_:version:deletions:_:)``
-/// - ``couchbaseLite(_:)``
-/// - ``cloudant(_:)``
+/// - ``custom(_:version:deletions:fileID:line:_:)``
+/// - ``asking(_:version:deletions:fileID:line:_:)``
+/// - ``couchbaseLite(name:version:fileID:line:_:)``
+/// - ``cloudant(name:version:fileID:line:_:)``
 public struct ConflictPolicy: Sendable, CustomStringConvertible {
     /// How a policy reaches its decision.
     enum Decider: Sendable {
@@ -48,17 +48,24 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     public var checksPurity = false
     /// Whether racing answers are settled without calling it.
     package var endsRaces = true
+    /// Distinguishes policies with one name: the rules of a merge, or the line of the app's code that has the closure.
+    let details: String
     let decider: Decider
 
     init(
         _ name: String, kinds: Set<ConflictKind> = Set(ConflictKind.allCases), resolver: ResolverIdentity? = nil,
-        _ decider: Decider
+        details: String = "", _ decider: Decider
     ) {
         self.name = name
         self.kinds = kinds
         self.resolver = resolver
+        self.details = details
         self.decider = decider
     }
+
+    /// The name and version if it has a version, else the name and the ``details``: policies with the same identity count as one
+    /// (SEMANTICS 42).
+    var identity: String { resolver?.description ?? (details.isEmpty ? name : "\(name) (\(details))") }
 
     /// The policy's name, with its resolver's version if it has one.
     public var description: String { resolver?.description ?? name }

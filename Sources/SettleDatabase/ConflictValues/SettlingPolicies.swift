@@ -7,15 +7,15 @@ final class SettlingPolicies: Sendable {
     /// Records that a policy starts; returns another one that is running.
     func note(_ policy: ConflictPolicy) -> String? {
         names.withLock { names in
-            defer { names.append(policy.description) }
-            return names.first { $0 != policy.description }
+            defer { names.append(policy.identity) }
+            return names.first { $0 != policy.identity }
         }
     }
 
     /// Records that a policy has ended.
     func forget(_ policy: ConflictPolicy) {
         names.withLock { names in
-            if let index = names.firstIndex(of: policy.description) { names.remove(at: index) }
+            if let index = names.firstIndex(of: policy.identity) { names.remove(at: index) }
         }
     }
 }

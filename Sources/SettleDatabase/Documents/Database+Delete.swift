@@ -48,11 +48,11 @@ extension Database {
         let id = try id.ofDocument()
         return try transaction {
             // The content is not needed, so that a damaged document can be deleted too.
-            guard let winner = try tree(of: id)?.winner, !winner.isDeleted else {
+            guard let current = try tree(of: id).flatMap(options.reads.current(in:)), !current.isDeleted else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")
             }
             let document = Document(
-                id: id, revision: winner.revision, isDeleted: false, RevisionContent(body: .empty), origin: identity)
+                id: id, revision: current.revision, isDeleted: false, RevisionContent(body: .empty), origin: identity)
             return try delete(document, keeping: keeping, adding: adding, onConflict: .fail)
         }
     }
@@ -76,17 +76,17 @@ extension Database {
         // For a delete, the two options mean the same.
         let overwrites = conflict.isLastWriteWins || conflict.isDeletesWin
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
-        guard let record, let winner = record.tree.winner else {
+        guard let record, let current = editor.options.reads.current(in: record.tree) else {
             if overwrites, document.revision != nil { return nil }
             throw DatabaseError(.notFound, "there is no document \"\(document.id)\" to delete")
         }
-        if overwrites, winner.isDeleted { return nil }
+        if overwrites, current.isDeleted { return nil }
         let target =
             if conflict.isBranch { try branchPoint(of: document, in: record) } else {
-                overwrites ? winner.revision : document.revision
+                overwrites ? current.revision : document.revision
             }
         guard let target, let node = record.tree[target], node.isLeaf || conflict.isBranch, !node.isDeleted else {
-            throw Self.conflict(document, winner)
+            throw Self.conflict(document, current)
         }
         let body = try content.body(of: editor.content(of: target, in: record)?.body)
         let edit = DocumentEdit(id: document.id, parent: target, isDeleted: true, body: body)

@@ -3,16 +3,35 @@ public import SettleCore
 extension Database {
     /// The document's winner, which every peer picks. `nil` if there is none or the document is deleted.
     ///
-    /// The id may be a ``DocumentID``, a `String`, or the id of a model.
+    /// The id may be a ``DocumentID``, a `String`, or the id of a model. With ``DatabaseOptions/Reads/local`` it is the local leaf while
+    /// the document is in conflict.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `damagedDocument`, `corrupt`, `inputOutput` or
     ///   `closed`.
     /// - Complexity: O(log *n*) in documents.
     public func document(_ id: some DocumentIDConvertible) throws -> Document? {
-        let id = try id.ofDocument()
-        guard let record = try engine.read({ try $0.record(of: id, withContent: true) }) else { return nil }
-        guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
-        return Document(id: id, revision: winner.revision, isDeleted: false, content, origin: identity)
+        try current(id.ofDocument()).flatMap { $0.isDeleted ? nil : $0 }
+    }
+
+    /// The state of a document that the app reads and edits, by ``DatabaseOptions/reads``; `nil` if there is no document.
+    func current(_ id: DocumentID) throws -> Document? {
+        func document(_ node: RevisionNode, _ content: RevisionContent) -> Document {
+            Document(id: id, revision: node.revision, isDeleted: node.isDeleted, content, origin: identity)
+        }
+        switch options.reads {
+        case .winner:
+            guard let record = try engine.read({ try $0.record(of: id, withContent: true) }),
+                let winner = record.tree.winner, let content = record.content
+            else { return nil }
+            return document(winner, content)
+        case .local:
+            return try engine.snapshot { reader in
+                guard let record = try reader.record(of: id, withContent: true),
+                    let node = options.reads.current(in: record.tree)
+                else { return nil }
+                return try reader.content(of: node, in: record).map { document(node, $0) }
+            }
+        }
     }
 
     /// A document at one of its revisions, tombstones included; `nil` if the content of that revision is not kept (see
@@ -127,5 +146,17 @@ extension Database {
         _ kind: ConflictKind, in range: DocumentRange, limit: Int
     ) throws -> [DocumentID] {
         try engine.read { try $0.ids(.conflicted(kind, range), limit: max(limit, 0)) }
+    }
+}
+
+extension DatabaseOptions.Reads {
+    /// The leaf of a document that the app reads and edits; `nil` for an empty tree.
+    func current(in tree: RevisionTree) -> RevisionNode? {
+        switch self {
+        case .winner: return tree.winner
+        case .local:
+            let leaves = Conflict.revisions(in: tree, Set(ConflictKind.allCases)).compactMap { tree[$0] }
+            return leaves.first { !$0.marks.contains(.incoming) } ?? tree.winner
+        }
     }
 }

@@ -104,7 +104,7 @@ extension Database {
             {}
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
-        edit.parent = try parent(of: document, in: record, conflict, revives: revives)
+        edit.parent = try parent(of: document, in: record, conflict, editor.options.reads, revives: revives)
         let saved = try editor.document(by: edit, in: record)
         // A branch beside a deletion leaves that in dispute.
         if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
@@ -115,25 +115,26 @@ extension Database {
 
     /// The revision that an edit is based on.
     private static func parent(
-        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict, revives: Bool
+        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict, _ reads: DatabaseOptions.Reads,
+        revives: Bool
     ) throws -> RevisionID? {
-        guard let record, let winner = record.tree.winner else {
+        guard let record, let current = reads.current(in: record.tree) else {
             if document.revision == nil || conflict.isLastWriteWins { return nil }
             throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
         }
         switch conflict {
-        case .lastWriteWins: return winner.revision
-        case .deletesWin where document.revision == nil || !winner.isDeleted: return winner.revision
-        case .branch where document.revision != nil || !winner.isDeleted:
+        case .lastWriteWins: return current.revision
+        case .deletesWin where document.revision == nil || !current.isDeleted: return current.revision
+        case .branch where document.revision != nil || !current.isDeleted:
             return try branchPoint(of: document, in: record)
         case .fail, .deletesWin, .branch, .merge: break
         }
         if let revision = document.revision {
             if record.tree[revision]?.isLeaf == true { return revision }
-        } else if winner.isDeleted, revives {
-            return winner.revision
+        } else if current.isDeleted, revives {
+            return current.revision
         }
-        throw Self.conflict(document, winner)
+        throw Self.conflict(document, current)
     }
 
     /// The revision that a branch starts from; `nil` for a first revision.
@@ -148,8 +149,8 @@ extension Database {
             """)
     }
 
-    static func conflict(_ document: Document, _ winner: RevisionNode) -> DatabaseError {
-        let stored = "\(winner.revision) is stored\(winner.isDeleted ? " as deleted" : "")"
+    static func conflict(_ document: Document, _ current: RevisionNode) -> DatabaseError {
+        let stored = "\(current.revision) is stored\(current.isDeleted ? " as deleted" : "")"
         guard let revision = document.revision else {
             return DatabaseError(
                 .conflict,
@@ -171,18 +172,16 @@ extension Database {
         var new = document
         while true {
             do { return try write(new) } catch let error as DatabaseError where error.code == .conflict {
-                guard let record = try engine.read({ try $0.record(of: document.id, withContent: true) }),
-                    let winner = record.tree.winner, let content = record.content
-                else { throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile") }
-                let current = Document(
-                    id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content, origin: identity)
+                guard let current = try current(document.id) else {
+                    throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile")
+                }
                 let isMerged: Bool
-                do { isMerged = try handler(&new, winner.isDeleted ? nil : current) } catch let cause {
+                do { isMerged = try handler(&new, current.isDeleted ? nil : current) } catch let cause {
                     warn("the conflict handler of \"\(document.id)\" threw: \(cause)", in: .conflicts)
                     throw DatabaseError(.conflict, "the conflict handler of \"\(document.id)\" threw", cause: cause)
                 }
                 guard isMerged, new.id == document.id else { throw error }
-                new.revision = winner.revision
+                new.revision = current.revision
             }
         }
     }

@@ -37,7 +37,7 @@ extension Database {
             return Saved.read(stored, else: model)
         case .lastWriteWins: return try overwrite(model, content, id)
         case .deletesWin:
-            guard try tree(of: id)?.isDeleted != true else { throw try deleted(document) }
+            guard try current(id)?.isDeleted != true else { throw try self.conflict(document) }
             return try overwrite(model, content, id)
         case .branch, .merge: return Saved.read(try save(document, onConflict: conflict), else: model)
         }

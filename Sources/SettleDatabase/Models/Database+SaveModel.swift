@@ -28,14 +28,12 @@ extension Database {
 
     /// The model as it is stored now, for one that was not changed.
     func current<Model: Codable>(_ saved: Saved<Model>, _ read: Document) throws -> Saved<Model> {
-        guard let record = try engine.read({ try $0.record(of: saved.id, withContent: true) }),
-            let winner = record.tree.winner
-        else {
+        guard let current = try current(saved.id) else {
             throw DatabaseError(.notFound, "\"\(saved.id)\" is not in the database any more; it was purged")
         }
-        if read.revision == winner.revision { return saved }
-        guard let document = document(at: winner, record.content, of: saved.id) else { throw Self.conflict(read, winner) }
-        return try Saved(document)
+        if read.revision == current.revision { return saved }
+        guard !current.isDeleted else { throw try conflict(read) }
+        return try Saved(current)
     }
 
     /// Saves an edit of a document; if that was changed since it was read, merged with the newer state.
@@ -57,16 +55,12 @@ extension Database {
             do { return (try save(mine, onConflict: .fail), isMerged) } catch let error as DatabaseError
                 where error.code == .conflict
             {
-                guard let record = try engine.read({ try $0.record(of: base.id, withContent: true) }),
-                    let winner = record.tree.winner
-                else { throw error }
-                guard mine.revision != winner.revision else { throw error }
-                guard let current = document(at: winner, record.content, of: base.id) else {
-                    guard conflict.isLastWriteWins else { throw Self.conflict(base, winner) }
-                    (mine, isMerged) = (edited, true)
-                    mine.revision = winner.revision
-                    mine.attachments = base.attachments
-                    return (try save(mine, onConflict: .lastWriteWins), true)
+                guard var current = try current(base.id), current.revision != mine.revision else { throw error }
+                if current.isDeleted {
+                    guard conflict.isLastWriteWins else { throw try self.conflict(base) }
+                    current.json = edited.json
+                    current.attachments = edited.attachments
+                    return (try save(current, onConflict: .lastWriteWins), true)
                 }
                 mine = try MemberClashes.merge(edited, of: base, into: current, isLastWriteWins: !conflict.isFail)
                 isMerged = true
@@ -74,15 +68,11 @@ extension Database {
         }
     }
 
-    /// The winner as a document; `nil` for a deletion, and for content that can't be read.
-    private func document(at winner: RevisionNode, _ content: RevisionContent?, of id: DocumentID) -> Document? {
-        guard !winner.isDeleted, let content else { return nil }
-        return Document(id: id, revision: winner.revision, isDeleted: false, content, origin: identity)
-    }
-
-    /// The error for a model whose document is deleted.
-    func deleted(_ document: Document) throws -> DatabaseError {
-        guard let winner = try tree(of: document.id)?.winner else { return DatabaseError(.notFound, "") }
-        return Self.conflict(document, winner)
+    /// The error for a document that was not read as it is stored now.
+    func conflict(_ document: Document) throws -> DatabaseError {
+        guard let tree = try tree(of: document.id), let current = options.reads.current(in: tree) else {
+            return DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+        }
+        return Self.conflict(document, current)
     }
 }

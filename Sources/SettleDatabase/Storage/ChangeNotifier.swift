@@ -10,6 +10,8 @@ final class ChangeNotifier: Sendable {
         var isFinished = false
         var nextWaiter = 0
         var waiters: [Int: @Sendable (Bool) -> Void] = [:]
+        /// Those that are only woken when the database is closed.
+        var lastWaiters: [Int: @Sendable (Bool) -> Void] = [:]
     }
 
     private let state = Guarded(State())
@@ -29,10 +31,29 @@ final class ChangeNotifier: Sendable {
     func finish() {
         let woken = state.withLock { state in
             state.isFinished = true
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { (state.waiters, state.lastWaiters) = ([:], [:]) }
+            return Array(state.waiters.values) + Array(state.lastWaiters.values)
         }
         for waiter in woken { waiter(false) }
+    }
+
+    /// Waits until the database is closed or the task is cancelled.
+    func waitForEnd() async {
+        let number = newWaiter()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isFinished || Task.isCancelled { return true }
+                    state.lastWaiters[number] = { _ in continuation.resume() }
+                    return false
+                }
+                if isOver { return continuation.resume() }
+                // If the task was cancelled meanwhile, the handler below found no waiter to wake.
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
     }
 
     /// The newest sequence that was announced; 0 before the first.
@@ -66,7 +87,9 @@ final class ChangeNotifier: Sendable {
 
     /// Calls a waiter with false, unless it was called already.
     func cancel(_ number: Int) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+        let waiter = state.withLock { state in
+            state.waiters.removeValue(forKey: number) ?? state.lastWaiters.removeValue(forKey: number)
+        }
         waiter?(false)
     }
 

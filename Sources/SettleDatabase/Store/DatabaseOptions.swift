@@ -9,6 +9,22 @@ public import Foundation
 /// They apply when a process opens a database; opening it again in the same process shares the open object with its
 /// options.
 public struct DatabaseOptions: Sendable {
+    /// Which leaf of a document in conflict an app reads and edits.
+    public enum Reads: Sendable, Hashable {
+        /// The winner, which every replica picks, as in CouchDB.
+        case winner
+        /// The local leaf, as in Couchbase Lite: ``Conflict/local``, the highest leaf that did not arrive beside an existing one.
+        ///
+        /// While a conflict that a pull brought waits, ``Database/document(_:)``, ``Database/observe(_:)-(DocumentID)`` and
+        /// ``Database/update(_:_:)`` show the content that the device had, a local deletion as `nil`, and saves and deletions continue
+        /// that leaf (SEMANTICS 28). They show the winner again once the conflict is settled. Deleting the local leaf of two live
+        /// ones settles it, too: the other leaf is left (SEMANTICS 201).
+        ///
+        /// The rule applies to single documents of this process. The winner itself stays the same: indexes, queries, lists of
+        /// documents, changes, the journal, the server and other devices show the winner.
+        case local
+    }
+
     /// How durable acknowledged writes are; ``Durability/normal`` by default.
     public var durability: Durability = .normal
     /// The page cache of the writing connection, in bytes; 16 MiB by default. Each reader may use a quarter of it in addition,
@@ -34,6 +50,8 @@ public struct DatabaseOptions: Sendable {
     /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
     /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?
+    /// Which leaf of a document in conflict is read and edited; ``Reads/winner`` by default.
+    public var reads = Reads.winner
     /// How several processes use the database by turns; `nil`, the default, gives it to one process, which is faster.
     public var sharing: ProcessSharing?
     /// The current time; by default the system's.

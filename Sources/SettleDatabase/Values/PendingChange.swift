@@ -58,3 +58,40 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
     /// The document's id, which identifies the change.
     public var id: DocumentID { documentID }
 }
+
+/// The form of an object in `POST /{db}/_local_changes`, plus the operation:
+///
+///     {"id": "17bb2c1c", "operation": "UPDATE", "changes": [{"attribute": "name", "value": "New", "timestamp": 1423083473}]}
+extension PendingChange: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case id, operation, changes
+    }
+
+    /// Encodes the document's id, the operation and the changes of fields, in order.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(documentID.string, forKey: .id)
+        try container.encode(operation.rawValue, forKey: .operation)
+        try container.encode(fields, forKey: .changes)
+    }
+}
+
+/// The form of a change in `POST /{db}/_local_changes`. The timestamp is in seconds since 1970; a removed field has no value.
+extension PendingChange.Field: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case attribute, value, timestamp
+    }
+
+    /// Encodes the field's name, its value and the time of the change.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .attribute)
+        try container.encodeIfPresent(value, forKey: .value)
+        let milliseconds = time.milliseconds
+        if milliseconds % 1000 == 0 {
+            try container.encode(milliseconds / 1000, forKey: .timestamp)
+        } else {
+            try container.encode(Double(milliseconds) / 1000, forKey: .timestamp)
+        }
+    }
+}

@@ -28,7 +28,9 @@ public struct ReplicationConfiguration: Sendable {
     /// that the policy decides against (SEMANTICS 161). The policy runs before that, outside of the transaction. Only a
     /// policy that waits, for a person for example, settles after the revisions are stored.
     public var conflictPolicy = ConflictPolicy.keepAll
-    /// How many conflicts are settled concurrently; 4 unless set. Consider more for a policy that asks a person.
+    /// How many conflicts are settled at the same time; 4 by default. Consider more for a policy that asks a person.
+    ///
+    /// The policy is called off the caller's thread and without a lock.
     public var conflictsAtOnce = 4
     /// Whether concurrent edits become branches at the target, as in CouchDB, or are refused and listed in the ledger.
     public var branching = Branching.allowed

@@ -5,6 +5,9 @@ extension CouchDBPeer {
     /// Sends attribute changes to a Settle server whose database has attribute clocks, for thin clients that keep no
     /// revisions: `POST /{db}/_local_changes`.
     ///
+    /// The clocks of a database at the server are off until an administrator sends `PUT /{db}/_attribute_clocks` with the body
+    /// `true`.
+    ///
     ///     let outcomes = try await peer.sendLocalChanges(journal.pendingByType())
     ///
     /// The later change of each attribute wins, whichever client sends first, so sending changes twice is harmless.
@@ -17,10 +20,10 @@ extension CouchDBPeer {
     public func sendLocalChanges(
         _ changes: [String: [DocumentID: [PendingChange.Field]]]
     ) async throws -> [LocalChangeOutcome] {
-        let types = changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSONValue)? in
-            let rows = objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {
+        let types = try changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSONValue)? in
+            let rows = try objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {
                 id, attributes -> JSONValue in
-                ["id": .string(id.string), "changes": .array(attributes.map(Self.json))]
+                ["id": .string(id.string), "changes": .array(try attributes.map { try JSONValue(encoding: $0) })]
             }
             return rows.isEmpty ? nil : (type, .array(rows))
         }
@@ -29,15 +32,5 @@ extension CouchDBPeer {
         return types.flatMap { type, _ in
             (answer[type]?.array ?? []).compactMap { LocalChangeOutcome($0, type: type) }
         }
-    }
-
-    private static func json(_ attribute: PendingChange.Field) -> JSONValue {
-        let time = attribute.time.milliseconds
-        let fraction = time % 1000 == 0 ? nil : JSONNumber(Double(time) / 1000).map(JSONValue.number)
-        var json: JSONValue = [
-            "attribute": .string(attribute.name), "timestamp": fraction ?? .number(JSONNumber(time / 1000)),
-        ]
-        json["value"] = attribute.value
-        return json
     }
 }

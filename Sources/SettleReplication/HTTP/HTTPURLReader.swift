@@ -5,17 +5,20 @@ enum HTTPURLReader {
     /// - Parameters:
     ///   - text: The address.
     ///   - keepsLastSlash: Whether a trailing slash of the path counts, as in a redirect.
+    ///   - schemes: The schemes that the caller allows, for the message.
     /// - Returns: The address.
     /// - Throws: ``TransportError`` with code `badURL`.
-    static func read(_ text: String, keepsLastSlash: Bool) throws(TransportError) -> HTTPURL {
+    static func read(
+        _ text: String, keepsLastSlash: Bool, schemes: String = "http:// or https://"
+    ) throws(TransportError) -> HTTPURL {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
             throw bad("blanks and control characters have to be escaped, a blank as %20")
         }
         guard let mark = text.firstRange(of: "://") else {
-            throw bad("it has to begin with http:// or https://")
+            throw bad("it has to begin with \(schemes)")
         }
         guard let scheme = HTTPURL.Scheme(rawValue: text[..<mark.lowerBound].lowercased()) else {
-            throw bad("it has to begin with http:// or https://")
+            throw bad("it has to begin with \(schemes)")
         }
         let rest = text[mark.upperBound...].prefix { $0 != "#" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

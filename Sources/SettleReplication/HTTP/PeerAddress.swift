@@ -15,7 +15,9 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``TransportError`` with code `badURL`. Its message does not repeat the address, which may contain a password.
     package init(_ text: String) throws(TransportError) {
         isWebSocket = ["ws://", "wss://"].contains { text.prefix($0.count).lowercased() == $0 }
-        url = try HTTPURL(isWebSocket ? "http" + text.dropFirst(2) : text)
+        url = try HTTPURLReader.read(
+            isWebSocket ? "http" + text.dropFirst(2) : text, keepsLastSlash: false,
+            schemes: "http:// or https://, or ws:// or wss://")
     }
 
     /// An address of CouchDB's protocol.

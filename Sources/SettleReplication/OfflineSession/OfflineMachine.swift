@@ -136,7 +136,8 @@ public struct OfflineStatus: Sendable {
 ///        │                       a refusal ─────┴→ syncFailed                                  │
 ///        └──────────────────────── no network, goOffline ──────────────────────────────────────┘
 public enum OfflineState: String, Sendable, CaseIterable {
-    /// Changes are sent to the server immediately.
+    /// Changes are sent to the server immediately, if the session is started. A change that reaches the server after a rival one is
+    /// refused as an offline change is (SEMANTICS 170).
     case online = "ONLINE"
     /// Changes stay here, on request or because there is no network.
     case offline = "OFFLINE"

@@ -126,17 +126,21 @@ extension LocalPeer {
     ///   - revisions: The revisions.
     ///   - branching: Whether they may become branches.
     ///   - policy: The conflict policy.
+    ///   - slots: Limit how many conflicts the policy is called about at a time.
+    ///   - onAsking: Called before the policy is, with the number of documents it was or is called about.
     ///   - source: Where merge bases that are missing here are fetched.
     /// - Returns: The outcome of each revision, in order, and of each document in conflict.
     /// - Throws: ``PeerError`` for attachments that can't be fetched; ``DatabaseError`` if the transaction as a whole
     ///   fails.
     func store(
-        _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, basesFrom source: any Peer
+        _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, slots: SettlingSlots,
+        onAsking: @Sendable (Int) -> Void, basesFrom source: any Peer
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
         let prepared = try await prepare(revisions)
         guard !prepared.revisions.isEmpty else { return (prepared.outcomes([], self), [:]) }
         let stored = try await local.insertReplicated(
-            prepared.revisions, refusingBranches: branching == .refused, settlingBy: policy
+            prepared.revisions, refusingBranches: branching == .refused, settlingBy: policy, slots: slots,
+            onAsking: onAsking
         ) { id, missing in
             let found = await source.bases(missing, of: id)
             return (try? await self.prepare(found))?.revisions ?? []

@@ -20,12 +20,12 @@ final class Broadcast<Element: Sendable>: Sendable {
     func listen(first: Element? = nil) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(buffered))
+        if let first { continuation.yield(first) }
         let number = state.withLock { state in
             state.next += 1
             state.listeners[state.next] = continuation
             return state.next
         }
-        if let first { continuation.yield(first) }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
         }
@@ -37,7 +37,14 @@ final class Broadcast<Element: Sendable>: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(element) }
     }
 
-    deinit {
-        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+    /// Ends the streams of all listeners.
+    func finish() {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
     }
+
+    deinit { finish() }
 }

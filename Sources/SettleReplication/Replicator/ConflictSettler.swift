@@ -16,6 +16,8 @@ struct ConflictSettler: Sendable {
     private let policy: ConflictPolicy?
     private let source: any Peer
     private let target: any Peer
+    /// Limit how many conflicts are settled at a time.
+    private let slots: SettlingSlots
     private static let pageLength = 200
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
@@ -25,6 +27,7 @@ struct ConflictSettler: Sendable {
         policy = configuration.settlesConflicts ? configuration.conflictPolicy : nil
         source = configuration.source
         target = configuration.target
+        slots = SettlingSlots(configuration.conflictsAtOnce)
     }
 
     /// Where the search starts; conflicts that are kept need no search.
@@ -59,7 +62,9 @@ struct ConflictSettler: Sendable {
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
         await bringBases(of: id)
         guard let policy else { return .success(nil) }
-        do { return .success(try await database.settle(id, asking: policy)) } catch let error as DatabaseError {
+        do {
+            return .success(try await slots.using { try await database.settle(id, asking: policy) })
+        } catch let error as DatabaseError {
             return .failure(error)
         } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }
     }
@@ -74,14 +79,17 @@ struct ConflictSettler: Sendable {
     }
 
     /// Stores revisions. Settles their conflicts in the same transaction if the target is a database of this process
-    /// and the policy decides without waiting.
+    /// and the policy decides without waiting. Before the policy is called, `onAsking` gets the number of documents that it was or
+    /// is called about.
     func store(
-        _ revisions: [PeerRevision], branching: Branching
+        _ revisions: [PeerRevision], branching: Branching, onAsking: @Sendable (Int) -> Void
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
         guard let policy, policy.answersAtOnce, let here = target as? LocalPeer else {
             return (try await target.store(revisions, branching: branching), [:])
         }
-        return try await here.store(revisions, branching: branching, settlingBy: policy, basesFrom: source)
+        return try await here.store(
+            revisions, branching: branching, settlingBy: policy, slots: slots, onAsking: onAsking,
+            basesFrom: source)
     }
 }
 

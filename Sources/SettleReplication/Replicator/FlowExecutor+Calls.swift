@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a flow wants, as child tasks.
 extension FlowExecutor {
@@ -60,23 +61,27 @@ extension FlowExecutor {
 
     private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
         let (source, target, settler) = (configuration.source, configuration.target, settler)
-        let (branching, log) = (configuration.branching, configuration.database?.log ?? .none)
+        let (branching, asked) = (configuration.branching, AskedConflicts(state))
+        let log = configuration.database?.log ?? .none
         group.addTask {
             let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
                 await PeerError.result {
-                    if let settler { return try await settler.store(revisions, branching: branching) }
+                    if let settler {
+                        return try await settler.store(revisions, branching: branching) { asked.set($0) }
+                    }
                     return (outcomes: try await target.store(revisions, branching: branching), settlements: [:])
                 }
             }
             guard case .success((let all, let settlements)) = result else {
-                return .flow(.outcomes(id, result.map(\.outcomes)))
+                return .stored(.outcomes(id, result.map(\.outcomes)), conflicted: [], [:], asked: asked.count)
             }
             if source.database != nil {
                 let held = zip(revisions, all).filter { $0.1.isAtTarget }.map { ($0.0.id, $0.0.revision) }
                 try? await source.markShared(held)
             }
             let conflicted = await settler?.conflicted(among: revisions) ?? []
-            return .stored(.outcomes(id, .success(all)), conflicted: conflicted, settlements)
+            return .stored(
+                .outcomes(id, .success(all)), conflicted: conflicted, settlements, asked: asked.count)
         }
     }
 
@@ -146,6 +151,26 @@ extension FlowExecutor {
                     status: problem.error.status)
             }
         }
+    }
+}
+
+/// Counts the documents of one batch that the policy is called about, in the status.
+private final class AskedConflicts: Sendable {
+    private let state: ReplicatorState
+    private let counted = Guarded(0)
+
+    init(_ state: ReplicatorState) { self.state = state }
+
+    /// How many are counted.
+    var count: Int { counted.withLock(\.self) }
+
+    /// Changes how many are counted.
+    func set(_ count: Int) {
+        let more = counted.withLock { counted in
+            defer { counted = count }
+            return count - counted
+        }
+        state.show { $0.askedConflicts += more }
     }
 }
 

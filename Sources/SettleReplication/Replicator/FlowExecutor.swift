@@ -20,7 +20,8 @@ struct FlowExecutor {
     enum Event: Sendable {
         case flow(FlowEvent)
         case stored(
-            FlowEvent, conflicted: [DocumentID], [DocumentID: Result<Settlement, DatabaseError>])
+            FlowEvent, conflicted: [DocumentID], [DocumentID: Result<Settlement, DatabaseError>], asked: Int)
+        case closed(PeerError)
         case order(ReplicationOrders.Order?)
         case checkpointTime
         case checkpointed(Checkpointer, Checkpointer.Outcome)
@@ -38,6 +39,8 @@ struct FlowExecutor {
     var conflicts: ConflictQueue
     /// What became of conflicts that were settled when they were stored, until it is reported.
     var decided: [DocumentID: Result<Settlement, DatabaseError>] = [:]
+    /// How many documents that the policy was called about are stored, and still counted as such.
+    var answered = 0
     /// Stores that wait until fewer conflicts do.
     var deferred: [FlowAction] = []
     /// Feeds of the source that wait for something to happen.
@@ -70,6 +73,7 @@ struct FlowExecutor {
                 if case .checkpointed(let checkpointer, _) = event { self.checkpointer = checkpointer }
             }
         }
+        state.show { $0.askedConflicts = 0 }
         let end = end ?? .done
         switch end {
         case .startOver: return end
@@ -92,6 +96,13 @@ struct FlowExecutor {
     private mutating func begin(_ group: inout TaskGroup<Event>) {
         let orders = orders
         group.addTask { .order(await orders.next()) }
+        for peer in [configuration.source, configuration.target] {
+            guard let database = peer.database else { continue }
+            group.addTask {
+                await database.waitForClose()
+                return .closed(PeerError(DatabaseError(.closed, "the database was closed"), of: peer.name))
+            }
+        }
         if let settler {
             conflicts.beginSweep()
             group.addTask { await settler.sweep(from: settler.start) }
@@ -104,7 +115,9 @@ struct FlowExecutor {
     private mutating func take(_ event: Event, _ group: inout TaskGroup<Event>) {
         switch event {
         case .flow(let event): handle(event, &group)
-        case .stored(let event, let conflicted, let settlements):
+        case .closed(let error): end = .failed(error)
+        case .stored(let event, let conflicted, let settlements, let asked):
+            answered += asked
             for (id, settlement) in settlements { decided[id] = settlement }
             for id in conflicted + settlements.keys.sorted() { conflicts.add(id) }
             handle(event, &group)
@@ -168,14 +181,16 @@ struct FlowExecutor {
         }
     }
 
-    private func show(_ mode: ReplicationStatus.Mode, _ progress: (completed: Int, total: Int)) {
-        let (flow, count, checkpointed) = (flow, conflicts.count, checkpointer.recorded)
+    private mutating func show(_ mode: ReplicationStatus.Mode, _ progress: (completed: Int, total: Int)) {
+        let (flow, count, checkpointed, answered) = (flow, conflicts.count, checkpointer.recorded, answered)
+        self.answered = 0
         state.show { status in
             status.mode = mode
             (status.completed, status.total) = (progress.completed, max(progress.completed, progress.total))
             status.bytesWritten = flow.counts.bytesWritten
             status.counts = flow.counts
-            status.pendingConflicts = count
+            status.queuedConflicts = count
+            status.askedConflicts -= answered
             (status.position, status.checkpointed) = (flow.tracker.position, checkpointed)
             status.error = flow.unreachable
         }

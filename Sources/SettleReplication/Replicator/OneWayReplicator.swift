@@ -33,6 +33,8 @@ public final class OneWayReplicator: Sendable {
         var orders: ReplicationOrders?
         var task: Task<Result<ReplicationResult, PeerError>, Never>?
         var run = 0
+        /// Whether the streams of statuses end with the run.
+        var endsStatuses = false
         /// Whether the next run deletes the checkpoints.
         var isFromStart = false
         var notedPolicy: (policy: ConflictPolicy, database: Database)?
@@ -72,8 +74,10 @@ public final class OneWayReplicator: Sendable {
     public var status: ReplicationStatus { shown.currentStatus }
 
     /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest.
-    /// The stream ends when the replicator is released.
-    public var statuses: AsyncStream<ReplicationStatus> { shown.statuses.listen(first: status) }
+    ///
+    /// The stream ends with the status `stopped` after ``stop()``, or when the replicator is released. It continues when a one-shot
+    /// replication ends, a run fails, or ``suspend()`` is called.
+    public var statuses: AsyncStream<ReplicationStatus> { shown.statuses }
 
     /// Events from now on. For a slow reader the newest 1000 are buffered, and older ones are lost; ``ledger`` has all
     /// failures. The stream ends when the replicator is released.
@@ -97,13 +101,25 @@ public final class OneWayReplicator: Sendable {
         return try await withTaskCancellationHandler {
             try await task.value.get()
         } onCancel: {
-            state.withLock(\.orders)?.give(.stop)
+            state.withLock { state in
+                state.endsStatuses = state.task != nil
+                return state.orders
+            }?.give(.stop)
         }
     }
 
     /// Stops it: stores what was fetched, settles pending conflicts and writes a checkpoint before the mode becomes
-    /// `stopped` (SEMANTICS 39). It may take as long as conflicts take.
+    /// `stopped` (SEMANTICS 39). It may take as long as conflicts take. Then ``statuses`` end.
     public func stop() async {
+        let isRunning = state.withLock { state in
+            state.endsStatuses = state.task != nil
+            return state.task != nil
+        }
+        if isRunning { await halt() } else { shown.endStatuses() }
+    }
+
+    /// Stops it as ``stop()`` does, and lets ``statuses`` continue, because it is started again.
+    func halt() async {
         let (orders, task) = state.withLock { ($0.orders, $0.task) }
         orders?.give(.stop)
         _ = await task?.value
@@ -132,7 +148,7 @@ public final class OneWayReplicator: Sendable {
             return state.task != nil
         }
         guard wasRunning else { return }
-        await stop()
+        await halt()
         start()
     }
 
@@ -143,6 +159,8 @@ public final class OneWayReplicator: Sendable {
             let orders = ReplicationOrders()
             state.orders = orders
             state.run += 1
+            state.endsStatuses = false
+            shown.beginStatuses()
             let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
             state.isFromStart = false
             let task = Task {
@@ -162,6 +180,8 @@ public final class OneWayReplicator: Sendable {
             let wasStopped = state.orders?.isStopping ?? true
             if state.run == run { (state.task, state.orders) = (nil, nil) }
             shown.show(show)
+            if state.endsStatuses { shown.endStatuses() }
+            state.endsStatuses = false
             isCompleted.withLock { $0 = !wasStopped && status.error == nil }
         }
         forgetPolicy()

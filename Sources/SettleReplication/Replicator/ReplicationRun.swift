@@ -57,7 +57,8 @@ struct ReplicationRun: Sendable {
         case .failure(let error): log(.notice, "a replication has failed: \(error)")
         }
         ended { status in
-            (status.mode, status.completed, status.total, status.pendingConflicts) = (.stopped, 0, 0, 0)
+            (status.mode, status.completed, status.total) = (.stopped, 0, 0)
+            (status.queuedConflicts, status.askedConflicts) = (0, 0)
             status.counts = counts
             if case .failure(let error) = outcome { status.error = error } else { status.error = nil }
         }

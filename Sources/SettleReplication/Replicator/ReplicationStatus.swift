@@ -24,8 +24,12 @@ public struct ReplicationStatus: Sendable {
     /// Why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Refused documents are not an
     /// error here.
     public internal(set) var error: PeerError?
-    /// How many known conflicts are waiting or being settled.
-    public internal(set) var pendingConflicts = 0
+    /// How many known conflicts wait for the policy, or are being settled.
+    public var pendingConflicts: Int { queuedConflicts + askedConflicts }
+    /// Those of stored revisions.
+    var queuedConflicts = 0
+    /// Those of revisions that are stored when the policy has decided.
+    var askedConflicts = 0
     /// Counts since it was started.
     public internal(set) var counts = ReplicationCounts()
 

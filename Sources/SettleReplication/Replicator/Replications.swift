@@ -190,7 +190,7 @@ extension Database {
             return configuration
         }
         for (index, replicator) in pair.enumerated() {
-            if !wasContinuous[index] { await replicator.stop() }
+            if !wasContinuous[index] { await replicator.halt() }
             replicator.configuration = configurations[index]
             replicator.start()
         }

@@ -85,23 +85,29 @@ public final class Replicator: Sendable {
     /// The status of all parts together.
     public var status: ReplicatorStatus { ReplicatorStatus(parts.map(\.status)) }
 
-    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest. The stream ends
-    /// when the replicator is released.
+    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest.
+    ///
+    /// The stream ends with the status `stopped` after ``stop()``, or when the replicator is released. It continues when a one-shot
+    /// replication ends, a run fails, or ``suspend()`` is called.
     public var statuses: AsyncStream<ReplicatorStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ReplicatorStatus.self, bufferingPolicy: .bufferingNewest(1))
-        let known = Guarded(parts.map(\.status))
+        let known = Guarded((statuses: parts.map(\.status), running: parts.count))
         let tasks = parts.enumerated().map { index, part in
             let statuses = part.statuses
             return Task {
                 for await status in statuses {
-                    let all = known.withLock { known in
-                        known[index] = status
-                        return known
+                    // Under the lock, so that the newest comes last.
+                    known.withLock { known in
+                        known.statuses[index] = status
+                        continuation.yield(ReplicatorStatus(known.statuses))
                     }
-                    continuation.yield(ReplicatorStatus(all))
                 }
-                continuation.finish()
+                let isLast = known.withLock { known in
+                    known.running -= 1
+                    return known.running == 0
+                }
+                if isLast { continuation.finish() }
             }
         }
         continuation.onTermination = { _ in
@@ -137,7 +143,7 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Stops all parts: each stores what was fetched, settles pending conflicts and writes a checkpoint.
+    /// Stops all parts: each stores what was fetched, settles pending conflicts and writes a checkpoint. Then ``statuses`` end.
     public func stop() async { for part in parts { await part.stop() } }
 
     /// Stops all parts immediately, for an app that moves to the background.

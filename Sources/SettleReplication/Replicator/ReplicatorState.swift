@@ -4,26 +4,58 @@ internal import SettlePlatform
 
 /// The observable state of a replicator, shared by its runs and readers.
 final class ReplicatorState: Sendable {
-    private let status = Guarded(ReplicationStatus())
+    private struct Shown {
+        var status = ReplicationStatus()
+        /// Whether the streams of statuses have ended, because the replication was stopped.
+        var isOver = false
+    }
+
+    private let shown = Guarded(Shown())
     private let ledger = Guarded((kept: true, now: ReplicationLedger()))
     private let warnings = Guarded<[ReplicationWarning]>([])
-    /// Status changes; a slow reader gets the newest.
-    let statuses = Broadcast<ReplicationStatus>(buffered: 1)
+    private let changes: Broadcast<ReplicationStatus>
     /// Events; a slow reader misses the oldest.
     let events = Broadcast<ReplicationEvent>(buffered: 1000)
 
+    /// Creates the state of a replicator that was never started.
+    ///
+    /// - Parameter buffered: How many status changes a slow reader gets: the newest ones.
+    init(buffered: Int = 1) { changes = Broadcast(buffered: buffered) }
+
     /// The current status.
-    var currentStatus: ReplicationStatus { status.withLock(\.self) }
+    var currentStatus: ReplicationStatus { shown.withLock(\.status) }
+
+    /// The current status and then each change, until ``endStatuses()``.
+    var statuses: AsyncStream<ReplicationStatus> {
+        // Under the lock, so that no change is missed or comes before the current status.
+        shown.withLock { shown in
+            guard !shown.isOver else {
+                return AsyncStream { continuation in
+                    continuation.yield(shown.status)
+                    continuation.finish()
+                }
+            }
+            return changes.listen(first: shown.status)
+        }
+    }
 
     /// Changes the status and publishes it if it differs.
     func show(_ change: (inout ReplicationStatus) -> Void) {
-        let changed = status.withLock { status -> ReplicationStatus? in
-            let before = status
-            change(&status)
-            return status == before ? nil : status
+        shown.withLock { shown in
+            let before = shown.status
+            change(&shown.status)
+            if shown.status != before { changes.send(shown.status) }
         }
-        if let changed { statuses.send(changed) }
     }
+
+    /// Ends the streams of statuses, and those that begin before ``beginStatuses()``.
+    func endStatuses() {
+        shown.withLock { $0.isOver = true }
+        changes.finish()
+    }
+
+    /// Lets streams of statuses continue from now on.
+    func beginStatuses() { shown.withLock { $0.isOver = false } }
 
     /// The current ledger.
     var currentLedger: ReplicationLedger { ledger.withLock(\.now) }

@@ -37,6 +37,7 @@ package struct ReplicationDocument: Sendable {
         for name in ["proxy", "source_proxy", "target_proxy"] where members[name].map({ $0 != "" }) ?? false {
             throw ReplicationDocumentError("`\(name)` is not supported: proxies are a setting of the process")
         }
+        // SEMANTICS 207
         if try Self.flag("winning_revs_only", members) == true {
             throw ReplicationDocumentError("`winning_revs_only` is not supported: every leaf is replicated")
         }

@@ -104,6 +104,69 @@ import Testing
         await after.stop()
     }
 
+    /// Two resolvers that were written in different places, or what else distinguishes two policies.
+    private static let pairs: [(name: String, first: ConflictPolicy, second: ConflictPolicy, warns: Bool)] = {
+        func made(_ name: String) -> ConflictPolicy { .custom(name) { .keep($0.winner.revision ?? $0.revisions[0]) } }
+        return [
+            (
+                "couchbaseLite", .couchbaseLite { _, local, _ in local },
+                .couchbaseLite { _, _, remote in remote }, true
+            ),
+            (
+                "cloudant", .cloudant { $1.first },
+                .cloudant { $1.last }, true
+            ),
+            (
+                "custom, one name", .custom("mine") { .document($0.leaves[0]) },
+                .custom("mine") { .document($0.leaves[1]) }, true
+            ),
+            (
+                "asking, one name", .asking("person") { .document($0.leaves[0]) },
+                .asking("person") { .document($0.leaves[1]) }, true
+            ),
+            (
+                "deletes win, else another", .deletesWin(otherwise: .custom("mine") { .document($0.leaves[0]) }),
+                .deletesWin(otherwise: .custom("mine") { .document($0.leaves[1]) }), true
+            ),
+            (
+                "versions", .couchbaseLite(name: "mine", version: "1") { _, local, _ in local },
+                .couchbaseLite(name: "mine", version: "2") { _, local, _ in local }, true
+            ),
+            (
+                "one version", .cloudant(name: "mine", version: "1") { $1.first },
+                .cloudant(name: "mine", version: "1") { $1.first }, false
+            ),
+            ("one place", made("mine"), made("mine"), false), ("two names", made("mine"), made("yours"), true),
+            ("merges", .threeWayMerge(), .threeWayMerge(MergeRules()), false),
+            ("rules", .threeWayMerge(onClash: .union), .threeWayMerge(), true),
+            ("fields", .threeWayMerge(MergeRules(fields: ["/n": .sum])), .threeWayMerge(), true),
+            ("latest", .latestFieldWins(onClash: .lines), .latestFieldWins, true),
+        ]
+    }()
+
+    // SEMANTICS 42
+    @Test(.timeLimit(.minutes(5)), arguments: pairs.indices)
+    func `policies of one form are distinguished by their version, rules or place in the code`(index: Int) async throws
+    {
+        let pair = Self.pairs[index]
+        let seen = Seen()
+        let database = try Database.plain(options: options(noting: seen))
+        let first = database.settleAutomatically(using: pair.first)
+        let same = database.settleAutomatically(using: pair.first)
+        #expect(seen.all == [], "\(pair.name)")
+        let second = database.settleAutomatically(using: pair.second)
+        #expect(seen.all.count == (pair.warns ? 1 : 0), "\(pair.name): \(seen.all)")
+        if let warning = seen.all.first {
+            // "conflicts are settled by … and by … at the same time": the two are named differently.
+            let names = warning.split(separator: " at the same time")[0].split(separator: "settled by ")[1]
+            #expect(Set(names.split(separator: " and by ")).count == 2, "\(warning)")
+        }
+        for settling in [first, same, second] { await settling.stop() }
+        let after = database.settleAutomatically(using: pair.second)
+        #expect(seen.all.count == (pair.warns ? 1 : 0))
+        await after.stop()
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `automatic settling ends when the database closes`() async throws {
         let database = try Database.plain()

@@ -64,6 +64,43 @@ struct PendingTests {
         #expect(other["b"]?["t"]?.map(\.name) == ["type"])
     }
 
+    // SEMANTICS 149
+    @Test func `a pending change is encoded in the form that a server takes`() throws {
+        let database = try database()
+        time.now = 1_423_083_473_000
+        try database.add("envelope", ["name": "A New Name", "tags": ["x"]])
+        time.now = 1_423_083_525_250
+        try database.update("a") { $0["text"] = nil }
+        try database.delete(try database.add("gone", ["n": 1]))
+        let synchronized = try database.add("b", ["n": 1])
+        try database.markShared([("b", try #require(synchronized.revision))])
+        try database.delete(synchronized)
+        let expected: JSONValue = [
+            [
+                "id": "envelope", "operation": "CREATE",
+                "changes": [
+                    ["attribute": "name", "value": "A New Name", "timestamp": 1_423_083_473],
+                    ["attribute": "tags", "value": ["x"], "timestamp": 1_423_083_473],
+                ],
+            ],
+            [
+                "id": "a", "operation": "UPDATE",
+                "changes": [["attribute": "text", "timestamp": 1_423_083_525.25]],
+            ],
+            ["id": "b", "operation": "DELETE", "changes": []],
+        ]
+        let pending = try #require(try database.journal?.pending)
+        #expect(try JSONValue(encoding: pending) == expected)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let objects = try pending.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        #expect(
+            objects.dropFirst() == [
+                #"{"changes":[{"attribute":"text","timestamp":1423083525.25}],"id":"a","operation":"UPDATE"}"#,
+                #"{"changes":[],"id":"b","operation":"DELETE"}"#,
+            ])
+    }
+
     // SEMANTICS 150, 151, K13
     @Test func `pending changes of one document are one change, with each attribute's last value and time`() throws {
         let database = try database()

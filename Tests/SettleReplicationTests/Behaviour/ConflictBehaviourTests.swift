@@ -23,7 +23,7 @@ struct ConflictBehaviourTests {
         return result
     }
 
-    // SEMANTICS 1, 2, 4: Molly and Naomi.
+    // SEMANTICS 1, 2, 3, 4: Molly and Naomi.
     @Test(arguments: PeerPair.everywhere)
     func `both sides of a conflict end with the same content`(pair: PeerPair) async throws {
         let (molly, naomi) = try await pair.make()
@@ -65,7 +65,7 @@ struct ConflictBehaviourTests {
         #expect(try here.database.document("a")?["n"] == 3)
     }
 
-    // SEMANTICS 60, K4
+    // SEMANTICS 43, 60, K4
     @Test(arguments: PeerPair.everywhere)
     func `unless a policy is set, every leaf is kept`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()

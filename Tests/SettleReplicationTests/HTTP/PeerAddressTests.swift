@@ -22,4 +22,12 @@ import Testing
         let error = #expect(throws: TransportError.self) { try PeerAddress(text) }
         #expect(error?.code == .badURL && error?.message.contains("hush") == false)
     }
+
+    @Test(arguments: ["notes", "ftp://h/notes"])
+    func `the message about another scheme names all four`(_ text: String) throws {
+        let error = #expect(throws: TransportError.self) { try PeerAddress(text) }
+        for scheme in ["http://", "https://", "ws://", "wss://"] {
+            #expect(error?.message.contains(" \(scheme)") == true, "\(scheme)")
+        }
+    }
 }

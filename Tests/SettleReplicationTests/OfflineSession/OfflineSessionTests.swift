@@ -22,6 +22,23 @@ import Testing
         await world.session.stop()
     }
 
+    // SEMANTICS 170
+    @Test(arguments: ServerKind.all)
+    func `a change made online that is not sent yet meets a rival change as one made offline does`(
+        kind: ServerKind
+    ) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        #expect(world.session.status.state == .online)
+        // The session was not started, so nothing is sent by itself.
+        try world.set("1", "name", "mine")
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        #expect(world.session.status.conflict?.server?["name"] == "theirs")
+        #expect(try await world.server() == ["1 theirs 9:01 false"])
+        #expect(try world.history() == ["UPDATE 1 item1 mine"] && world.client() == ["1 mine 9:00"])
+    }
+
     // SEMANTICS 176, 179
     @Test(arguments: ServerKind.all)
     func `operations are sent in order, and none after a refused one`(kind: ServerKind) async throws {
@@ -57,6 +74,24 @@ import Testing
         try await world.session.replace(with: ["name": "ours"])
         #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server().map { $0.split(separator: " ")[1] } == ["item1", "ours", "t"])
+    }
+
+    // SEMANTICS 177, 178
+    @Test(arguments: ServerKind.all)
+    func `unless the switch is set, a change of any other member is a conflict`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        try await world.write("1", ["name": "item1", "count": 7, "updatedat": "9:05"])
+        world.time(9, 10)
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        let conflict = try #require(world.session.status.conflict)
+        #expect(conflict.reason == .changed && conflict.differences.allSatisfy { !$0.isClash })
+        #expect(conflict.server?["count"] == 7 && conflict.server?["name"] == "item1")
+        try await world.expect(
+            "Client (9:00) SYNC FAILED", history: ["UPDATE 1 item1 mine"], client: ["1 mine 9:00"],
+            server: ["1 item1 9:05 false"])
     }
 
     // SEMANTICS 177

@@ -197,6 +197,66 @@ struct StatusTests {
         #expect(result.counts.revisionsWritten == 50)
     }
 
+    @Test func `streams of statuses end with the status stopped after a stop, and with nothing before`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.isContinuous = true
+        let replicator = OneWayReplicator(configuration)
+        let early = replicator.statuses
+        let modes = Task { await early.reduce(into: [ReplicationStatus.Mode]()) { $0.append($1.mode) } }
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        // A suspended replicator is started again, and so is one that compares everything.
+        await replicator.suspend()
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        await replicator.resyncFromStart()
+        await replicator.waits { $0.mode == .idle }
+        await replicator.stop()
+        let seen = await modes.value
+        #expect(seen.last == .stopped && seen.contains(.idle))
+        var late: [ReplicationStatus.Mode] = []
+        for await status in replicator.statuses { late.append(status.mode) }
+        #expect(late == [.stopped])
+        // After the next start there is something to see again.
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        await replicator.stop()
+        for await status in replicator.statuses { #expect(status.mode == .stopped) }
+    }
+
+    @Test func `streams of statuses of a replicator of both directions end after a stop`() async throws {
+        let (here, there) = (try Database.inMemory(), try Database.inMemory())
+        let replicator = Replicator(here, with: LocalPeer(there)) { $0.isContinuous = true }
+        let early = replicator.statuses
+        let last = Task { await early.reduce(into: ReplicatorStatus?.none) { $0 = $1 } }
+        replicator.start()
+        for await status in replicator.statuses where status.parts.allSatisfy({ $0.mode == .idle }) { break }
+        let during = replicator.statuses
+        async let stopping: Void = replicator.stop()
+        for await _ in during {}
+        await stopping
+        #expect(await last.value?.parts.map(\.mode) == [.stopped, .stopped])
+        for await status in replicator.statuses { #expect(status.mode == .stopped) }
+    }
+
+    @Test(arguments: [true, false])
+    func `a continuous replicator is stopped with an error when its database or the peer's is closed`(
+        isOwn: Bool
+    ) async throws {
+        let (here, there) = (try Database.inMemory(), try Database.inMemory())
+        let replicator = Replicator(here, with: LocalPeer(there)) { $0.isContinuous = true }
+        replicator.start()
+        for await status in replicator.statuses where status.parts.allSatisfy({ $0.mode == .idle }) { break }
+        (isOwn ? here : there).close()
+        for await status in replicator.statuses where status.mode == .stopped { break }
+        #expect(replicator.status.parts.map(\.mode) == [.stopped, .stopped])
+        #expect(replicator.status.parts.map(\.error?.code) == [.database, .database])
+        #expect(replicator.status.error?.message.contains("closed") == true)
+        await replicator.stop()
+        (isOwn ? there : here).close()
+    }
+
     @Test func `a cancelled task stops its run`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)

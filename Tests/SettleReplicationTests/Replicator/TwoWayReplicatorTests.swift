@@ -59,6 +59,19 @@ struct TwoWayReplicatorTests {
         #expect(replicator.status.mode == .stopped && replicator.status.error == nil)
     }
 
+    @Test func `a continuous one with a server is stopped when its own database is closed`() async throws {
+        defer { server.stop() }
+        let ada = try device("ada")
+        try await Replicator(ada, peer: url, direction: .push, createsDatabase: true).run()
+        let replicator = try Replicator(ada, peer: url, isContinuous: true)
+        replicator.start()
+        for await status in replicator.statuses where status.parts.allSatisfy({ $0.mode == .idle }) { break }
+        ada.close()
+        for await status in replicator.statuses where status.mode == .stopped { break }
+        #expect(replicator.status.parts.map(\.mode) == [.stopped, .stopped])
+        #expect(replicator.status.error?.code == .database)
+    }
+
     @Test func `a part that can't continue ends the run with its error, which is localized and names the cause once`()
         async throws
     {

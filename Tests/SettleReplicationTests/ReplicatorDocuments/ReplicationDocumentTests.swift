@@ -62,6 +62,15 @@ import Testing
         #expect(token.source.credentials == nil && token.source.headers["Authorization"] == "Negotiate x")
     }
 
+    // SEMANTICS 207
+    @Test func `a replication of winners only is refused, with the reason`() throws {
+        var members: JSONValue = ["source": "a", "target": "b", "winning_revs_only": true]
+        let error = #expect(throws: ReplicationDocumentError.self) { try read(members) }
+        #expect(error?.message.contains("every leaf is replicated") == true)
+        members["winning_revs_only"] = false
+        _ = try read(members)
+    }
+
     @Test func `an invalid document is refused, without a password in the reason`() throws {
         let wrong: [JSONValue] = [
             [:], ["source": "http://u:hush@h/a"], ["source": "http://u:hush@h", "target": "b"],

@@ -28,7 +28,7 @@ extension ConflictPolicy {
         onClash rule: MergeRule = .winner, deletions: DeletionRule = .editRevives
     ) -> ConflictPolicy {
         let merge = ConflictPolicy(
-            "latestAttributeWins", kinds: [.branches],
+            "latestAttributeWins", kinds: [.branches], details: rule.details,
             .now { conflict in
                 BranchMerge(conflict, .latestAttribute(onClash: rule)).decision()
             })
@@ -37,7 +37,7 @@ extension ConflictPolicy {
         case .deletionWins: .deletesWin(otherwise: merge)
         case .latestWins:
             ConflictPolicy(
-                "latestAttributeWins, deletions too",
+                "latestAttributeWins, deletions too", details: rule.details,
                 .now { conflict in
                     try latest(conflict) ?? merge.decideNow(conflict)
                 })

@@ -22,7 +22,8 @@ extension ConflictPolicy {
     /// - Returns: The policy.
     public static func threeWayMerge(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
         let merge = ConflictPolicy(
-            "threeWayMerge", kinds: [.branches], .now { BranchMerge($0, .threeWay(rules)).decision() })
+            "threeWayMerge", kinds: [.branches], details: rules.details,
+            .now { BranchMerge($0, .threeWay(rules)).decision() })
         return deletionsWin ? .deletesWin(otherwise: merge) : merge
     }
 
@@ -30,4 +31,17 @@ extension ConflictPolicy {
     public static func threeWayMerge(onClash rule: MergeRule) -> ConflictPolicy {
         threeWayMerge(MergeRules(onClash: rule))
     }
+}
+
+extension MergeRules {
+    /// The rules in words; empty for the default ones.
+    fileprivate var details: String {
+        let all = [onClash.details] + paths.map { path in "\(path): \(self[path]?.kind.description ?? "")" }
+        return all.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+extension MergeRule {
+    /// The rule in words; empty for the default one.
+    var details: String { kind == .winner ? "" : kind.description }
 }

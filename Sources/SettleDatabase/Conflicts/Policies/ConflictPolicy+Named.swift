@@ -41,7 +41,7 @@ extension ConflictPolicy {
                     return try await decide(conflict)
                 }
             }
-        var both = ConflictPolicy(name, resolver: policy.resolver, decider)
+        var both = ConflictPolicy(name, resolver: policy.resolver, details: policy.details, decider)
         both.timeLimit = policy.timeLimit
         both.checksPurity = policy.checksPurity
         return both
@@ -58,6 +58,9 @@ extension ConflictPolicy {
 
     /// The remote leaf stays, live or deleted (SEMANTICS 15, 19). Like ``localWins``, it is for one device and its
     /// server.
+    ///
+    /// The next push sends a tombstone that closes the local leaf. If the local leaf is the winner, the push also sends the remote
+    /// content, as a child of the winner.
     public static let remoteWins = ConflictPolicy(
         "remoteWins",
         .now { conflict in

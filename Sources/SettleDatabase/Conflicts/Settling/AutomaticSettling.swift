@@ -104,7 +104,7 @@ extension Database {
         let other = settlings.note(policy)
         if let other {
             warn(
-                "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database",
+                "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database",
                 in: .conflicts)
         }
         return other
@@ -112,41 +112,4 @@ extension Database {
 
     /// Records that a policy no longer settles conflicts.
     package func forgetSettling(by policy: ConflictPolicy) { settlings.forget(policy) }
-}
-
-/// Limits how many documents are settled at once; the others wait for a free slot.
-final class SettlingSlots: Sendable {
-    private struct State {
-        var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: Guarded<State>
-
-    init(_ count: Int) { state = Guarded(State(free: max(1, count))) }
-
-    /// Takes a slot, waiting for one if needed.
-    func take() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    /// Releases a slot to the longest waiter.
-    func giveBack() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.free += 1
-            return nil
-        }
-        next?.resume()
-    }
 }

@@ -91,28 +91,55 @@ struct IncomingSettlement: Sendable {
         return run.settlement
     }
 
-    /// Takes the policy's decision about a conflict.
-    mutating func take(_ answer: Result<PolicyDecision, DatabaseError>, of conflict: Conflict, took time: Duration) {
-        decisions[conflict.documentID] = Decision(conflict: conflict, answer: answer, time: time)
+    /// Calls the policy about conflicts, as many at a time as there are slots, and keeps its decisions.
+    ///
+    /// - Throws: `CancellationError`.
+    mutating func decide(_ conflicts: [Conflict], _ slots: SettlingSlots) async throws {
+        let policy = policy
+        try await withThrowingTaskGroup(of: Decision.self) { group in
+            for conflict in conflicts {
+                group.addTask {
+                    try await slots.using {
+                        let start = ContinuousClock.now
+                        let answer: Result<PolicyDecision, DatabaseError>
+                        do { answer = .success(try await policy.decide(conflict)) } catch let error as DatabaseError {
+                            answer = .failure(error)
+                        }
+                        return Decision(conflict: conflict, answer: answer, time: ContinuousClock.now - start)
+                    }
+                }
+            }
+            for try await decision in group { keep(decision) }
+        }
     }
+
+    /// How many documents the policy was or is called about, with those of a question.
+    func count(with question: Question) -> Int {
+        Set(decisions.keys).union(question.conflicts.map(\.documentID)).count
+    }
+
+    private mutating func keep(_ decision: Decision) { decisions[decision.conflict.documentID] = decision }
 }
 
 extension Database {
     /// Stores revisions like ``insertReplicated(_:)``, and settles the conflicts they cause in the same transaction.
     ///
-    /// The policy is called outside of any transaction, before anything is stored. A policy that waits is not called
-    /// here: see ``ConflictPolicy/answersAtOnce``.
+    /// The policy is called outside of any transaction, before anything is stored, off the caller's thread. A policy that waits is
+    /// not called here: see ``ConflictPolicy/answersAtOnce``.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
     ///   - refusingBranches: As in ``insertReplicated(_:refusingBranches:)``.
     ///   - policy: The rule.
+    ///   - slots: Limit how many conflicts the policy is called about at a time.
+    ///   - onAsking: Called before the policy is, with the number of documents it was or is called about.
     ///   - bases: Fetches the merge bases whose contents are not kept here, if it can.
     /// - Returns: The outcome of each revision, and of each document in conflict. A conflict without an outcome stays,
     ///   because other writers kept changing the document.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, `CancellationError`; nothing is written then.
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, settlingBy policy: ConflictPolicy,
+        slots: SettlingSlots, onAsking: @Sendable (Int) -> Void,
         bases: @Sendable (DocumentID, [RevisionID]) async -> [ReplicatedRevision]
     ) async throws -> (
         outcomes: [ReplicatedRevision.Outcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]
@@ -136,14 +163,8 @@ extension Database {
                     run.asked.insert(id)
                     run.bases += await bases(id, missing)
                 }
-                for conflict in question.conflicts {
-                    let start = ContinuousClock.now
-                    let answer: Result<PolicyDecision, DatabaseError>
-                    do { answer = .success(try await policy.decide(conflict)) } catch let error as DatabaseError {
-                        answer = .failure(error)
-                    }
-                    run.take(answer, of: conflict, took: ContinuousClock.now - start)
-                }
+                onAsking(run.count(with: question))
+                try await run.decide(question.conflicts, slots)
             }
         }
     }
