@@ -29,8 +29,10 @@ import argparse
 import concurrent.futures
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -190,38 +192,59 @@ def fill(room, every):
         os.chmod(target, os.stat(os.path.join(ROOT, path)).st_mode if os.path.exists(os.path.join(ROOT, path)) else 0o644)
 
 
-def test(room, suites, number, limit):
-    """Runs suites with the fault of a number, or with none: (names of tests that failed, how, seconds)."""
+def test(room, suites, number, row, limit):
+    """Runs suites with the fault of a number, or without one: the tests that failed, how, and the seconds.
+
+    A run ends at the first failure of a test that the statement's row in docs/SEMANTICS.md names.
+    """
     environment = dict(os.environ, SETTLE_FAULT=number, NO_COLOR="1")
     command = [".build/debug/SettlePackageTests.xctest", "--testing-library", "swift-testing"]
     command += ["--filter", r"\.(%s)/" % "|".join(suites)]
-    begun, how = time.time(), ""
-    # Of a group of its own, so that a test's own processes end with it.
+    begun = time.time()
+    # A group of its own, so that processes which a test started end with it.
     process = subprocess.Popen(
         command, cwd=room, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, start_new_session=True)
-    try:
-        output = process.communicate(timeout=limit)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        output, how = process.communicate()[0], "never ends"
-    text = re.sub(r"\x1b\[[0-9;]*m", "", output.decode(errors="replace"))
-    failed = re.findall(r"^✘ Test (?:case passing .* to )?\"(.+)\" (?:recorded an issue|failed)", text, re.MULTILINE)
-    if not failed and not how and process.returncode != 0:
-        how = "ends the process"
-    if how and not failed:
-        ended = set(re.findall(r"^[✔✘] Test \"(.+)\" .*(?:passed|failed) after", text, re.MULTILINE))
-        begun_tests = re.findall(r"^◇ Test \"(.+)\" started", text, re.MULTILINE)
-        failed = [name for name in begun_tests if name not in ended]
-    elif how:
-        how = ""
-    if number == "" and (failed or how):
-        print(text)
+        stderr=subprocess.STDOUT, start_new_session=True, text=True, errors="replace")
+    timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
+    timer.start()
+    failed, running, is_found = [], [], False
+    for line in process.stdout:
+        line = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        if started := re.match(r'◇ Test "(.+)" started', line):
+            running.append(started[1])
+        elif passed := re.match(r'✔ Test "(.+)" .*passed after', line):
+            running.remove(passed[1])
+        elif failure := re.match(r'✘ Test (?:case passing .* to )?"(.+)" (?:recorded an issue|.*failed after)', line):
+            failed.append(failure[1])
+            is_found = is_labelled(failure[1], row)
+        if is_found:
+            os.killpg(process.pid, signal.SIGKILL)
+            break
+    process.wait()
+    is_endless = not timer.is_alive()
+    timer.cancel()
+    how = ""
+    if not failed and process.returncode != 0:
+        how = "never ends" if is_endless else "ends the process"
+        failed = running
+    # A test with the statement's label says most.
+    failed.sort(key=lambda name: not is_labelled(name, row))
     return list(dict.fromkeys(failed)), how, time.time() - begun
 
 
+def is_labelled(name, row):
+    return name.replace("|", "\\|") in row
+
+
+def write(every, result):
+    """Writes faults-found.txt."""
+    with open(FOUND, "w", encoding="utf-8") as file:
+        file.write("# The test that found each fault: made by `Scripts/semantics/faults.py run`.\n")
+        file.writelines("%s %s\n" % (fault.number, result[fault.number]) for fault in every if fault.number in result)
+
+
 def run(arguments):
-    every = faults()
+    every, rows = faults(), proofs()
     wrong = [text for text in complaints() if "faults-found.txt" not in text]
     if wrong:
         sys.exit("\n".join(wrong))
@@ -231,33 +254,26 @@ def run(arguments):
         sys.exit("the sources with the faults don't compile")
     chosen = [fault for fault in every if not arguments.numbers or fault.number in arguments.numbers]
     suites = sorted({suite for fault in chosen for suite in fault.suites})
-    failed, how, seconds = test(room, suites, "", 20 * arguments.limit)
-    if failed or how:
-        sys.exit("without a fault these tests fail: %s" % "; ".join(failed + [how]))
+    failed, how, seconds = test(room, suites, "", "", 20 * arguments.limit)
+    if failed:
+        sys.exit("without a fault these tests fail: %s" % "; ".join(failed))
     print("without a fault all suites pass, in %.0f s" % seconds, flush=True)
-    rows, result, survivors = proofs(), found(), []
-    if not arguments.numbers:
-        result = {}
+    result, survivors = found() if arguments.numbers else {}, []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = {pool.submit(test, room, fault.suites, fault.number, arguments.limit): fault for fault in chosen}
+        runs = {
+            pool.submit(test, room, fault.suites, fault.number, rows[fault.number], arguments.limit): fault
+            for fault in chosen}
         for done in concurrent.futures.as_completed(runs):
             fault, (names, how, seconds) = runs[done], done.result()
             result.pop(fault.number, None)
-            # A test with the statement's label says most.
-            names.sort(key=lambda name: name.replace("|", "\\|") not in rows[fault.number])
             if names:
-                result[fault.number] = names[0] + (" (%s)" % how if how else "")
-                is_labelled = names[0].replace("|", "\\|") in rows[fault.number]
-                shown = result[fault.number] + ("" if is_labelled else "   [no label]")
+                result[fault.number] = shown = names[0] + (" (%s)" % how if how else "")
+                shown += "" if is_labelled(names[0], rows[fault.number]) else "   [without the label]"
             else:
                 survivors.append(fault.number)
                 shown = "SURVIVED"
             print("%-4s %4.0f s  %s" % (fault.number, seconds, shown), flush=True)
-    with open(FOUND, "w", encoding="utf-8") as file:
-        file.write("# The test that found each fault: made by `Scripts/semantics/faults.py run`.\n")
-        for fault in every:
-            if fault.number in result:
-                file.write("%s %s\n" % (fault.number, result[fault.number]))
+            write(every, result)
     print("%d of %d faults were found" % (len(chosen) - len(survivors), len(chosen)))
     if survivors:
         sys.exit("no test found %s" % ", ".join(survivors))

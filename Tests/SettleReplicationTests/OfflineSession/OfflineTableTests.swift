@@ -43,7 +43,7 @@ import Testing
         return world
     }
 
-    // SEMANTICS 181, 182
+    // SEMANTICS 178, 181, 182
     @Test(arguments: ServerKind.all)
     func `a conflict is removed, and the server's value is fetched`(kind: ServerKind) async throws {
         let world = try await failed(kind)
@@ -77,6 +77,7 @@ import Testing
         return world
     }
 
+    // SEMANTICS 183, 184, 185
     @Test(arguments: ServerKind.all)
     func `a conflict is updated, and the server accepts it`(kind: ServerKind) async throws {
         let world = try await updated(kind)
