@@ -28,7 +28,9 @@ With numbers only these faults run, and the other lines of faults-found.txt stay
 import argparse
 import concurrent.futures
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,8 +101,7 @@ def faults():
 
 def proofs():
     """For each statement its row in docs/SEMANTICS.md, which names the tests with its label."""
-    rows = re.findall(r"^\| (K?\d+) \| (.*)$", read(os.path.join(ROOT, "docs/SEMANTICS.md")), re.MULTILINE)
-    return dict(rows)
+    return dict(re.findall(r"^\| (K?\d+) \| (.*)$", read(os.path.join(ROOT, "docs/SEMANTICS.md")), re.MULTILINE))
 
 
 def found():
@@ -147,11 +148,9 @@ def complaints():
         if not fault.suites:
             result.append("%s: no suite is named" % fault.number)
         result += ["%s: there is no suite %s" % (fault.number, name) for name in fault.suites if name not in tests]
-        if not os.path.exists(os.path.join(ROOT, fault.path)):
-            result.append("%s: there is no %s" % (fault.number, fault.path))
     for path in sorted({fault.path for fault in every}):
-        if os.path.exists(os.path.join(ROOT, path)):
-            result += planted(path, every)[1]
+        is_there = os.path.exists(os.path.join(ROOT, path))
+        result += planted(path, every)[1] if is_there else ["there is no %s" % path]
     for number, name in found().items():
         suites = next((fault.suites for fault in every if fault.number == number), [])
         sentence = re.sub(r" \(.*\)$", "", name)
@@ -166,30 +165,21 @@ def fill(room, every):
     """Copies the repository to a folder, with the faults; files that are the same stay, so that the next build is short."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
-    contents = {}
-    for path in listed.stdout.splitlines():
-        if os.path.isfile(os.path.join(ROOT, path)):
-            with open(os.path.join(ROOT, path), "rb") as file:
-                contents[path] = file.read()
-    for path in {fault.path for fault in every}:
-        contents[path] = planted(path, every)[0].encode()
-        contents[os.path.join(*path.split("/")[:2], "PlantedFault.swift")] = SWITCH.encode()
+    texts = {path: planted(path, every)[0] for path in {fault.path for fault in every}}
+    texts.update({os.path.join(*path.split("/")[:2], "PlantedFault.swift"): SWITCH for path in list(texts)})
+    paths = {path for path in listed.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, path))} | set(texts)
     for top in ("Sources", "Tests", "Snippets"):
         for folder, _, names in os.walk(os.path.join(room, top)):
-            for name in names:
-                path = os.path.relpath(os.path.join(folder, name), room)
-                if path not in contents:
-                    os.remove(os.path.join(room, path))
-    for path, data in contents.items():
-        target = os.path.join(room, path)
-        if os.path.exists(target):
-            with open(target, "rb") as file:
-                if file.read() == data:
-                    continue
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(target, "wb") as file:
-            file.write(data)
-        os.chmod(target, os.stat(os.path.join(ROOT, path)).st_mode if os.path.exists(os.path.join(ROOT, path)) else 0o644)
+            for path in {os.path.relpath(os.path.join(folder, name), room) for name in names} - paths:
+                os.remove(os.path.join(room, path))
+    for path in paths:
+        source, target = pathlib.Path(ROOT, path), pathlib.Path(room, path)
+        data = texts[path].encode() if path in texts else source.read_bytes()
+        if not target.exists() or target.read_bytes() != data:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            if source.exists():
+                shutil.copymode(source, target)
 
 
 def test(room, suites, number, row, limit):
@@ -226,7 +216,7 @@ def test(room, suites, number, row, limit):
     how = ""
     if not failed and process.returncode != 0:
         how = "never ends" if is_endless else "ends the process"
-        failed = running
+        failed = running or ["the tests did not begin"]
     # A test with the statement's label says most.
     failed.sort(key=lambda name: not is_labelled(name, row))
     return list(dict.fromkeys(failed)), how, time.time() - begun
