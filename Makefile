@@ -12,7 +12,7 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics linkage apple-plan apple-doubles \
+.PHONY: help setup build demo serve conformance test format lint collation collation-check docs api semantics faults linkage apple-plan apple-doubles \
 	postgres-test postgres-serve console-test console-pictures tsan asan fuzz fuzz-http crash-test counts bench dist clean
 
 help: ## Show this list
@@ -86,6 +86,10 @@ api: setup ## Write docs/API.txt, the list of all public declarations
 
 semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the code
 	@Scripts/semantics/generate.py
+
+faults: setup ## Plant a fault for each statement of the list, or of NUMBERS, and show the tests that fail
+	@Scripts/setup.sh --tests
+	@Scripts/semantics/faults.py run $(NUMBERS)
 
 apple-plan: ## Check that a build for iOS needs only what iOS has, by its plan
 	@Scripts/apple-plan.sh

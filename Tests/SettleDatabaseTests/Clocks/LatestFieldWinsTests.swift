@@ -11,7 +11,7 @@ import Testing
         try body(john, marie)
     }
 
-    // SEMANTICS 157, K10
+    // SEMANTICS 157, K10, K11
     @Test func `the later change of a member wins on both sides, in the same revision`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)

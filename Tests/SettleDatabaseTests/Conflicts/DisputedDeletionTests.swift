@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    // SEMANTICS K2
+    @Test func `a closed branch that a peer edited before it saw the settlement is not a deletion`() throws {
+        try withTwoDatabases { first, second in
+            try first.makeConflict("a")
+            try second.pull(from: first)
+            var losing = try #require(try second.leaves(of: "a").last)
+            try first.settle("a", using: .mostRevisions)
+            losing["v"] = "later"
+            try second.save(losing, onConflict: .fail)
+            try first.pull(from: second)
+            #expect(try first.tree(of: "a")?.disputedDeletions == [])
+            try first.settle("a", using: .deletesWin)
+            #expect(try first.document("a")?["v"] == "later")
+        }
+    }
+
     // SEMANTICS K2: the trap that the mark is for.
     @Test func `deletes-win deletes a settled document on no replica`() throws {
         try withTwoDatabases { first, second in

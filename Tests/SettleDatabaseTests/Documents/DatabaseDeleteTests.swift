@@ -128,4 +128,21 @@ import Testing
             #expect(try database.problems() == [])
         }
     }
+
+    // SEMANTICS 201
+    @Test(arguments: Kinds.all)
+    func `a deletion of a losing leaf leaves the winner as it is`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.insertReplicated([
+                peer("a", try path("2-b", "a"), ["v": "b"]), peer("a", try path("2-c", "a"), ["v": "c"]),
+            ])
+            let leaves = try database.leaves(of: "a")
+            try database.delete(leaves[1], onConflict: .fail)
+            #expect(try database.document("a") == leaves[0])
+            #expect(try database.conflictedDocumentIDs().isEmpty)
+            let tombstone = try #require(try database.leaves(of: "a").last?.revision)
+            #expect(try database.tree(of: "a")?.parent(of: tombstone) == leaves[1].revision)
+            #expect(try database.problems() == [])
+        }
+    }
 }

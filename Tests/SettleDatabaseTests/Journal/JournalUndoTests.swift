@@ -55,6 +55,7 @@ struct JournalUndoTests {
         }
     }
 
+    // SEMANTICS 192
     @Test func `the newest operations, those of one document, or all can be undone`() throws {
         try withDatabase { database, journal in
             try database.add("a")

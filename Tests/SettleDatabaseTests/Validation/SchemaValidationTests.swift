@@ -44,6 +44,10 @@ import Testing
             let note = try database.save(Document(id: "n", body: ["type": "note", "title": "x"]), onConflict: .fail)
             try database.delete(note, onConflict: .fail)
             #expect(try database.document("n") == nil)
+            // A tombstone that keeps the type, and not the title that the schema requires.
+            let kept = try database.save(Document(id: "k", body: ["type": "note", "title": "x"]), onConflict: .fail)
+            try database.delete(kept, keeping: ["type"], onConflict: .fail)
+            #expect(try database.document("k") == nil)
             #expect(throws: DatabaseError.self) {
                 try database.save(Document(id: "m", body: ["type": "note"]), onConflict: .fail)
             }

@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -96,6 +97,33 @@ struct ContinuousBehaviourTests {
             let arrived = try target.database.document(DocumentID(validating: "a\(number)"))
             #expect(arrived != nil)
         }
+    }
+
+    // SEMANTICS 92
+    @Test func `a one-shot replication ends at the change that was the newest when it began`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        for number in 0..<200 { try source.database.put(DocumentID(validating: "a\(number)"), ["n": 1]) }
+        let growing = ScriptedPeer(source.peer)
+        let written = Guarded(0)
+        // Each page of 20 changes is followed by 30 new ones, so that the replication never catches up.
+        growing.tell { script in
+            script.onPage = { [database = source.database] _, page in
+                for _ in 0..<30 {
+                    let number = written.withLock { written in
+                        written += 1
+                        return written
+                    }
+                    guard number <= 3000 else { break }
+                    _ = try? database.put(DocumentID(validating: "w\(number)"), ["n": 1])
+                }
+                return page
+            }
+        }
+        var configuration = ReplicationConfiguration(source: growing, target: target.peer)
+        configuration.limits.changes = 20
+        let result = try await OneWayReplicator(configuration).run()
+        #expect(result.counts.changesRead == 200)
+        #expect(try target.database.documents().count == 200)
     }
 
     // SEMANTICS 103

@@ -121,6 +121,7 @@ struct FilterBehaviourTests {
         #expect(try notes.document("d")?.revision == RevisionID("1-a"))
     }
 
+    // SEMANTICS 129
     @Test func `a registered function is a filter, with parameters`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)

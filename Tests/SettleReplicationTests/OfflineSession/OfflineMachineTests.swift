@@ -17,7 +17,7 @@ struct OfflineMachineTests {
 
     private var unreachable: OfflineMachine.Event { .unreachable(PeerError(.unreachable, "no network")) }
 
-    // SEMANTICS 169, 176
+    // SEMANTICS 169, 176, 182
     @Test func `the machine sends one operation after the other, then fetches`() {
         var machine = machine(false)
         #expect(machine.handle(.goOnline) == .lookForOperation)

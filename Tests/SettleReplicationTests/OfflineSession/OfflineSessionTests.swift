@@ -356,6 +356,18 @@ import Testing
         #expect(error?.code == .invalid)
     }
 
+    // SEMANTICS 196
+    @Test(arguments: ServerKind.all)
+    func `after erasing, documents that did not change at the server are fetched too`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        try await world.session.eraseLocal()
+        #expect(try world.client() == [])
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try world.client() == ["1 item1 9:00"])
+        #expect(try world.history() == [])
+    }
+
     @Test func `an unreachable server makes the session offline, and it reconnects automatically`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
