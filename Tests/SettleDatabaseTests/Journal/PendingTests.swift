@@ -195,6 +195,7 @@ struct PendingTests {
         }
         #expect(try database.pendingLines == [])
         #expect(try database.historyLines() == [])
+        #expect(database.journal?.isEmpty == true)
         try database.transaction {
             try database.set("a", "n", 3)
             try? database.transaction {

@@ -61,11 +61,13 @@ struct EverydayModelTests {
         }
     }
 
+    private func ids(_ query: DocumentQuery<Order>) throws -> [DocumentID] { try database.find(query).map(\.id) }
+
     @Test func `update, typed query, list that follows and batch`() async throws {
         try database.save(order)
         try database.update("o", as: Order.self) { $0.lines[0].note = "fresh" }
         let query = DocumentQuery<Order>().where { $0.lines.contains { $0.note == "fresh" } && $0.customer.age > 30 }
-        #expect(try database.find(query).map(\.id) == ["o"])
+        #expect(try ids(query) == ["o"])
         var lists = database.observe(query).makeAsyncIterator()
         #expect(try await lists.next()?.values.map(\.lines[0].note) == ["fresh"])
         var orders: [Order] = []
