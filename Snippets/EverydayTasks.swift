@@ -1,4 +1,4 @@
-// The ten everyday tasks of docs/COMPARISON.md.
+// The ten everyday tasks of docs/COMPARISON.md. A comment with an arrow is what the code before it prints.
 import Foundation
 import Settle
 
@@ -22,12 +22,14 @@ try database.update(saved.id, as: Note.self) { $0.done = true }
 // Typed query
 let late = try database.find(DocumentQuery<Note>().where { $0.year >= 2026 && $0.done }).values
 print(late.map(\.title))
+// → ["Buy milk"]
 
 // A list that follows
 for try await notes in database.observe(DocumentQuery<Note>().where { $0.done }) {
     print(notes.values.map(\.title))
     break
 }
+// → ["Buy milk"]
 
 // Attachment
 try database.update(saved.id) { note in
@@ -39,6 +41,7 @@ if let url = URL(string: "http://ada:secret@127.0.0.1:5984/notes") {
     let replicator = try Replicator(database, peer: url, isContinuous: true)
     print(replicator.status.mode)
 }
+// → stopped
 
 // Custom resolver
 let newest = ConflictPolicy.custom("newest") { conflict in
