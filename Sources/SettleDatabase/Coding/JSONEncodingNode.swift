@@ -168,7 +168,9 @@ extension JSONValue {
             let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             return .object(JSONObject(sorted.map { ($0.name, $0.value) }))
         case .array(let elements) where byPairs:
-            let starts = stride(from: 0, to: elements.count - 1, by: 2).sorted { elements[$0].comes(before: elements[$1]) }
+            let starts = stride(from: 0, to: elements.count - 1, by: 2).sorted {
+                elements[$0].comes(before: elements[$1])
+            }
             return .array(starts.flatMap { elements[$0...($0 + 1)] })
         case .array(let elements): return .array(elements.sorted { $0.comes(before: $1) })
         default: return self

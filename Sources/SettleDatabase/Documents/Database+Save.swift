@@ -88,7 +88,7 @@ extension Database {
         } catch { return .failure(error) }
     }
 
-    /// - Parameter revives: Whether a document without a revision may be an edit of a deleted one.
+    /// Saves a document with an editor. One without a revision is an edit of a deleted one, if it `revives`.
     static func save(
         _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, revives: Bool = true,
         with editor: DocumentEditor

@@ -43,6 +43,7 @@ extension Database {
     ///   - base: The document as it was read.
     ///   - conflict: What to do if both changed the same member.
     /// - Returns: What was stored, and whether it has changes of others.
+    /// - Throws: ``DatabaseError`` with code `conflict`, and as a save. Nothing is written then.
     func saveEdit(
         _ edited: Document, of base: Document, onConflict conflict: SaveConflict
     ) throws -> (document: Document, isMerged: Bool) {

@@ -46,8 +46,8 @@ extension Document {
     ///
     /// - Throws: `DecodingError` with the path of the mismatch, and the document and the model in its description.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
-        do { return try json.decode(type, of: DocumentIdentity(id: id, revision: revision)) } catch
-            let error as DecodingError
+        do { return try json.decode(type, of: DocumentIdentity(id: id, revision: revision)) } catch let error
+            as DecodingError
         { throw error.about("\"\(id)\" as \(type)") }
     }
 

@@ -16,7 +16,8 @@ private struct TellingMembers {
 
     private static func members(_ element: JSONValue) -> [Member] {
         (element.object ?? JSONObject()).compactMap { member in
-            member.value.string != nil || member.value.number != nil ? Member(name: member.name, value: member.value) : nil
+            member.value.string != nil || member.value.number != nil
+                ? Member(name: member.name, value: member.value) : nil
         }
     }
 

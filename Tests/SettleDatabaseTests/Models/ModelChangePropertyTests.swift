@@ -75,7 +75,9 @@ struct ModelChangePropertyTests {
         return .object(result)
     }
 
-    private static func replacedInside(_ stored: JSONValue, _ before: JSONValue?, _ after: JSONValue) throws -> JSONValue {
+    private static func replacedInside(
+        _ stored: JSONValue, _ before: JSONValue?, _ after: JSONValue
+    ) throws -> JSONValue {
         guard var result = stored.object, let before = before?.object, let after = after.object else { return after }
         for part in after where !(before[part.name]?.hasSameMeaning(as: part.value) ?? false) {
             if let kept = stored[part.name], kept.hasSameMeaning(as: part.value) { continue }
@@ -140,7 +142,8 @@ struct ModelChangePropertyTests {
             }
             let result = document.json.object ?? [:]
             if let complaint = difference(result, expected, at: "") {
-                return "seed \(seed), device \(device): \(complaint)\nstored   \(base.json)\nexpected \(JSONValue.object(expected))\nresult   \(document.json)"
+                return
+                    "seed \(seed), device \(device): \(complaint)\nstored   \(base.json)\nexpected \(JSONValue.object(expected))\nresult   \(document.json)"
             }
             // The same again changes nothing.
             let again = document
@@ -161,7 +164,8 @@ struct ModelChangePropertyTests {
         }
         for path in leaves(stored) where !edits.contains(where: { $0.changed.contains { touches($0, path) } }) {
             if value(stored, path)?.description != value(merged, path)?.description {
-                return "seed \(seed): \(path), which nobody changed, was \(value(stored, path) as Any) and is \(value(merged, path) as Any)"
+                return
+                    "seed \(seed): \(path), which nobody changed, was \(value(stored, path) as Any) and is \(value(merged, path) as Any)"
             }
         }
         return nil
@@ -203,7 +207,8 @@ struct ModelChangePropertyTests {
     }
 
     // SEMANTICS 157, 161, 162
-    @Test func `an edit through a model changes what it changes and nothing else, and merges with another one`() throws {
+    @Test func `an edit through a model changes what it changes and nothing else, and merges with another one`() throws
+    {
         var complaints: [String] = []
         for seed in Self.first..<(Self.first + Self.count) {
             if let complaint = try Self.run(seed) { complaints.append(complaint) }

@@ -29,8 +29,19 @@ struct RandomModel: Codable, Equatable {
     @TaskLocal static var known: [ShapeMember] = []
 
     enum Value: Equatable {
-        case text(String), whole(Int), real(Double), decimal(Decimal), flag(Bool), date(Date), bytes(Data), address(URL)
-        case tags(Set<String>), lines([String]), table([String: Int]), payment(Payment), object(RandomModel)
+        case text(String)
+        case whole(Int)
+        case real(Double)
+        case decimal(Decimal)
+        case flag(Bool)
+        case date(Date)
+        case bytes(Data)
+        case address(URL)
+        case tags(Set<String>)
+        case lines([String])
+        case table([String: Int])
+        case payment(Payment)
+        case object(RandomModel)
         case objects([RandomModel])
     }
 
@@ -210,9 +221,11 @@ struct ShapeWorld {
             return .array(tags)
         case .lines: return .array((0..<number(0..<4)).map { .string("l\($0 % 2)\(n)") })
         case .table:
-            return .object(JSONObject((0..<number(0..<4)).map { ("k\($0)", spelled("\(n)", "\(n).0")) }.shuffled(using: &random)))
+            return .object(
+                JSONObject((0..<number(0..<4)).map { ("k\($0)", spelled("\(n)", "\(n).0")) }.shuffled(using: &random)))
         case .payment:
-            return chance(50) ? ["cash": [:]] : ["card": ["brand": .string("b\(n)"), "digits": .init(n), "extra": true]]
+            return chance(50)
+                ? ["cash": [:]] : ["card": ["brand": .string("b\(n)"), "digits": .init(n), "extra": true]]
         case .object(let members):
             var inside = object(members)
             if chance(50) { inside["unknown"] = spelled("1e2", "[1.0, 2.00]", "{\"a\":1e0}") }

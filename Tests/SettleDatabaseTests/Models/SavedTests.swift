@@ -55,7 +55,9 @@ struct SavedTests {
         #expect(error?.code == .invalid)
     }
 
-    @Test func `a document that an earlier version saved with a member id is read by its own id, and keeps the member`() throws {
+    @Test func `a document that an earlier version saved with a member id is read by its own id, and keeps the member`()
+        throws
+    {
         try database.save(Document(id: "a", body: ["id": "a", "name": "Milk"]))
         try database.save(Document(id: "b", body: ["id": "another", "name": "Bread"]))
         #expect(try database.find(DocumentQuery<Order>()).map(\.value.id) == ["a", "b"])
@@ -100,8 +102,10 @@ struct SavedTests {
         let error = #expect(throws: DatabaseError.self) { try database.save(&late) }
         #expect(error?.code == .conflict)
         let clashes = try #require(error?.cause as? MemberClashes)
-        #expect(clashes.members.map(\.path) == ["/count"] && clashes.documentID == "o" && clashes.stored == mine.revision)
-        #expect(clashes.members.first?.read == 3 && clashes.members.first?.stored == 5 && clashes.members.first?.mine == 4)
+        #expect(
+            clashes.members.map(\.path) == ["/count"] && clashes.documentID == "o" && clashes.stored == mine.revision)
+        #expect(
+            clashes.members.first?.read == 3 && clashes.members.first?.stored == 5 && clashes.members.first?.mine == 4)
         #expect(error?.message.contains("/count was 3, is 5, and would be 4") == true)
         #expect(try database.document("o", as: Order.self)?.count == 5)
         try database.save(&late, onConflict: .lastWriteWins)
@@ -118,7 +122,8 @@ struct SavedTests {
             var items: [Item]
         }
         try database.save(
-            Document(id: "c", body: ["items": [["id": 1, "amount": 1, "note": "a"], ["id": 2, "amount": 1, "note": "b"]]]))
+            Document(
+                id: "c", body: ["items": [["id": 1, "amount": 1, "note": "a"], ["id": 2, "amount": 1, "note": "b"]]]))
         var mine = try #require(try database.document("c", as: Cart.self))
         var theirs = mine
         theirs.items[0].amount = 5
@@ -133,7 +138,9 @@ struct SavedTests {
             ])
     }
 
-    @Test func `a model whose document was deleted is not saved, and a model that was not changed is read again`() throws {
+    @Test func `a model whose document was deleted is not saved, and a model that was not changed is read again`()
+        throws
+    {
         var mine = try database.save(Order(id: "o", name: "x"))
         try database.update("o", as: Order.self) { $0.count = 1 }
         try database.save(&mine)
@@ -209,7 +216,8 @@ struct SavedTests {
             var counts: [Size: Int]
             var numbers: Set<Double>
         }
-        let shelf = Shelf(tags: ["b", "a", "é", "B"], counts: [.small: 1, .large: 2, .huge: 3], numbers: [10, 9.5, -1])
+        let shelf = Shelf(
+            tags: ["b", "a", "é", "B"], counts: [.small: 1, .large: 2, .huge: 3], numbers: [10, 9.5, -1])
         let json = try JSONValue(encoding: shelf)
         #expect(
             json.description

@@ -133,7 +133,8 @@ struct TwoDeviceModelTests {
             #expect(value(stored, edit.old.0) == edit.old.1, "seed \(seed)")
             #expect(value(stored, edit.new.0) == edit.new.1, "seed \(seed)")
             let text = try #require(try stored?.body().description)
-            #expect(text.contains(#""count":1e2"#) && text.contains(#""placed":"2026-01-01T00:00:00Z""#), "seed \(seed)")
+            #expect(
+                text.contains(#""count":1e2"#) && text.contains(#""placed":"2026-01-01T00:00:00Z""#), "seed \(seed)")
             #expect(text.contains(#""street":"x""#) && text.contains(#""gift":true"#), "seed \(seed)")
         }
     }
