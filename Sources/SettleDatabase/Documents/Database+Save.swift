@@ -150,18 +150,13 @@ extension Database {
     }
 
     static func conflict(_ document: Document, _ current: RevisionNode) -> DatabaseError {
-        let stored = "\(current.revision) is stored\(current.isDeleted ? " as deleted" : "")"
-        guard let revision = document.revision else {
-            return DatabaseError(
-                .conflict,
-                """
-                "\(document.id)" was not read, but \(stored); read it and change that, or save with \
-                onConflict: .lastWriteWins
-                """)
-        }
+        let base = document.revision.map { "was read at \($0)" } ?? "is new"
         return DatabaseError(
             .conflict,
-            "\"\(document.id)\" was read at \(revision), but \(stored); read it again, merge, and retry")
+            """
+            \"\(document.id)\" \(base), but \(current.revision) is stored\(current.isDeleted ? " as deleted" : ""); read \
+            it again, merge, and retry
+            """)
     }
 
     /// Writes until it succeeds, calling a handler to merge after each intervening write (SEMANTICS 52–57).

@@ -39,16 +39,16 @@ extension Database {
         _ id: some DocumentIDConvertible, _ change: (inout Document) throws -> Void
     ) throws -> Document {
         let id = try id.ofDocument()
-        while true {
+        for _ in 0..<1000 {
             let before = try document(id)?.revision
             do { return try updateOnce(id, change) } catch let error as DatabaseError where error.code == .conflict {
-                // The other writer's revision may not be visible to readers yet. Inside a transaction reads and edits
-                // see the same state, so a conflict there is final.
-                guard try document(id)?.revision != before else {
-                    return try transaction { try updateOnce(id, change) }
-                }
+                // The other writer's revision may not be visible to readers yet.
+                guard try document(id)?.revision != before else { break }
             }
         }
+        // Inside a transaction reads and edits see the same state, so a conflict there is final: the closure itself has written the
+        // document.
+        return try transaction { try updateOnce(id, change) }
     }
 
     /// Updates a document as ``update(_:_:)`` does, with a closure that may leave it as it is.

@@ -31,13 +31,15 @@ extension Database {
         let document = try Document(id: id, encoding: model)
         switch conflict {
         case .fail:
-            let stored = try edit {
-                try Self.save(document, document.body(), onConflict: .fail, revives: false, with: $0)
-            }
-            return Saved.read(stored, else: model)
+            do {
+                let stored = try edit {
+                    try Self.save(document, document.body(), onConflict: .fail, revives: false, with: $0)
+                }
+                return Saved.read(stored, else: model)
+            } catch let error as DatabaseError where error.code == .conflict { throw Self.unread(error) }
         case .lastWriteWins: return try overwrite(model, content, id)
         case .deletesWin:
-            guard try current(id)?.isDeleted != true else { throw try self.conflict(document) }
+            guard try current(id)?.isDeleted != true else { throw Self.unread(try self.conflict(document)) }
             return try overwrite(model, content, id)
         case .branch, .merge: return Saved.read(try save(document, onConflict: conflict), else: model)
         }
@@ -90,9 +92,20 @@ extension Database {
         if change.isEmpty { return try current(saved, document) }
         var mine = document
         try mine.apply(change, of: Model.self)
-        let stored = try saveEdit(mine, of: document, onConflict: conflict)
+        let stored = try saveEdit(mine, of: document, as: Model.self, change.identities, onConflict: conflict)
         return stored.isMerged || change.hasRevision
             ? Saved.read(stored.document, else: saved.value) : Saved(stored.document, saved.value)
+    }
+
+    /// Saves what was changed in many models since they were read, in one transaction; one that can't be saved does not stop the others.
+    ///
+    /// - Returns: For each model, in order, what was stored or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    @discardableResult
+    public func saveAll<Model: Codable>(
+        _ saved: [Saved<Model>], onConflict conflict: SaveConflict = .fail
+    ) throws -> [Result<Saved<Model>, any Error>] {
+        try transaction { try saved.map { saved in try Self.outcome { try save(saved, onConflict: conflict) } } }
     }
 
     /// Reads a document as a model; `nil` for a missing or deleted document.

@@ -62,9 +62,7 @@ extension Document {
         var model = try decode(type)
         let before = try ModelContent(model)
         try change(&model)
-        let after = try ModelContent(model)
-        try after.check(isOf: id)
-        try apply(ModelChange(from: before, to: after, of: type), of: type)
+        try apply(ModelChange(from: before, to: ModelContent(model), of: type, id), of: type)
     }
 
     /// Makes a change of a model to the members.

@@ -1,84 +1,70 @@
 internal import SettleCore
 
-/// The members that tell elements apart: texts and numbers that one element before and one after the change have, and no other.
-private struct TellingMembers {
-    private struct Member: Hashable {
-        let name: String
-        let value: JSONValue
-    }
-
-    private var counts: [Member: (before: Int, after: Int)] = [:]
-
-    init(_ before: ArraySlice<JSONValue>, _ after: ArraySlice<JSONValue>) {
-        for member in before.lazy.flatMap(Self.members) { counts[member, default: (0, 0)].before += 1 }
-        for member in after.lazy.flatMap(Self.members) { counts[member, default: (0, 0)].after += 1 }
-    }
-
-    private static func members(_ element: JSONValue) -> [Member] {
-        (element.object ?? JSONObject()).compactMap { member in
-            member.value.string != nil || member.value.number != nil
-                ? Member(name: member.name, value: member.value) : nil
-        }
-    }
-
-    func contains(_ member: JSONObject.Member) -> Bool {
-        counts[Member(name: member.name, value: member.value)].map { $0 == (1, 1) } ?? false
-    }
-}
-
 /// Which elements of a changed list are which elements of the stored one.
 ///
-/// Elements are told apart by the first of some members that all of them have, such as `id`. Without one, equal elements in the same
-/// order are matched, then objects between them that have most in common, then equal elements that were moved. Where at least as many
-/// elements are as were, those that have nothing in common are matched by their order.
+/// Elements that have an identity, such as `id`, are the same if it is the same, and never if it is another. Others are matched in
+/// steps, each among those that are left:
 ///
-///     before   [milk 1,  bread 1,  eggs 1]
-///     after    [milk 1,  bread 2,  salt 1,  eggs 1]
-///                 │         ┊                  │          │ equal   ┊ shares a member
+///     1. equal elements, in their order                      before   [milk 1,  bread 1,  eggs 1]
+///     2. objects that share a telling member                 after    [eggs 1,  bread 2,  salt 1,  milk 1]
+///     3. objects that share most of their members                        1         2                  1
+///     4. if no fewer elements are left than before: by their order
 ///
-/// A stored list that is not what the list before was decoded from, because the model left elements out, fits nothing.
+/// A telling member is a text or a number that one element has before and one after the change, and no other.
 struct ListAlignment {
     /// For each element after the change its place in the list before and in the stored one; `nil` for a new element.
     private(set) var pairs: [(before: Int, stored: Int)?]
+    /// The stored elements that the model left out when it was decoded, each with the element in front of it that was read.
+    private(set) var unread: [(stored: Int, after: Int?)] = []
 
     /// Matches elements; `nil` if the stored list does not fit the one before.
     ///
-    /// - Complexity: O(*n*) with an identity; else O(*n* · *m*) for the *n* and *m* elements between the first and the last change,
-    ///   up to ``maximumPairs`` of them. Beyond that only the elements before and after these are matched.
+    /// - Complexity: O(*n*) for *n* elements, and O(*n* · *m*) for those that reach the third step, if these are at most
+    ///   ``maximumPairs`` pairs; otherwise that step is left out.
     init?(before: [JSONValue], after: [JSONValue], stored: [JSONValue], identities: [String]) {
-        guard before.count == stored.count else { return nil }
-        for name in identities {
-            guard let old = Self.identified(before, by: name), let new = Self.identified(after, by: name),
-                let kept = Self.identified(stored, by: name)
-            else { continue }
-            guard old.keys.allSatisfy({ kept[$0] != nil }) else { return nil }
-            pairs = [(before: Int, stored: Int)?](repeating: nil, count: after.count)
-            for (identity, place) in new {
-                if let old = old[identity], let kept = kept[identity] { pairs[place] = (old, kept) }
-            }
-            return
+        let name = identities.first { name in
+            (before + after).contains { Self.identity($0, name) != nil }
+                && [before, after, stored].allSatisfy { Self.areUnique($0, name) }
         }
-        guard let places = Self.places(of: before, in: stored) else { return nil }
-        pairs = Self.matches(before, after).map { match in match.map { ($0, places[$0]) } }
+        guard let places = Self.places(of: before, in: stored, name) else { return nil }
+        var matches = Matches(before, after)
+        if let name { matches.takeIdentified(by: name) }
+        matches.takeEqual()
+        matches.takeTelling()
+        matches.takeSimilar()
+        matches.takeInOrder()
+        pairs = matches.result.map { match in match.map { ($0, places[$0]) } }
+        let read = Set(places)
+        for place in stored.indices where !read.contains(place) {
+            unread.append((place, place == 0 ? nil : place - 1))
+        }
     }
 
     /// The most pairs of elements that are compared.
     static let maximumPairs = 250_000
 
-    /// The places of elements by the text of their identity; `nil` if one has none, or two have the same.
-    private static func identified(_ elements: [JSONValue], by name: String) -> [JSONValue: Int]? {
-        var places: [JSONValue: Int] = [:]
-        for (place, element) in elements.enumerated() {
-            guard let identity = element.object?[name], identity.string != nil || identity.number != nil,
-                places.updateValue(place, forKey: identity) == nil
-            else { return nil }
-        }
-        return places
+    /// What tells an element apart, if it has the member.
+    static func identity(_ element: JSONValue, _ name: String) -> JSONValue? {
+        guard let value = element.object?[name], value.string != nil || value.number != nil else { return nil }
+        return value
     }
 
-    /// The place in the stored list of each element of the list before: the same place, unless the list is in another order, as that
-    /// of a set is.
-    private static func places(of before: [JSONValue], in stored: [JSONValue]) -> [Int]? {
+    private static func areUnique(_ elements: [JSONValue], _ name: String) -> Bool {
+        var seen: Set<JSONValue> = []
+        return elements.allSatisfy { identity($0, name).map { seen.insert($0).inserted } ?? true }
+    }
+
+    /// The place in the stored list of each element of the list before: that of its identity; or the same place, unless the list is in
+    /// another order, as that of a set is.
+    private static func places(of before: [JSONValue], in stored: [JSONValue], _ name: String?) -> [Int]? {
+        if let name {
+            let places = Dictionary(
+                stored.enumerated().compactMap { place, element in identity(element, name).map { ($0, place) } },
+                uniquingKeysWith: min)
+            let known = before.compactMap { identity($0, name).flatMap { places[$0] } }
+            if known.count == before.count { return known }
+        }
+        guard before.count == stored.count else { return nil }
         let isSame = zip(before, stored).allSatisfy { $0.hasSameMeaning(as: $1) }
         if !isSame, before.count <= 1000 {
             var free = Array(stored.indices)
@@ -92,85 +78,105 @@ struct ListAlignment {
         guard zip(before, stored).allSatisfy({ $0.kind == $1.kind }) else { return nil }
         return Array(before.indices)
     }
+}
 
-    /// For each element after the change the one before that it was.
-    private static func matches(_ before: [JSONValue], _ after: [JSONValue]) -> [Int?] {
-        var matches = [Int?](repeating: nil, count: after.count)
-        var start = 0
-        while start < min(before.count, after.count), before[start].hasSameMeaning(as: after[start]) {
-            matches[start] = start
-            start += 1
-        }
-        var (oldEnd, newEnd) = (before.count, after.count)
-        while oldEnd > start, newEnd > start, before[oldEnd - 1].hasSameMeaning(as: after[newEnd - 1]) {
-            (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
-            matches[newEnd] = oldEnd
-        }
-        let (old, new) = (start..<oldEnd, start..<newEnd)
-        if old.count * new.count <= maximumPairs {
-            align(before, old, after, new, &matches)
-        } else if old.count == new.count {
-            for place in new { matches[place] = place }
-        }
-        return matches
+/// The matches found so far, and the elements that are left.
+private struct Matches {
+    private struct Member: Hashable {
+        let name: String
+        let value: JSONValue
     }
 
-    /// Finds the pairs in order that have most in common, then elements that were moved.
-    private static func align(
-        _ before: [JSONValue], _ old: Range<Int>, _ after: [JSONValue], _ new: Range<Int>, _ matches: inout [Int?]
-    ) {
-        let width = new.count + 1
-        let telling = TellingMembers(before[old], after[new])
-        let isInPlace = new.count >= old.count
-        let common = old.map { left in new.map { inCommon(before[left], after[$0], telling, isInPlace) } }
-        // The best sum for the elements from a place on, in both lists.
-        var best = [Int](repeating: 0, count: (old.count + 1) * width)
-        for row in (0..<old.count).reversed() {
-            for column in (0..<new.count).reversed() {
-                let paired = common[row][column] + best[(row + 1) * width + column + 1]
-                let skipped = max(best[(row + 1) * width + column], best[row * width + column + 1])
-                best[row * width + column] = common[row][column] > 0 ? max(paired, skipped) : skipped
-            }
+    private let before: [JSONValue]
+    private let after: [JSONValue]
+    private(set) var result: [Int?]
+    private var old: [Int]
+    private var new: [Int]
+
+    init(_ before: [JSONValue], _ after: [JSONValue]) {
+        (self.before, self.after) = (before, after)
+        result = [Int?](repeating: nil, count: after.count)
+        (old, new) = (Array(before.indices), Array(after.indices))
+    }
+
+    private mutating func take(_ pairs: [(old: Int, new: Int)]) {
+        for pair in pairs { result[pair.new] = pair.old }
+        let taken = (Set(pairs.map(\.old)), Set(pairs.map(\.new)))
+        old.removeAll { taken.0.contains($0) }
+        new.removeAll { taken.1.contains($0) }
+    }
+
+    /// Matches what has the same identity, and leaves nothing that has one.
+    mutating func takeIdentified(by name: String) {
+        let places = Dictionary(
+            old.compactMap { place in ListAlignment.identity(before[place], name).map { ($0, place) } },
+            uniquingKeysWith: min)
+        take(
+            new.compactMap { place in
+                ListAlignment.identity(after[place], name).flatMap { places[$0] }.map { ($0, place) }
+            })
+        old.removeAll { ListAlignment.identity(before[$0], name) != nil }
+        new.removeAll { ListAlignment.identity(after[$0], name) != nil }
+    }
+
+    /// Matches equal elements, in their order.
+    mutating func takeEqual() {
+        var waiting: [JSONValue: ArraySlice<Int>] = [:]
+        for place in old { waiting[before[place], default: []].append(place) }
+        take(new.compactMap { place in waiting[after[place]]?.popFirst().map { ($0, place) } })
+    }
+
+    /// Matches objects that share telling members, those that share most of them first.
+    mutating func takeTelling() {
+        var owners: [Member: (old: [Int], new: [Int])] = [:]
+        for place in old { for member in members(before[place]) { owners[member, default: ([], [])].old.append(place) } }
+        for place in new { for member in members(after[place]) { owners[member, default: ([], [])].new.append(place) } }
+        var votes: [Int: [Int: Int]] = [:]
+        for owner in owners.values where owner.old.count == 1 && owner.new.count == 1 {
+            votes[owner.new[0], default: [:]][owner.old[0], default: 0] += 1
         }
-        var free = Set(old)
-        var (row, column) = (0, 0)
-        while row < old.count, column < new.count {
-            let here = best[row * width + column]
-            if common[row][column] > 0, here == common[row][column] + best[(row + 1) * width + column + 1] {
-                matches[new.lowerBound + column] = old.lowerBound + row
-                free.remove(old.lowerBound + row)
-                (row, column) = (row + 1, column + 1)
-            } else if here == best[(row + 1) * width + column] {
-                row += 1
-            } else {
-                column += 1
-            }
-        }
-        for place in new where matches[place] == nil {
-            let moved = free.sorted().first { common[$0 - old.lowerBound][place - new.lowerBound] >= equal }
-            guard let moved else { continue }
-            matches[place] = moved
-            free.remove(moved)
+        let ranked = votes.flatMap { new, olds in olds.map { (old: $0.key, new: new, votes: $0.value) } }
+            .sorted { ($1.votes, $0.new, $0.old) < ($0.votes, $1.new, $1.old) }
+        take(eachOnce(ranked.map { ($0.old, $0.new) }))
+    }
+
+    private func members(_ element: JSONValue) -> [Member] {
+        (element.object ?? JSONObject()).compactMap { member in
+            member.value.string == nil && member.value.number == nil
+                ? nil : Member(name: member.name, value: member.value)
         }
     }
 
-    /// What equal elements have in common: more than any that differ.
-    private static let equal = 1_000_000
-
-    /// How much two elements have in common: nothing, unless both are objects or both are lists. Objects share a telling member or
-    /// most of their members, unless elements were changed in place.
-    private static func inCommon(
-        _ left: JSONValue, _ right: JSONValue, _ telling: TellingMembers, _ isInPlace: Bool
-    ) -> Int {
-        if left.hasSameMeaning(as: right) { return equal }
-        switch (left, right) {
-        case (.object(let left), .object(let right)):
-            let shared = left.filter { member in right[member.name]?.hasSameMeaning(as: member.value) ?? false }
-            let told = shared.count(where: telling.contains)
-            guard isInPlace || told > 0 || shared.count * 2 > max(left.count, right.count) else { return 0 }
-            return 1 + min(shared.count, 1000) + min(told, 100) * 1000
-        case (.array, .array): return isInPlace ? 1 : 0
-        default: return 0
+    /// Matches objects that share more than half of their members, those that share most first.
+    mutating func takeSimilar() {
+        guard old.count * new.count <= ListAlignment.maximumPairs else { return }
+        var ranked: [(old: Int, new: Int, shared: Int)] = []
+        for left in old {
+            guard let mine = before[left].object else { continue }
+            for right in new {
+                guard let theirs = after[right].object else { continue }
+                let shared = mine.count { member in theirs[member.name]?.hasSameMeaning(as: member.value) ?? false }
+                if shared * 2 > max(mine.count, theirs.count) { ranked.append((left, right, shared)) }
+            }
         }
+        ranked.sort { ($1.shared, $0.new, $0.old) < ($0.shared, $1.new, $1.old) }
+        take(eachOnce(ranked.map { ($0.old, $0.new) }))
+    }
+
+    /// Matches objects with objects and lists with lists, in their order, unless elements were removed.
+    mutating func takeInOrder() {
+        guard new.count >= old.count else { return }
+        take(zip(old, new).filter { before[$0].kind == after[$1].kind }.map { ($0, $1) })
+    }
+
+    /// The first pairs in which each element occurs once.
+    private func eachOnce(_ pairs: [(Int, Int)]) -> [(old: Int, new: Int)] {
+        var (olds, news): (Set<Int>, Set<Int>) = ([], [])
+        return pairs.filter { pair in
+            guard !olds.contains(pair.0), !news.contains(pair.1) else { return false }
+            olds.insert(pair.0)
+            news.insert(pair.1)
+            return true
+        }.map { ($0.0, $0.1) }
     }
 }

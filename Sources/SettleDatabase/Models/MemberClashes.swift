@@ -36,26 +36,43 @@ public struct MemberClashes: SettleError {
         return text.count > 60 ? text.prefix(60) + "…" : text
     }
 
+    /// How an edit is made in a state that is newer than the one it was made in.
+    struct Merge {
+        /// The names of members that identify elements of lists.
+        let identities: [String]
+        /// Whether the edit wins where both changed the same member.
+        let isLastWriteWins: Bool
+        /// Whether members of the document that both changed are taken as a whole.
+        var isWhole: Bool
+    }
+}
+
+extension MemberClashes.Merge {
     /// Makes the changes of an edit in the state that is stored now.
     ///
     /// - Parameters:
     ///   - edited: The document with the edit.
     ///   - base: The document as it was read.
     ///   - current: The document as another writer has stored it.
-    ///   - isLastWriteWins: Whether the edit wins where both changed the same member.
     /// - Returns: The document to be saved on the current revision.
     /// - Throws: ``DatabaseError`` with code `conflict` and the clashes as cause.
-    static func merge(
-        _ edited: Document, of base: Document, into current: Document, isLastWriteWins: Bool
-    ) throws -> Document {
+    func merge(_ edited: Document, of base: Document, into current: Document) throws -> Document {
+        func members(_ document: Document) -> JSONObject { document.json.object ?? JSONObject() }
         let (read, mine, theirs) = (members(base), members(edited), members(current))
-        var rules = MergeRules(onClash: isLastWriteWins ? .winner : .leave)
-        addIdentities(of: [read, mine, theirs], at: "", to: &rules)
+        let clash: MergeRule = isLastWriteWins ? .winner : .leave
+        var rules = MergeRules(onClash: clash)
+        if isWhole {
+            for name in Set((mine.names + theirs.names + read.names)) where read[name] != mine[name] {
+                if read[name] != theirs[name] { rules[MergePath.pointer("", name)] = clash }
+            }
+        } else {
+            addIdentities(read, mine, theirs, at: "", to: &rules)
+        }
         let outcome = ThreeWayMerge.merge(
             base: read, versions: isLastWriteWins ? [mine, theirs] : [theirs, mine], rules: rules)
         guard let merged = outcome.merged else {
             let left = outcome.decisions.filter(\.reason.isLeft).map { decision in
-                Member(
+                MemberClashes.Member(
                     path: decision.path, read: decision.base, stored: decision.versions.first ?? nil,
                     mine: decision.versions.last ?? nil)
             }
@@ -73,22 +90,40 @@ public struct MemberClashes: SettleError {
         return document
     }
 
-    private static func members(_ document: Document) -> JSONObject { document.json.object ?? JSONObject() }
-
-    /// Adds a rule for each list whose elements all have an identity, in all versions.
-    private static func addIdentities(of versions: [JSONObject], at path: String, to rules: inout MergeRules) {
-        for member in versions.first ?? JSONObject() {
+    /// Adds a rule for each list whose elements have an identity, if merging it loses no edit: nobody removed an element that the other
+    /// one changed, and not both moved elements.
+    private func addIdentities(
+        _ read: JSONObject, _ mine: JSONObject, _ theirs: JSONObject, at path: String, to rules: inout MergeRules
+    ) {
+        for member in read {
             let place = MergePath.pointer(path, member.name)
-            let values = versions.compactMap { $0[member.name] }
-            let lists = values.compactMap(\.array)
-            if lists.count == values.count, lists.contains(where: { !$0.isEmpty }) {
-                let elements = lists.joined()
-                let names = ["id", "_id"].filter { name in elements.allSatisfy { $0.object?[name] != nil } }
-                if let name = names.first { rules[place] = .array(identifiedBy: name) }
-            } else {
-                let objects = values.compactMap(\.object)
-                if objects.count == values.count { addIdentities(of: objects, at: place, to: &rules) }
+            guard let left = mine[member.name], let right = theirs[member.name] else { continue }
+            if case .object(let read) = member.value, case .object(let mine) = left, case .object(let theirs) = right {
+                addIdentities(read, mine, theirs, at: place, to: &rules)
+            } else if case .array(let read) = member.value, case .array(let mine) = left, case .array(let theirs) = right {
+                let name = identities.first { areMerged(read, mine, theirs, by: $0) }
+                if let name { rules[place] = .array(identifiedBy: name) }
             }
         }
+    }
+
+    private func areMerged(_ read: [JSONValue], _ mine: [JSONValue], _ theirs: [JSONValue], by name: String) -> Bool {
+        func elements(_ list: [JSONValue]) -> [JSONValue: JSONValue]? {
+            let pairs = list.compactMap { element in ListAlignment.identity(element, name).map { ($0, element) } }
+            let elements = Dictionary(pairs) { first, _ in first }
+            return elements.count == list.count ? elements : nil
+        }
+        guard let base = elements(read), let left = elements(mine), let right = elements(theirs) else { return false }
+        let isRemovedAndChanged = base.contains { identity, element in
+            switch (left[identity], right[identity]) {
+            case (nil, let other?), (let other?, nil): other != element
+            default: false
+            }
+        }
+        func moved(_ list: [JSONValue], _ kept: [JSONValue: JSONValue]) -> Bool {
+            let order = list.compactMap { ListAlignment.identity($0, name) }.filter { base[$0] != nil }
+            return order != read.compactMap { ListAlignment.identity($0, name) }.filter { kept[$0] != nil }
+        }
+        return !isRemovedAndChanged && !(moved(mine, left) && moved(theirs, right))
     }
 }

@@ -28,7 +28,11 @@ struct ModelChange {
     let hasRevision: Bool
 
     /// Makes the difference of two encodings of one model.
-    init(from before: ModelContent, to after: ModelContent, of model: Any.Type) {
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` if the model was given the id of another document. One that states another
+    ///   id from the start, as `let id = UUID()` does, is no change.
+    init(from before: ModelContent, to after: ModelContent, of model: Any.Type, _ id: DocumentID) throws {
+        if let stated = try after.id, try stated != before.id { try after.check(isOf: id) }
         (self.before, self.after, hasRevision) = (before.members, after.members, after.hasRevision)
         identities = (model as? any DocumentModel.Type)?.elementIdentities ?? ["id", "_id"]
     }
@@ -96,10 +100,27 @@ struct ModelChange {
                 let alignment = ListAlignment(before: before, after: after, stored: stored, identities: identities)
             else { return after }
             hasMatched = true
-            return after.indices.map { index in
-                guard let pair = alignment.pairs[index] else { return after[index] }
-                return value(before[pair.before], after[index], stored[pair.stored])
+            var result: [JSONValue] = []
+            var unread = alignment.unread[...]
+            // What the model left out stays after the element that it followed; without that one, at the end.
+            func keepUnread(after place: Int?) {
+                var last = place
+                while let next = unread.first(where: { $0.after == last }) {
+                    result.append(stored[next.stored])
+                    unread.removeAll { $0.stored == next.stored }
+                    last = next.stored
+                }
             }
+            keepUnread(after: nil)
+            for index in after.indices {
+                guard let pair = alignment.pairs[index] else {
+                    result.append(after[index])
+                    continue
+                }
+                result.append(value(before[pair.before], after[index], stored[pair.stored]))
+                keepUnread(after: pair.stored)
+            }
+            return result + unread.map { stored[$0.stored] }
         }
     }
 }

@@ -24,9 +24,10 @@ struct ModelContent {
         members["_rev"] = nil
         self.members = members
         statedID = Result {
-            guard let id, !id.isNull else { return nil }
-            if let identifiable = model as? any Identifiable { return try Self.documentID(of: identifiable) }
-            return try id.string.map(DocumentID.init(validating:))
+            if CodingRules.isIDOfDocument(in: type(of: model)), let identifiable = model as? any Identifiable {
+                return try Self.documentID(of: identifiable)
+            }
+            return try id?.string.map(DocumentID.init(validating:))
         }
     }
 

@@ -86,20 +86,18 @@ extension Saved where Model: Codable {
     /// A value that holds a reference may have been changed in place, and its copy with it. So such a model is decoded anew.
     func change(of document: Document) throws -> ModelChange {
         let before = References.areHeld(in: value) ? try document.decode(Model.self) : original
-        let after = try ModelContent(value)
-        try after.check(isOf: id)
-        return ModelChange(from: try ModelContent(before), to: after, of: Model.self)
+        return try ModelChange(from: ModelContent(before), to: ModelContent(value), of: Model.self, id)
     }
 }
 
 /// Looks for references inside a value.
 private enum References {
-    /// Whether a value holds an instance of a class, at any depth. Of each list only the first elements are looked at.
+    /// Whether a value holds an instance of a class, at any depth, as far as mirrors show it.
     static func areHeld(in value: Any, depth: Int = 0) -> Bool {
         if value is any Plain || depth > JSONLimits.depth { return false }
         let mirror = Mirror(reflecting: value)
         if mirror.displayStyle == .class { return true }
-        return mirror.children.prefix(64).contains { areHeld(in: $0.value, depth: depth + 1) }
+        return mirror.children.contains { areHeld(in: $0.value, depth: depth + 1) }
     }
 }
 
@@ -117,3 +115,7 @@ extension URL: Plain {}
 extension UUID: Plain {}
 extension DocumentID: Plain {}
 extension JSONValue: Plain {}
+extension Optional: Plain where Wrapped: Plain {}
+extension Array: Plain where Element: Plain {}
+extension Set: Plain where Element: Plain {}
+extension Dictionary: Plain where Key: Plain, Value: Plain {}

@@ -114,7 +114,7 @@ import Testing
         #expect(try database.document("a") == nil)
         #expect(throws: DatabaseError.self) { try database.delete("a") }
         // It can be written again, on the local side.
-        let again = try database.update("a") { $0["v"] = 2 }
+        let again = try database.updateOrCreate("a") { $0["v"] = 2 }
         #expect(try database.document("a")?.revision == again.revision)
         #expect(try database.leaves(of: "a").filter { !$0.isDeleted }.count == 2)
         // As everywhere, a deletion in a conflict removes one leaf, and then the other one is left.
