@@ -31,7 +31,10 @@ extension Database {
     /// The model as it is stored now, for one that was not changed.
     func current<Model: Codable>(_ saved: Saved<Model>, _ read: Document) throws -> Saved<Model> {
         guard let current = try current(saved.id) else {
-            throw DatabaseError(.notFound, "\"\(saved.id)\" is not in the database any more; it was purged, or the transaction that saved it was rolled back; save it as a new one")
+            throw DatabaseError(
+                .notFound,
+                "\"\(saved.id)\" is not in the database any more; it was purged, or the transaction that saved it was rolled back; save it as a new one"
+            )
         }
         if read.revision == current.revision { return saved }
         guard !current.isDeleted, try isKnown(read) else { throw try conflict(read) }
@@ -107,7 +110,8 @@ extension Database {
     static func unread(_ error: DatabaseError) -> DatabaseError {
         DatabaseError(
             .conflict,
-            error.message + "; a plain model can't be merged: change what was read, or save with onConflict: .lastWriteWins")
+            error.message
+                + "; a plain model can't be merged: change what was read, or save with onConflict: .lastWriteWins")
     }
 
     /// The error for a document that was not read as it is stored now.

@@ -129,7 +129,9 @@ private struct Matches {
     /// Matches objects that share telling members, those that share most of them first.
     mutating func takeTelling() {
         var owners: [Member: (old: [Int], new: [Int])] = [:]
-        for place in old { for member in members(before[place]) { owners[member, default: ([], [])].old.append(place) } }
+        for place in old {
+            for member in members(before[place]) { owners[member, default: ([], [])].old.append(place) }
+        }
         for place in new { for member in members(after[place]) { owners[member, default: ([], [])].new.append(place) } }
         var votes: [Int: [Int: Int]] = [:]
         for owner in owners.values where owner.old.count == 1 && owner.new.count == 1 {

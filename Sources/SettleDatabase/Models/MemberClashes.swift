@@ -100,7 +100,9 @@ extension MemberClashes.Merge {
             guard let left = mine[member.name], let right = theirs[member.name] else { continue }
             if case .object(let read) = member.value, case .object(let mine) = left, case .object(let theirs) = right {
                 addIdentities(read, mine, theirs, at: place, to: &rules)
-            } else if case .array(let read) = member.value, case .array(let mine) = left, case .array(let theirs) = right {
+            } else if case .array(let read) = member.value, case .array(let mine) = left,
+                case .array(let theirs) = right
+            {
                 let name = identities.first { areMerged(read, mine, theirs, by: $0) }
                 if let name { rules[place] = .array(identifiedBy: name) }
             }

@@ -27,7 +27,8 @@ public struct DocumentStore: Sendable {
         self.path = path
         self.options = options
         if let status = FileStatus(path: path), !status.isFolder {
-            throw DatabaseError(.notADatabase, "\(path) is a file, and a store is a folder of databases")
+            throw DatabaseError(
+                .notADatabase, "\(path) is a file, and a store is a folder of databases; choose another path")
         }
         try makePrivateFolder(path)
         do {

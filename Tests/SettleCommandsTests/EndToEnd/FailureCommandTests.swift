@@ -105,8 +105,8 @@ struct FailureCommandTests {
         try room.run("create", "g")
         try room.run("put", "g", "_design/d", #"{"views":{}}"#)
         for words in [
-            ["create", "file/x"], ["create", "file/x/y"], ["import", "file/x", "-"], ["serve", "--data", "file"],
-            ["serve", "--data", "file/x"], ["design", "pull", "g", "d", "file/x"], ["create", "/proc/x/y"],
+            ["create", "file/x"], ["create", "file/x/y"], ["import", "file/x", "-"], ["serve", "--data", "file/x"],
+            ["design", "pull", "g", "d", "file/x"], ["create", "/proc/x/y"],
         ] {
             let failed = try room.run(all: words)
             let given = words.first { $0.contains("file") } ?? "/proc/x"
@@ -114,6 +114,8 @@ struct FailureCommandTests {
             #expect(failed.errors.contains("; ") && failed.errors.contains("choose another"), "\(failed.errors)")
             #expect(!failed.errors.contains("Domain") && !failed.errors.contains("Code="), "\(failed.errors)")
         }
+        let served = try room.run("serve", "--data", "file")
+        #expect(served.status == 7 && served.errors.contains("is a file") && served.errors.contains("choose another"))
         // The superuser may write anywhere.
         chmod(room.folder.path, 0o500)
         defer { chmod(room.folder.path, 0o700) }

@@ -209,6 +209,224 @@ struct SavedTests {
         #expect(try database.document(holder.id)?["note"]?["title"] == "c")
     }
 
+    @Test func `a model of a transaction that was rolled back is not merged with what is stored`() throws {
+        var order = try database.save(Order(id: "o", name: "x", count: 1))
+        #expect(throws: CancellationError.self) {
+            try database.transaction {
+                order.count = 5
+                try database.save(&order)
+                throw CancellationError()
+            }
+        }
+        for count in [5, 6] {
+            order.count = count
+            let error = #expect(throws: DatabaseError.self) { try database.save(&order) }
+            #expect(error?.code == .conflict)
+        }
+        #expect(try stored("o") == #"{"name":"x","count":1}"#)
+        var new = order
+        _ = try? database.transaction {
+            new = try database.save(Order(id: "n", name: "n"))
+            throw CancellationError()
+        }
+        let gone = #expect(throws: DatabaseError.self) { try database.save(new) }
+        #expect(gone?.code == .notFound && gone?.message.contains("rolled back") == true)
+    }
+
+    @Test func `an element that one writer removed and the other changed is a clash`() throws {
+        struct Item: Codable, Equatable {
+            var id: Int
+            var amount: Int
+        }
+        struct Cart: Codable, Identifiable {
+            var id: String
+            var items: [Item]
+        }
+        for isRemovedHere in [true, false] {
+            try database.save(
+                Cart(id: "c", items: [Item(id: 1, amount: 1), Item(id: 2, amount: 1)]), onConflict: .lastWriteWins)
+            var mine = try #require(try database.document("c", as: Cart.self))
+            var theirs = mine
+            if isRemovedHere { theirs.items[0].amount = 9 } else { theirs.items.removeFirst() }
+            try database.save(&theirs)
+            if isRemovedHere { mine.items.removeFirst() } else { mine.items[0].amount = 9 }
+            let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
+            #expect((error?.cause as? MemberClashes)?.members.map(\.path) == ["/items"])
+            let wanted = mine.items
+            try database.save(&mine, onConflict: .lastWriteWins)
+            #expect(mine.items == wanted)
+            #expect(try database.document("c", as: Cart.self)?.items == wanted)
+        }
+    }
+
+    @Test func `two cases of one enumeration are a clash, and what is no such model is not overwritten`() throws {
+        enum Shape: Codable, Equatable {
+            case circle(radius: Double)
+            case square(side: Double)
+            case none
+        }
+        struct Figure: Codable, Identifiable {
+            var id: String
+            var shape: Shape?
+            var count = 0
+        }
+        for first in [Shape.circle(radius: 1), nil] {
+            try database.save(Figure(id: "f", shape: first), onConflict: .lastWriteWins)
+            var mine = try #require(try database.document("f", as: Figure.self))
+            var theirs = mine
+            theirs.shape = .square(side: 2)
+            try database.save(&theirs)
+            mine.shape = Shape.none
+            let error = #expect(throws: DatabaseError.self) { try database.save(mine) }
+            #expect((error?.cause as? MemberClashes)?.members.map(\.path) == ["/shape"])
+            try database.save(&mine, onConflict: .lastWriteWins)
+            #expect(try database.document("f", as: Figure.self)?.shape == Shape.none)
+            try database.delete("f")
+        }
+        var mine = try database.save(Figure(id: "g"))
+        try database.update("g") { $0["count"] = "many" }
+        mine.shape = .circle(radius: 1)
+        #expect(throws: DecodingError.self) { try database.save(&mine) }
+        #expect(try database.document("g")?["count"] == "many" && mine.revision?.generation == 1)
+    }
+
+    @Test
+    func
+        `a handler is asked only where both changed the same member, and elements are known by the model's own member`()
+        throws
+    {
+        struct Item: Codable, Equatable {
+            var sku: String
+            var amount: Int
+        }
+        struct Cart: DocumentModel, Identifiable {
+            var id: String
+            var items: [Item]
+            var note = ""
+            static let elementIdentities = ["sku"]
+        }
+        try database.save(Cart(id: "c", items: [Item(sku: "a", amount: 1), Item(sku: "b", amount: 1)]))
+        var mine = try #require(try database.document("c", as: Cart.self))
+        var theirs = mine
+        (theirs.items[0].amount, theirs.note) = (5, "theirs")
+        try database.save(&theirs)
+        mine.items[1].amount = 7
+        try database.save(&mine, onConflict: .merge { _, _ in false })
+        #expect(mine.items.map(\.amount) == [5, 7] && mine.note == "theirs")
+        theirs.note = "again"
+        mine.note = "mine"
+        try database.save(&mine)
+        #expect(throws: DatabaseError.self) { try database.save(theirs, onConflict: .merge { _, _ in false }) }
+    }
+
+    @Test func `an id that was not touched is no change, in whatever form the document has it`() throws {
+        struct Unique: Codable, Identifiable {
+            var id: UUID
+            var name: String
+        }
+        struct Fresh: Codable, Identifiable {
+            var id = UUID()
+            var name: String
+            enum CodingKeys: String, CodingKey { case name }
+        }
+        struct Computed: Codable, Identifiable {
+            var id: String { code }
+            var code: String
+        }
+        let id = "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"
+        try database.save(Document(id: DocumentID(validating: id), body: ["name": "a"]))
+        try database.update(id, as: Unique.self) { $0.name = "b" }
+        try database.update(id, as: Fresh.self) { $0.name += "c" }
+        #expect(try database.document(id)?.json == ["name": "bc"])
+        var computed = try database.save(Computed(code: "A1"))
+        #expect(computed.id == "A1")
+        computed.code = "B2"
+        let error = #expect(throws: DatabaseError.self) { try database.save(&computed) }
+        #expect(error?.code == .invalid)
+    }
+
+    @Test func `an update inside an update of the same document ends with a conflict`() throws {
+        try database.save(Order(id: "o", name: "x", count: 0))
+        let error = #expect(throws: DatabaseError.self) {
+            try database.update("o", as: Order.self) { outer in
+                try database.update("o", as: Order.self) { $0.count = ($0.count ?? 0) + 1 }
+                outer.name += "!"
+            }
+        }
+        #expect(error?.code == .conflict)
+        #expect(try database.document("o")?["name"] == "x")
+    }
+
+    @Test func `elements keep what the model does not know when they move, change and are left out`() throws {
+        struct Row: Codable, Equatable {
+            var id: String?
+            var title: String
+        }
+        struct Lines: Codable, Identifiable {
+            var id: String
+            var items: [Row]
+        }
+        try database.save(
+            Document(
+                id: "l",
+                body: [
+                    "items": [
+                        ["id": "1", "title": "a", "u": 1], ["id": "2", "title": "b", "u": 2], ["title": "c", "u": 3],
+                    ]
+                ]))
+        try database.update("l", as: Lines.self) { lines in
+            lines.items.swapAt(0, 1)
+            (lines.items[0].title, lines.items[1].title) = ("B", "A")
+            lines.items.insert(Row(title: "new"), at: 0)
+        }
+        #expect(
+            try database.document("l")?["items"] == [
+                ["title": "new"], ["id": "2", "title": "B", "u": 2], ["id": "1", "title": "A", "u": 1],
+                ["title": "c", "u": 3],
+            ])
+
+        struct Readable: Codable {
+            var rows: [Row]
+            init(from decoder: any Decoder) throws {
+                var container = try decoder.unkeyedContainer()
+                rows = []
+                while !container.isAtEnd {
+                    if let row = try? container.decode(Row.self) {
+                        rows.append(row)
+                    } else {
+                        _ = try container.decode(JSONValue.self)
+                    }
+                }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                for row in rows { try container.encode(row) }
+            }
+        }
+        struct Some: Codable, Identifiable {
+            var id: String
+            var items: Readable
+        }
+        try database.save(
+            Document(
+                id: "s",
+                body: ["items": [["id": "1", "title": "a", "u": 1], ["id": "2"], ["id": "3", "title": "c", "u": 3]]]))
+        try database.update("s", as: Some.self) { $0.items.rows[0].title = "A" }
+        #expect(
+            try database.document("s")?["items"] == [
+                ["id": "1", "title": "A", "u": 1], ["id": "2"], ["id": "3", "title": "c", "u": 3],
+            ])
+
+        let many = (0..<900).map { JSONValue.object(["title": .string("t\($0)"), "u": .number(JSONNumber($0))]) }
+        try database.save(Document(id: "m", body: ["items": .array(many)]))
+        try database.update("m", as: Lines.self) { lines in
+            lines.items.removeFirst()
+            lines.items.reverse()
+        }
+        let kept = try #require(try database.document("m")?["items"]?.array)
+        #expect(kept == Array(many.dropFirst().reversed()))
+    }
+
     @Test func `sets and tables have the same bytes in every process`() throws {
         enum Size: String, Codable { case small, large, huge }
         struct Shelf: Codable, Equatable {
