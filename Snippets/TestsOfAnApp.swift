@@ -1,8 +1,11 @@
 // The code of the article "Testing an app".
 import Foundation
 import Settle
-import SettleServer
 import SettleTesting
+
+#if canImport(SettleServer)
+import SettleServer
+#endif
 
 /// The list of an app, which is tested here.
 struct ShoppingList {
@@ -68,6 +71,7 @@ for device in [phone, tablet] {
 }
 // snippet.end
 
+#if canImport(SettleServer)
 // snippet.network
 let folder = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)").path
 var serverOptions = ServerOptions()
@@ -89,6 +93,7 @@ let arrived = try DocumentStore(path: folder).open("list")
 expect(try arrived.document(bread.id)?["count"] == 2, "the item is at the server: \(proxy.report)")
 // snippet.end
 try FileManager.default.removeItem(atPath: folder)
+#endif
 
 // snippet.policy
 let longest = SimulatedPolicy("longest") { _ in
