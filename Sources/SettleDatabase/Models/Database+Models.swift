@@ -28,14 +28,15 @@ extension Database {
         if let revision = try content.revision {
             return try save(model, content, id, readAt: revision, onConflict: conflict)
         }
-        let document = try Document(id: id, encoding: model)
+        let document = try Document(id: id, content)
         switch conflict {
         case .fail:
             do {
                 let stored = try edit {
                     try Self.save(document, document.body(), onConflict: .fail, revives: false, with: $0)
                 }
-                return Saved.read(stored, else: model)
+                // The model lacks nothing but an id that was made here.
+                return try content.id == nil ? Saved.read(stored, else: model) : Saved(stored, model)
             } catch let error as DatabaseError where error.code == .conflict { throw Self.unread(error) }
         case .lastWriteWins: return try overwrite(model, content, id)
         case .deletesWin:
@@ -138,12 +139,16 @@ extension Database {
     ) throws -> Saved<Model> {
         let id = try id.ofDocument()
         var read = Document(id: id)
+        var edit: (model: Model, change: ModelChange)?
         let stored = try updateIfNeeded(id) { document in
             read = document
-            try document.update(as: type, change)
-            return document != read
+            let made = try document.edit(as: type, change)
+            edit = made
+            return !made.change.isEmpty
         }
-        return try Saved(stored ?? read)
+        // A model that carries its revision is decoded anew, as is one after a closure that changed nothing.
+        guard let stored, let edit, !edit.change.hasRevision else { return try Saved(stored ?? read) }
+        return Saved(stored, edit.model)
     }
 
     /// Deletes the document of a model, if it is still at the revision that was read.

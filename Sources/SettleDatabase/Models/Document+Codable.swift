@@ -21,7 +21,12 @@ extension Document {
     ///   model is not an object, has another id, or a name that starts with an underscore (SEMANTICS 89).
     public init(id: DocumentID? = nil, encoding model: some Encodable) throws {
         let content = try ModelContent(model)
-        self.init(id: try id ?? content.id ?? .unique())
+        try self.init(id: id ?? content.id ?? .unique(), content)
+    }
+
+    /// Creates a new document from what a model encodes.
+    init(id: DocumentID, _ content: ModelContent) throws {
+        self.init(id: id)
         try setBody(content)
     }
 
@@ -59,10 +64,21 @@ extension Document {
     public mutating func update<Model: Codable>(
         as type: Model.Type = Model.self, _ change: (inout Model) throws -> Void
     ) throws {
+        _ = try edit(as: type, change)
+    }
+
+    /// Changes the members as a model.
+    ///
+    /// - Returns: The model as it is now, and what was changed.
+    mutating func edit<Model: Codable>(
+        as type: Model.Type, _ change: (inout Model) throws -> Void
+    ) throws -> (model: Model, change: ModelChange) {
         var model = try decode(type)
         let before = try ModelContent(model)
         try change(&model)
-        try apply(ModelChange(from: before, to: ModelContent(model), of: type, id), of: type)
+        let made = try ModelChange(from: before, to: ModelContent(model), of: type, id)
+        try apply(made, of: type)
+        return (model, made)
     }
 
     /// Makes a change of a model to the members.
