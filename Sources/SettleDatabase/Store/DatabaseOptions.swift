@@ -15,7 +15,7 @@ public struct DatabaseOptions: Sendable {
         case winner
         /// The local leaf, as in Couchbase Lite: ``Conflict/local``, the highest leaf that did not arrive beside an existing one.
         ///
-        /// While a conflict that a pull brought waits, ``Database/document(_:)``, ``Database/observe(_:)-(DocumentID)`` and
+        /// While a conflict that a pull brought waits, ``Database/document(_:)``, `observe(_:)` of an id and
         /// ``Database/update(_:_:)`` show the content that the device had, a local deletion as `nil`, and saves and deletions continue
         /// that leaf (SEMANTICS 28). They show the winner again once the conflict is settled. Deleting the local leaf of two live
         /// ones settles it, too: the other leaf is left (SEMANTICS 201).

@@ -1,7 +1,7 @@
 /// A store of named databases, as a server uses it: a folder of one server, or a database server that many share.
 ///
 /// A ``DocumentStore`` is the folder, and a `PostgresStore` is shared; a server takes no other. A shared store gives the same answers on every node: nothing that a node keeps in memory
-/// counts longer than one request, which begins with ``freshen(_:)`` inside ``Freshness/answering(_:)``.
+/// counts longer than one request, which begins with `freshen(_:)` inside ``Freshness/answering(_:)``.
 ///
 ///     node A   PUT /notes/_security ───── commit
 ///     node B                                       freshen(["notes", "_users"]) ─→ what A wrote counts here

@@ -57,7 +57,7 @@ public struct LocalPeer: Peer {
     /// Does nothing: the database exists.
     public func create() async throws {}
 
-    /// Records that another peer has revisions; see ``Database/markShared(_:)``.
+    /// Records that another peer has revisions.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {
         try await perform { try $0.markShared(revisions) }
     }

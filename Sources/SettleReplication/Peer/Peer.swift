@@ -101,7 +101,7 @@ public protocol Peer: Sendable {
     ///   no effect (SEMANTICS 200).
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome]
 
-    /// Records that another peer has revisions (see ``Database/markShared(_:)``); does nothing if the peer keeps no
+    /// Records that another peer has revisions; does nothing if the peer keeps no
     /// merge bases.
     func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws
 

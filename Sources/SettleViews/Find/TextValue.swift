@@ -12,7 +12,7 @@ extension QueryField where Value: TextValue {
     ///
     ///     $0.name.lowercased() == "ada"           $0.name.lowercased().contains("milk")
     ///
-    /// It can be compared by `==`, `!=`, ``isOne(of:)``, ``hasPrefix(_:)``, ``hasSuffix(_:)``, ``contains(_:)`` and ``matches(_:)``,
+    /// It can be compared by `==`, `!=`, ``isOne(of:)``, ``hasPrefix(_:)``, ``hasSuffix(_:)``, `contains(_:)` and ``matches(_:)``,
     /// and uses no index. Any other comparison throws ``QueryError`` with code `unsupportedCondition`.
     public func lowercased() -> QueryField { seen(as: .lowercased) }
 
