@@ -21,9 +21,9 @@ public protocol DocumentModel: Codable, Sendable {
     ///
     /// With `false` the property is a member of the document like any other.
     static var idIsDocumentID: Bool { get }
-    /// The names of members by which elements of lists are told apart when a model is saved; by default `id` and `_id`.
+    /// The members that identify the elements of a list when a model is saved; `id` and `_id` by default.
     ///
-    /// The first that all elements of a list have counts. Without one, elements are matched by their contents and their places.
+    /// Elements with an equal identity are the same element. Others are matched by their contents and their places.
     static var elementIdentities: [String] { get }
 }
 
@@ -38,8 +38,11 @@ extension DocumentModel {
     public static var idIsDocumentID: Bool { true }
 
     /// Elements are identified by `id` or by `_id`.
-    public static var elementIdentities: [String] { ["id", "_id"] }
+    public static var elementIdentities: [String] { standardElementIdentities }
 }
+
+/// The members that identify the elements of a list in a model that names none.
+let standardElementIdentities = ["id", "_id"]
 
 /// A field, and the text it has in all documents of a model.
 public struct DocumentType: Hashable, Sendable {

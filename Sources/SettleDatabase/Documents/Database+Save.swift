@@ -183,7 +183,7 @@ extension Database {
 }
 
 extension SaveConflict {
-    var isFail: Bool { if case .fail = self { true } else { false } }
+    var isMerge: Bool { if case .merge = self { true } else { false } }
     var isLastWriteWins: Bool { if case .lastWriteWins = self { true } else { false } }
     var isDeletesWin: Bool { if case .deletesWin = self { true } else { false } }
     var isBranch: Bool { if case .branch = self { true } else { false } }

@@ -33,8 +33,10 @@ extension Database {
         guard let current = try current(saved.id) else {
             throw DatabaseError(
                 .notFound,
-                "\"\(saved.id)\" is not in the database any more; it was purged, or the transaction that saved it was rolled back; save it as a new one"
-            )
+                """
+                "\(saved.id)" is not in the database; it was purged, or the transaction that saved it was rolled back; save it \
+                as a new one
+                """)
         }
         if read.revision == current.revision { return saved }
         guard !current.isDeleted, try isKnown(read) else { throw try conflict(read) }
@@ -71,13 +73,12 @@ extension Database {
                     current.attachments = edited.attachments
                     return (try save(current, onConflict: .lastWriteWins), true)
                 }
-                if case .merge = conflict {
-                    guard let merged = try? merged(edited, base, current, model, identities, isLastWriteWins: false)
-                    else { return (try save(edited, onConflict: conflict), true) }
-                    mine = merged
-                } else {
+                do {
                     mine = try merged(
-                        edited, base, current, model, identities, isLastWriteWins: !conflict.isFail)
+                        edited, base, current, model, identities,
+                        isLastWriteWins: conflict.isLastWriteWins || conflict.isDeletesWin)
+                } catch let clash as DatabaseError where clash.cause is MemberClashes && conflict.isMerge {
+                    return (try save(edited, onConflict: conflict), true)
                 }
                 isMerged = true
             }

@@ -14,8 +14,8 @@ internal import SettleCore
 struct ListAlignment {
     /// For each element after the change its place in the list before and in the stored one; `nil` for a new element.
     private(set) var pairs: [(before: Int, stored: Int)?]
-    /// The stored elements that the model left out when it was decoded, each with the element in front of it that was read.
-    private(set) var unread: [(stored: Int, after: Int?)] = []
+    /// The places of the stored elements that the model left out when it was decoded.
+    let unread: Set<Int>
 
     /// Matches elements; `nil` if the stored list does not fit the one before.
     ///
@@ -34,10 +34,7 @@ struct ListAlignment {
         matches.takeSimilar()
         matches.takeInOrder()
         pairs = matches.result.map { match in match.map { ($0, places[$0]) } }
-        let read = Set(places)
-        for place in stored.indices where !read.contains(place) {
-            unread.append((place, place == 0 ? nil : place - 1))
-        }
+        unread = Set(stored.indices).subtracting(places)
     }
 
     /// The most pairs of elements that are compared.

@@ -34,7 +34,7 @@ struct ModelChange {
     init(from before: ModelContent, to after: ModelContent, of model: Any.Type, _ id: DocumentID) throws {
         if let stated = try after.id, try stated != before.id { try after.check(isOf: id) }
         (self.before, self.after, hasRevision) = (before.members, after.members, after.hasRevision)
-        identities = (model as? any DocumentModel.Type)?.elementIdentities ?? ["id", "_id"]
+        identities = (model as? any DocumentModel.Type)?.elementIdentities ?? standardElementIdentities
     }
 
     /// Whether the model says the same as before.
@@ -100,27 +100,21 @@ struct ModelChange {
                 let alignment = ListAlignment(before: before, after: after, stored: stored, identities: identities)
             else { return after }
             hasMatched = true
-            var result: [JSONValue] = []
-            var unread = alignment.unread[...]
+            var (result, unread): ([JSONValue], Set<Int>) = ([], alignment.unread)
             // What the model left out stays after the element that it followed; without that one, at the end.
-            func keepUnread(after place: Int?) {
-                var last = place
-                while let next = unread.first(where: { $0.after == last }) {
-                    result.append(stored[next.stored])
-                    unread.removeAll { $0.stored == next.stored }
-                    last = next.stored
+            func keepUnread(from place: Int) {
+                var place = place
+                while unread.remove(place) != nil {
+                    result.append(stored[place])
+                    place += 1
                 }
             }
-            keepUnread(after: nil)
-            for index in after.indices {
-                guard let pair = alignment.pairs[index] else {
-                    result.append(after[index])
-                    continue
-                }
-                result.append(value(before[pair.before], after[index], stored[pair.stored]))
-                keepUnread(after: pair.stored)
+            keepUnread(from: 0)
+            for (element, pair) in zip(after, alignment.pairs) {
+                result.append(pair.map { value(before[$0.before], element, stored[$0.stored]) } ?? element)
+                if let pair { keepUnread(from: pair.stored + 1) }
             }
-            return result + unread.map { stored[$0.stored] }
+            return result + unread.sorted().map { stored[$0] }
         }
     }
 }

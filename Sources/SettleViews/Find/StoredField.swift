@@ -29,7 +29,7 @@ enum EnumCases {
     static func all<Value>(of type: Value.Type) -> [(name: String, value: Value)]? {
         guard metadataKind(type) == enumKind, let descriptor = typeDescriptor(type) else { return nil }
         let (payloadCases, count) = (descriptor[5] & 0xFF_FFFF, descriptor[6])
-        // The tag of such a value is the position of its case, in the fewest bytes; there is none for one case.
+        // Such a value stores the position of its case in as few bytes as fit; an enumeration with one case stores nothing.
         let size = count < 2 ? 0 : count <= 256 ? 1 : 2
         guard payloadCases == 0, count <= 65_536, MemoryLayout<Value>.size == size else { return nil }
         return (0..<count).map { tag in

@@ -163,6 +163,10 @@ struct ModelSavingTests {
         #expect(try database.conflict(of: "t")?.leaves.count == 2)
         try database.save(mine, onConflict: .lastWriteWins)
         #expect(try database.document("t")?["title"] == "Erase")
+        let stale = #expect(throws: DatabaseError.self) { try database.delete(mine) }
+        #expect(stale?.code == .conflict)
+        let now = try #require(try database.document("t", as: Task.self))
+        #expect(try database.delete(now.value)?.isDeleted == true)
     }
 
     @Test func `a model with a revision keeps what another writer changed elsewhere`() throws {

@@ -16,6 +16,15 @@ struct SavedTests {
         var count: Int?
     }
 
+    struct Item: Codable, Equatable {
+        var id: Int
+        var amount: Int
+    }
+    struct Cart: Codable, Identifiable {
+        var id: String
+        var items: [Item]
+    }
+
     /// As an app of a later version, `curl` or another language has written it.
     private static let foreign = """
         {"name":"x","placed":"2026-01-01T00:00:00Z","address":{"city":"Prague","zip":"110 00"},\
@@ -113,14 +122,6 @@ struct SavedTests {
     }
 
     @Test func `elements of lists with an id are merged one by one`() throws {
-        struct Item: Codable, Equatable {
-            var id: Int
-            var amount: Int
-        }
-        struct Cart: Codable, Identifiable {
-            var id: String
-            var items: [Item]
-        }
         try database.save(
             Document(
                 id: "c", body: ["items": [["id": 1, "amount": 1, "note": "a"], ["id": 2, "amount": 1, "note": "b"]]]))
@@ -184,6 +185,12 @@ struct SavedTests {
         #expect(outcomes.map { (try? $0.get())?.name } == ["1", nil, "3"])
         #expect(try database.info().documents.live == 3)
         #expect(try database.document("b", as: Order.self)?.name == "old")
+        var saved = try outcomes.filter { (try? $0.get()) != nil }.map { try $0.get() }
+        try database.update("a", as: Order.self) { $0.name = "theirs" }
+        for place in saved.indices { saved[place].name = "mine" }
+        let again = try database.saveAll(saved)
+        #expect(again.map { (try? $0.get())?.name } == [nil, "mine"])
+        #expect(try database.document("a", as: Order.self)?.name == "theirs")
     }
 
     @Test func `a model that is a class, or holds one, is saved as it was changed in place`() throws {
@@ -234,14 +241,6 @@ struct SavedTests {
     }
 
     @Test func `an element that one writer removed and the other changed is a clash`() throws {
-        struct Item: Codable, Equatable {
-            var id: Int
-            var amount: Int
-        }
-        struct Cart: Codable, Identifiable {
-            var id: String
-            var items: [Item]
-        }
         for isRemovedHere in [true, false] {
             try database.save(
                 Cart(id: "c", items: [Item(id: 1, amount: 1), Item(id: 2, amount: 1)]), onConflict: .lastWriteWins)
