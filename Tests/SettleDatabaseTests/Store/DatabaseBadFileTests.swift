@@ -30,7 +30,7 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("a.settle/database.sqlite"))))
     }
 
-    @Test func `a path that is not a database says so, and what is there stays as it was`() throws {
+    @Test func `opening a path that is not a database throws notADatabase, and changes nothing`() throws {
         let folder = try TemporaryFolder()
         try RawSQLite(folder("other.sqlite")).run("CREATE TABLE t(a)")
         try Data("Dear diary".utf8).write(to: URL(fileURLWithPath: folder("diary.txt")))

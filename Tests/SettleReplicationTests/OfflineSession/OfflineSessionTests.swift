@@ -31,7 +31,7 @@ import Testing
         let world = try await OfflineWorld(kind)
         try await world.begin()
         #expect(world.session.status.state == .online)
-        // The session was not started, so nothing is sent by itself.
+        // The session is not running, so only goOnline() sends changes.
         try world.set("1", "name", "mine")
         try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
         #expect(try await world.session.goOnline().state == .syncFailed)
