@@ -71,20 +71,20 @@ struct QuerySubject: Sendable {
             }
             return ["$and": .array([isList] + others)]
         }
-        func below(_ bound: Int) throws -> [Int] {
+        func below(_ bound: Int, orEqual isIncluded: Bool = false) throws -> [Int] {
             guard bound <= Self.maximumCount else {
                 throw QueryError(
                     .unsupportedCondition, "a number of elements is compared with up to \(Self.maximumCount)")
             }
-            return Array(0..<max(bound, 0))
+            return Array(0..<max(isIncluded ? bound + 1 : bound, 0))
         }
         switch (name, argument.int, argument.array) {
         case ("$eq", let count?, _): return isOne(of: [count])
         case ("$ne", let count?, _): return isNone(of: [count])
         case ("$lt", let count?, _): return isOne(of: try below(count))
-        case ("$lte", let count?, _): return isOne(of: try below(count < Self.maximumCount ? count + 1 : count))
+        case ("$lte", let count?, _): return isOne(of: try below(count, orEqual: true))
         case ("$gte", let count?, _): return isNone(of: try below(count))
-        case ("$gt", let count?, _): return isNone(of: try below(count < Self.maximumCount ? count + 1 : count))
+        case ("$gt", let count?, _): return isNone(of: try below(count, orEqual: true))
         case ("$in", _, let counts?): return isOne(of: counts.compactMap(\.int))
         default: throw unsupported("a number of elements", name)
         }

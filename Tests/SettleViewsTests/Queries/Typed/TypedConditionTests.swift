@@ -49,6 +49,24 @@ struct TypedConditionTests {
         }
     }
 
+    @Test func `the largest number of elements that is asked for counts like the others`() throws {
+        let database = try Database.inMemory()
+        var random = RandomOrders(seed: 1)
+        var order = random.order("full")
+        order.tags = [String](repeating: "a", count: 1000)
+        try database.save(order)
+        order.id = "less"
+        order.tags.removeLast()
+        try database.save(order)
+        func ids(_ query: DocumentQuery<Order>) throws -> Set<DocumentID> { Set(try database.find(query).map(\.id)) }
+        let all = DocumentQuery<Order>()
+        #expect(try ids(all.where { $0.tags.count <= 1000 }) == ["full", "less"])
+        #expect(try ids(all.where { $0.tags.count < 1000 }) == ["less"])
+        #expect(try ids(all.where { $0.tags.count > 1000 }) == [])
+        #expect(try ids(all.where { $0.tags.count >= 1000 }) == ["full"])
+        #expect(try ids(all.where { $0.tags.count > 999 }) == ["full"])
+    }
+
     private func error(_ query: DocumentQuery<Order>) throws -> QueryError? {
         let database = try Database.inMemory()
         return #expect(throws: QueryError.self) { try database.find(query) }
