@@ -2,8 +2,8 @@ internal import SettleCore
 
 /// Does what a ``Checkpointer`` says: reads and writes the logs of a replication on both peers.
 struct CheckpointExecutor: Sendable {
-    let source: any Peer
-    let target: any Peer
+    let source: any PeerOperations
+    let target: any PeerOperations
 
     /// Resumes, forgets or writes checkpoints.
     ///
@@ -33,7 +33,7 @@ struct CheckpointExecutor: Sendable {
         }
     }
 
-    private static func reading(_ id: DocumentID, of peer: any Peer) async -> Result<Checkpointer.Reading, PeerError> {
+    private static func reading(_ id: DocumentID, of peer: any PeerOperations) async -> Result<Checkpointer.Reading, PeerError> {
         switch await PeerError.result({ try await peer.localDocument(id) }) {
         case .success(let document):
             let log = document.map { ReplicationLog($0.body) } ?? ReplicationLog()

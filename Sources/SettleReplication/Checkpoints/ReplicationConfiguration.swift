@@ -63,7 +63,7 @@ public struct ReplicationConfiguration: Sendable {
     public init(source: any Peer, target: any Peer) {
         self.source = source
         self.target = target
-        direction = source.database != nil && target.database == nil ? .push : .pull
+        direction = source.operations.database != nil && target.operations.database == nil ? .push : .pull
     }
 
     /// A replication from a database of this process to a peer.
@@ -90,17 +90,20 @@ public struct ReplicationConfiguration: Sendable {
     /// that a changed function gets to see all documents (COUCHDB-892).
     ///
     /// - Throws: ``PeerError`` if the source can't be reached.
-    func logID() async throws -> ReplicationID { try await id(filterCode: source.filterCode(filter)) }
+    func logID() async throws -> ReplicationID { try await id(filterCode: source.operations.filterCode(filter)) }
 
     private func id(filterCode: String?) async throws -> ReplicationID {
         ReplicationID(
-            source: try await source.identity(), target: try await target.identity(), filter: filter,
-            filterCode: filterCode, branching: branching, since: since)
+            source: try await source.operations.identity(), target: try await target.operations.identity(),
+            filter: filter, filterCode: filterCode, branching: branching, since: since)
     }
 
     /// The database of this process that owns the replication; the target if both sides are local.
-    var database: Database? { direction == .push ? source.database : target.database ?? source.database }
+    var database: Database? {
+        let (source, target) = (source.operations.database, target.operations.database)
+        return direction == .push ? source : target ?? source
+    }
 
     /// The other side.
-    var peer: any Peer { direction == .push ? target : source }
+    var peer: any PeerOperations { (direction == .push ? target : source).operations }
 }

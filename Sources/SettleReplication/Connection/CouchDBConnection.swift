@@ -1,5 +1,5 @@
-public import SettleCore
-public import SettleDatabase
+package import SettleCore
+internal import SettleDatabase
 
 /// A database or a server that speaks CouchDB's protocol, with credentials.
 ///
@@ -9,9 +9,9 @@ public import SettleDatabase
 ///
 /// Responses with a status of 400 or more are thrown as ``CouchDBError``. An expired login or token is renewed
 /// automatically, once per request. Nothing else is retried.
-public struct CouchDBConnection: Sendable {
+package struct CouchDBConnection: Sendable {
     /// The base address for paths, without user and password.
-    public let url: HTTPURL
+    package let url: HTTPURL
     private let client: any HTTPTransport
     let authorizer: Authorizer
     private let serverURL: HTTPURL
@@ -25,7 +25,7 @@ public struct CouchDBConnection: Sendable {
     ///     authentication.
     ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error
     ///     unless given.
-    public init(
+    package init(
         database url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
         onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
@@ -33,7 +33,7 @@ public struct CouchDBConnection: Sendable {
     }
 
     /// A connection to a server; see ``init(database:client:credentials:onWarning:)``.
-    public init(
+    package init(
         server url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
         onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
@@ -61,10 +61,10 @@ public struct CouchDBConnection: Sendable {
     }
 
     /// The server of the database, with the same client and login.
-    public var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
+    package var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
 
     /// The credentials; printing them shows no secret.
-    public var credentials: ReplicationCredentials { authorizer.credentials }
+    package var credentials: ReplicationCredentials { authorizer.credentials }
 
     /// Sends a request and reads the whole response.
     ///
@@ -78,7 +78,7 @@ public struct CouchDBConnection: Sendable {
     /// - Returns: The response.
     /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response, or
     ///   none in JSON (code `badAnswer`).
-    public func json(
+    package func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
         limit: Int = 64 << 20,
         adjust: (inout TransportRequest) -> Void = { _ in }
@@ -113,7 +113,7 @@ public struct CouchDBConnection: Sendable {
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
     /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response.
-    public func stream(
+    package func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: TransportRequestBody = .none,
         adjust: (inout TransportRequest) -> Void = { _ in }
     ) async throws -> TransportResponse {

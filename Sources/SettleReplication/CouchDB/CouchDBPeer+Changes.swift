@@ -13,7 +13,7 @@ extension CouchDBPeer {
     /// The server does the waiting if it is short. For longer waits CouchDB sends heartbeats indefinitely, so the call
     /// ends the wait itself. If an intermediary cuts a connection that was silent for too long, the call returns no
     /// changes, and the next call asks for more frequent heartbeats.
-    public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+    package func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let heartbeat = learnt.withLock { $0.idleLimit.heartbeat(request.heartbeat) }
         guard let wait = request.wait, wait > heartbeat else {
             return try await page(request, heartbeat: nil, progress: FeedProgress(now()))

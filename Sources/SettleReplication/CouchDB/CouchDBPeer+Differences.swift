@@ -1,9 +1,9 @@
 internal import SettleCore
-public import SettleDatabase
+package import SettleDatabase
 
 extension CouchDBPeer {
     /// What the database lacks; see ``Peer/differences(from:)``. Large requests are split.
-    public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
+    package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         let calls = try calls()
         var rows: [RevisionsDiff] = []
         var rest = changes[...]

@@ -13,7 +13,7 @@ extension CouchDBPeer {
     /// If branches are refused, the server's winners are read first. A Settle server also gets the flag and checks
     /// whole trees in the transaction that writes. With other servers a concurrent write in between goes unnoticed, and
     /// so does an existing live branch, which is not the winner.
-    public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
+    package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let calls = try calls()
         var outcomes = [StoreOutcome?](repeating: nil, count: revisions.count)
         if branching == .refused {

@@ -1,8 +1,8 @@
-public import SettleCore
+package import SettleCore
 
 extension CouchDBPeer {
     /// A local document; see ``Peer/localDocument(_:)``.
-    public func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
+    package func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
         let calls = try calls()
         do {
             let document = try await calls.json("GET", .document(id))
@@ -15,7 +15,7 @@ extension CouchDBPeer {
     }
 
     /// Writes a local document; see ``Peer/saveLocalDocument(_:body:revision:)``.
-    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
+    package func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         let calls = try calls()
         var members: [(String, JSONValue)] = [("_id", .string(id.string))]
         if let revision { members.append(("_rev", .string(revision))) }

@@ -8,7 +8,7 @@ extension CouchDBPeer {
     /// One `_bulk_get` fetches documents with their attachments as stubs. A second one fetches the small attachments
     /// that the target lacks; larger ones are streamed one by one. Without `_bulk_get` at the server, each document is
     /// fetched with its own request.
-    public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+    package func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         guard !requests.isEmpty else { return [] }
         let (lacksBulkGet, usual) = learnt.withLock { ($0.lacksBulkGet, $0.revisionBytes) }
         // Revisions that would exceed the budget are not requested: dropping the rest of a response costs its

@@ -1,5 +1,5 @@
-public import SettleCore
-public import SettleDatabase
+package import SettleCore
+package import SettleDatabase
 internal import SettlePlatform
 
 /// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
@@ -9,7 +9,7 @@ internal import SettlePlatform
 ///
 /// Responses are read as they arrive, so memory depends on what the caller asks for, not on what a server sends. If a
 /// server does not support `_bulk_get` or large requests, the peer remembers that for its lifetime.
-public final class CouchDBPeer: AddressedPeer {
+public final class CouchDBPeer: Peer, AddressedPeer {
     /// What the peer has learned about the server.
     struct Learnt: Sendable {
         var lacksBulkGet = false
@@ -27,7 +27,7 @@ public final class CouchDBPeer: AddressedPeer {
     let learnt: Guarded<Learnt>
     let now: @Sendable () -> ContinuousClock.Instant
     /// The warning that credentials go over plain HTTP to another machine, unless the caller allows that.
-    public let warning: String?
+    package let warning: String?
     private let client: any HTTPTransport
     private let state: Guarded<State>
 
@@ -113,13 +113,13 @@ public final class CouchDBPeer: AddressedPeer {
     public var name: String { url.description }
 
     /// `nil`: the database is elsewhere.
-    public var database: Database? { nil }
+    package var database: Database? { nil }
 
     /// Whether the server is on another machine.
-    public var needsNetwork: Bool { !url.isLoopback }
+    package var needsNetwork: Bool { !url.isLoopback }
 
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
-    public func identity() async throws -> String {
+    package func identity() async throws -> String {
         address.text(user: credentials.user)
     }
 
@@ -132,7 +132,10 @@ public final class CouchDBPeer: AddressedPeer {
     }
 
     /// Does nothing: a server keeps its own bases.
-    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
+    package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
+
+    /// How a replication reaches the peer.
+    public var link: PeerLink { PeerLink(self) }
 
     /// Releases the client: connections close after the calls in flight, unless others share the client.
     public func close() async { state.withLock { $0.connection = nil } }
@@ -160,7 +163,7 @@ extension ReplicationCredentials {
 extension CouchDBPeer {
     /// The function of the design document that a filter names, or the view's map function for the filter `_view`;
     /// `nil` if it does not exist or may not be read, which the changes feed then reports.
-    public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
+    package func filterCode(_ filter: ReplicationFilter) async throws -> String? {
         guard case .named(let name, let parameters) = filter else { return nil }
         let isView = name == "_view"
         let parts = (isView ? parameters["view"]?.string ?? "" : name).split(separator: "/", maxSplits: 1)

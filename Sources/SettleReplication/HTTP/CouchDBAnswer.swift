@@ -1,15 +1,15 @@
-public import SettleCore
+package import SettleCore
 internal import SettlePlatform
 
 /// A complete response of a CouchDB server.
-public struct CouchDBAnswer: Sendable {
+package struct CouchDBAnswer: Sendable {
     /// The status, below 400.
-    public let status: Int
+    package let status: Int
     /// The headers.
-    public let headers: TransportHeaders
+    package let headers: TransportHeaders
     /// The body; `null` when there is none.
-    public let json: JSONValue
+    package let json: JSONValue
 
     /// The server's time when it responded, in seconds since 1970; `nil` if it did not send one.
-    public var date: Double? { headers["Date"].flatMap { HTTPDate.seconds(of: $0) } }
+    package var date: Double? { headers["Date"].flatMap { HTTPDate.seconds(of: $0) } }
 }

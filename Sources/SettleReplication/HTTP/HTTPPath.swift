@@ -1,4 +1,4 @@
-public import SettleCore
+package import SettleCore
 internal import SettlePlatform
 
 /// A path below a database or a server, percent-encoded as CouchDB expects it.
@@ -7,22 +7,22 @@ internal import SettlePlatform
 ///     HTTPPath.document("_design/shop")               // _design/shop: this slash stays
 ///     HTTPPath.attachment("photo.jpg", of: "a/b")     // a%2Fb/photo.jpg
 ///     "_changes" as HTTPPath                          // an endpoint, as it is
-public struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The percent-encoded path, without a leading slash.
-    public let encoded: String
+    package let encoded: String
 
     /// Takes the name of an endpoint unchanged.
-    public init(stringLiteral value: String) { encoded = value }
+    package init(stringLiteral value: String) { encoded = value }
 
     private init(encoded: String) { self.encoded = encoded }
 
     /// Segments, each percent-encoded, joined by slashes.
-    public init(segments: [String]) {
+    package init(segments: [String]) {
         encoded = segments.map(Self.escape).joined(separator: "/")
     }
 
     /// The path of a document; the slash of `_design/` and `_local/` is not encoded.
-    public static func document(_ id: DocumentID) -> HTTPPath {
+    package static func document(_ id: DocumentID) -> HTTPPath {
         for prefix in ["_design/", "_local/"] where id.string.utf8.starts(with: prefix.utf8) {
             let name = String(decoding: id.string.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
             return HTTPPath(encoded: prefix + escape(name))
@@ -31,7 +31,7 @@ public struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     }
 
     /// The path of an attachment; slashes in its name are encoded.
-    public static func attachment(_ name: String, of id: DocumentID) -> HTTPPath {
+    package static func attachment(_ name: String, of id: DocumentID) -> HTTPPath {
         HTTPPath(encoded: document(id).encoded + "/" + escape(name))
     }
 
@@ -43,5 +43,5 @@ public struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     }
 
     /// The percent-encoded path.
-    public var description: String { encoded }
+    package var description: String { encoded }
 }

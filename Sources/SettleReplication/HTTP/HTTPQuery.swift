@@ -4,20 +4,20 @@ internal import SettlePlatform
 ///
 ///     var query: HTTPQuery = ["style": "all_docs"]
 ///     query["since"] = "12-xyz"
-public struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
+package struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// The names and values, decoded.
-    public private(set) var items: [(name: String, value: String)]
+    package private(set) var items: [(name: String, value: String)]
 
     /// Creates an empty query.
-    public init() { items = [] }
+    package init() { items = [] }
 
     /// Creates a query from names and values.
-    public init(dictionaryLiteral elements: (String, String)...) {
+    package init(dictionaryLiteral elements: (String, String)...) {
         items = elements.map { (name: $0.0, value: $0.1) }
     }
 
     /// The first value of a name; setting it replaces all values, and `nil` removes them.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set {
             let index = items.firstIndex { $0.name == name } ?? items.count

@@ -114,7 +114,7 @@ public struct HTTPURL: Hashable, Sendable {
     ///   - path: The path to append, made by ``HTTPPath``.
     ///   - query: The query parameters.
     /// - Returns: The address.
-    public func appending(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) -> HTTPURL {
+    package func appending(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) -> HTTPURL {
         var copy = self
         if !path.encoded.isEmpty { copy.path += "/" + path.encoded }
         copy.query = query.encoded

@@ -1,5 +1,5 @@
 internal import SettleCore
-public import SettleDatabase
+package import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -15,7 +15,7 @@ extension MobilePeer {
     ///
     /// A subscription sends changes from its begin on, and goes on where the last call ended. A call that begins elsewhere,
     /// and one that asks again for all there is, makes a new subscription on a new connection.
-    public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+    package func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let key = try Self.subscription(request.filter)
         let isContinuous = key.flag("continuous")
         let feed = try await feed(key, since: request.since, isNew: request.wait == nil || !isContinuous)
@@ -90,13 +90,13 @@ extension MobilePeer {
     }
 
     /// Answers the server which revisions it shall send.
-    public func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
+    package func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
         for feed in state.withLock(\.feeds) { feed.subscription.note(missing: missing, of: changes) }
     }
 
     /// The revisions; see ``Peer/revisions(_:budget:)``. One that is not on its way, because its connection was lost, is
     /// asked for by the id of its document, of which the server sends the current revision.
-    public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+    package func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         var answers: [RevisionAnswer] = []
         var rest = budget
         for request in requests {

@@ -1,4 +1,4 @@
-public import SettleCore
+package import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
@@ -56,7 +56,7 @@ extension MobilePeer {
 
 extension MobilePeer {
     /// A checkpoint that the server keeps for its clients.
-    public func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
+    package func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
         do {
             let answer = try await connection().ask("getCheckpoint", ["client": id.checkpoint])
             return PeerLocalDocument(
@@ -67,7 +67,7 @@ extension MobilePeer {
     }
 
     /// Stores a checkpoint.
-    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
+    package func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         let answer = try await connection().ask(
             "setCheckpoint", ["client": id.checkpoint, "rev": revision ?? ""], body: body.utf8)
         return answer.properties["rev"] ?? ""

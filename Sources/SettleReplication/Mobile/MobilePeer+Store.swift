@@ -1,5 +1,5 @@
 internal import SettleCore
-public import SettleDatabase
+package import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -11,7 +11,7 @@ extension MobilePeer {
 
     /// All leaves of all documents but design documents, which are not sent: ``store(_:branching:)`` asks the server which ones
     /// it lacks, and sends these at once. A peer of Couchbase Lite hears of no more changes until it has what it has asked for.
-    public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
+    package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         changes.filter { !$0.id.string.utf8.starts(with: "_".utf8) && !$0.leaves.isEmpty }
             .map { RevisionsDiff(id: $0.id, missing: $0.leaves) }
     }
@@ -25,7 +25,7 @@ extension MobilePeer {
     ///
     /// The last line is a conflict that was settled here. The id `3-y` depends on `2-x` and the content alone, so every copy
     /// that settles alike sends the same revision, and the server stores it once.
-    public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
+    package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         var outcomes = [StoreOutcome](repeating: .known, count: revisions.count)
         let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
         let winners = places.values.map { MobileProposal($0.map { ($0, revisions[$0]) }) }

@@ -1,5 +1,5 @@
-public import SettleCore
-public import SettleDatabase
+package import SettleCore
+package import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -13,7 +13,7 @@ internal import SettlePlatform
 /// then what was settled is sent as a child of the server's revision. Design documents are not sent.
 ///
 /// A document with attachments carries their contents in memory, at most 20 MiB each.
-public final class MobilePeer: AddressedPeer {
+public final class MobilePeer: Peer, AddressedPeer {
     /// What a connection is for: a subscription fills its own.
     struct Feed: Sendable {
         let connection: MobileConnection
@@ -41,7 +41,7 @@ public final class MobilePeer: AddressedPeer {
     let headers: TransportHeaders
     let client: any HTTPTransport
     /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
-    public let warning: String?
+    package let warning: String?
     let state: Guarded<State>
 
     /// Creates a peer; nothing is sent before the first call.
@@ -125,13 +125,13 @@ public final class MobilePeer: AddressedPeer {
     public var name: String { "\(address)" + (collection.map { "#\($0)" } ?? "") }
 
     /// `nil`: the database is elsewhere.
-    public var database: Database? { nil }
+    package var database: Database? { nil }
 
     /// Whether the server is on another machine.
-    public var needsNetwork: Bool { !address.url.isLoopback }
+    package var needsNetwork: Bool { !address.url.isLoopback }
 
     /// The address in one spelling, the user without the password, and the collection (SEMANTICS 134).
-    public func identity() async throws -> String {
+    package func identity() async throws -> String {
         address.text(user: credentials.user) + "#\(collection ?? "")"
     }
 
@@ -151,7 +151,10 @@ public final class MobilePeer: AddressedPeer {
     }
 
     /// Does nothing: a server keeps no bases for others.
-    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
+    package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
+
+    /// How a replication reaches the peer.
+    public var link: PeerLink { PeerLink(self) }
 
     /// Closes the connections.
     public func close() async {

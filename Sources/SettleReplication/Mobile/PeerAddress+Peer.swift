@@ -14,7 +14,7 @@ extension PeerAddress {
     package func peer(
         credentials: ReplicationCredentials? = nil, collection: String? = nil, client: any HTTPTransport,
         headers: TransportHeaders = TransportHeaders(), onWarning: ((String) -> Void)? = nil
-    ) throws -> any Peer {
+    ) throws -> any PeerOperations {
         if isWebSocket {
             return try MobilePeer(
                 self, collection: collection, credentials: credentials, client: client, headers: headers,

@@ -1,5 +1,5 @@
 /// A peer with an address and credentials, which can be stored: at CouchDB's API, or behind Couchbase Mobile's protocol.
-protocol AddressedPeer: Peer {
+protocol AddressedPeer: PeerOperations {
     /// The address, without user and password.
     var address: PeerAddress { get }
     /// The collection there, of Couchbase Mobile's protocol; `nil` for the default one, and for CouchDB's.

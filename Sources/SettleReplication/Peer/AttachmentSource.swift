@@ -1,5 +1,5 @@
 /// The stored bytes of an attachment at a peer, read in bounded memory and resumable after a cut.
-public protocol AttachmentSource: Sendable {
+package protocol AttachmentSource: Sendable {
     /// Reads the stored bytes from an offset and hands them over in order, in nonempty pieces; the next piece is read
     /// after `body` has taken the previous one.
     ///

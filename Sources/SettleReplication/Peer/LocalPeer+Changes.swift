@@ -1,5 +1,5 @@
 internal import SettleCore
-public import SettleDatabase
+package import SettleDatabase
 
 extension LocalPeer {
     /// The next documents that were changed; see ``Peer/changes(_:)``.
@@ -7,7 +7,7 @@ extension LocalPeer {
     /// - Throws: ``PeerError`` with code `notFound` for a filter that is not registered
     ///   (`Database.addReplicationFilter(_:_:)`; SEMANTICS 130), or `badRequest` for channels, which
     ///   only Sync Gateway has.
-    public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+    package func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let filter = try LocalFilter(request.filter, of: local, name: name)
         let since = UpdateSequence(request.since.number ?? 0)
         let (limit, start) = (max(1, request.limit), ContinuousClock.now)
@@ -23,7 +23,7 @@ extension LocalPeer {
     }
 
     /// The revisions missing here; see ``Peer/differences(from:)``.
-    public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
+    package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         try await perform { database in
             let found = try database.differences(from: changes.map { ($0.id, $0.leaves, $0.isDeleted) })
             try database.noteDeletions(found.deletions)

@@ -6,7 +6,7 @@ extension LocalPeer {
     static let largestInMemory: Int64 = 16 * 1024
 
     /// The content of revisions, all from one snapshot of the database; see ``Peer/revisions(_:budget:)``.
-    public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+    package func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         try await perform { database in
             var answers: [RevisionAnswer] = []
             answers.reserveCapacity(requests.count)

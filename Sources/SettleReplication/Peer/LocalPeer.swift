@@ -1,4 +1,4 @@
-public import SettleCore
+package import SettleCore
 public import SettleDatabase
 
 /// A database of this process as one side of a replication.
@@ -7,7 +7,7 @@ public import SettleDatabase
 ///     try await OneWayReplicator(.push(database, to: copy)).run()
 ///
 /// Every call runs on another thread than the caller's, and handles many documents at a time.
-public struct LocalPeer: Peer {
+public struct LocalPeer: Peer, PeerOperations {
     /// The database of the call.
     let local: Database
     /// How messages name it: its folder.
@@ -30,16 +30,16 @@ public struct LocalPeer: Peer {
     }
 
     /// The database itself.
-    public var database: Database? { local }
+    package var database: Database? { local }
 
     /// The given identity, or the name that was created with the database.
-    public func identity() async throws -> String {
+    package func identity() async throws -> String {
         if let givenIdentity { return "local:\(givenIdentity)" }
         return try await perform { "local:\(try $0.instanceName())" }
     }
 
     /// The version of a registered function; `nil` for version 1.
-    public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
+    package func filterCode(_ filter: ReplicationFilter) async throws -> String? {
         guard case .named(let name, _) = filter, let version = local.replicationFilter(name)?.version, version != 1
         else { return nil }
         return "version \(version)"
@@ -58,9 +58,12 @@ public struct LocalPeer: Peer {
     public func create() async throws {}
 
     /// Records that another peer has revisions.
-    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {
+    package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {
         try await perform { try $0.markShared(revisions) }
     }
+
+    /// How a replication reaches the peer.
+    public var link: PeerLink { PeerLink(self) }
 
     /// Does nothing: there are no connections.
     public func close() async {}
@@ -90,14 +93,14 @@ extension Task where Success == Never, Failure == Never {
 
 extension LocalPeer {
     /// A local document; see ``Peer/localDocument(_:)``.
-    public func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
+    package func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
         try await perform { database in
             try database.localDocument(id).map { PeerLocalDocument(revision: $0.revision, body: $0.body.json) }
         }
     }
 
     /// Writes a local document; see ``Peer/saveLocalDocument(_:body:revision:)``.
-    public func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
+    package func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
         try await perform { database in
             let members: DocumentBody
             do { members = try DocumentBody(body) } catch let error as JSONError {
@@ -113,7 +116,7 @@ extension LocalPeer {
     ///
     /// Contents are streamed in bounded memory, resumed after a cut, and verified against their digests. Content that a
     /// leaf of the same document has here is not read.
-    public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
+    package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let prepared = try await prepare(revisions)
         let (batch, refuses) = (prepared.revisions, branching == .refused)
         guard !batch.isEmpty else { return prepared.outcomes([], self) }
@@ -134,7 +137,7 @@ extension LocalPeer {
     ///   fails.
     func store(
         _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, slots: SettlingSlots,
-        onAsking: @Sendable (Int) -> Void, basesFrom source: any Peer
+        onAsking: @Sendable (Int) -> Void, basesFrom source: any PeerOperations
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
         let prepared = try await prepare(revisions)
         guard !prepared.revisions.isEmpty else { return (prepared.outcomes([], self), [:]) }

@@ -1,5 +1,5 @@
-public import SettleCore
-public import SettleDatabase
+internal import SettleCore
+internal import SettleDatabase
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -7,46 +7,14 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A database that takes part in a replication: one on this machine, or one behind CouchDB's HTTP API.
+/// A database that takes part in a replication: a ``LocalPeer`` on this machine, a ``CouchDBPeer`` at CouchDB's HTTP API, or a
+/// ``MobilePeer`` at the WebSocket of Couchbase Mobile.
 ///
-/// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
-/// replicate by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same operation
-/// (SEMANTICS 91).
-///
-///     source                                      target
-///     ──────                                      ──────
-///     connect                                     connect
-///     localDocument (log)                         localDocument (log)      the newest common checkpoint
-///     changes ───────────────────────────────────→ differences             what is missing there
-///     noteMissing ←────────────────────────────────┘
-///     revisions ─────────────────────────────────→ store                   bodies, histories, attachments
-///     saveLocalDocument (log)                     saveLocalDocument (log)  never ahead of what is stored
-///
-/// Calls may run concurrently. They throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may
-/// succeed later. A cancelled call ends soon and leaves no half-written document.
+/// Its calls throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may succeed later. The protocol is sealed:
+/// only the peers of this package can make a ``PeerLink``.
 public protocol Peer: Sendable {
     /// How messages name the peer: its path or its URL without credentials.
     var name: String { get }
-
-    /// Whether the peer is a database of this process, which settles conflicts and keeps merge bases.
-    var database: Database? { get }
-
-    /// Whether the peer is reached over a network, so that network changes matter. No unless a peer says so.
-    var needsNetwork: Bool { get }
-
-    /// What the owner of the database should know, such as credentials that are sent unencrypted. Replications report it when they
-    /// start. `nil` unless a peer says so.
-    var warning: String? { get }
-
-    /// The peer's part of a replication's id: the same for the same database, whatever the spelling of its URL and the
-    /// password (SEMANTICS 134).
-    func identity() async throws -> String
-
-    /// The code of a filter function, or a stand-in for it; `nil` for a filter without a function, or if it may not be
-    /// read. If the code changes, the replication starts from the beginning. `nil` unless a peer says so.
-    ///
-    /// - Throws: ``PeerError`` if the peer can't be reached.
-    func filterCode(_ filter: ReplicationFilter) async throws -> String?
 
     /// Contacts the peer and verifies that it is a usable database.
     ///
@@ -56,99 +24,26 @@ public protocol Peer: Sendable {
     /// Creates the database unless it exists.
     func create() async throws
 
-    /// The next changed documents, in the order of their last changes, each once, with all their leaves.
-    ///
-    /// - Returns: A page. It is empty if nothing changed during the wait that the request allows.
-    func changes(_ request: ChangesRequest) async throws -> ChangesPage
-
-    /// The revisions that the peer lacks of documents that were changed at the source: `_revs_diff`.
-    ///
-    /// A peer that tracks deletions also records which tombstones it already has are the source's winners
-    /// (SEMANTICS K2).
-    ///
-    /// - Returns: A row for each document with missing revisions, in the given order.
-    func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
-
-    /// Tells the source which revisions the target lacks. The replication calls it before ``revisions(_:budget:)``.
-    ///
-    /// A server of Couchbase Mobile proposes revisions and sends those that the replication requests, so its peer passes
-    /// the list on. The default implementation does nothing.
-    ///
-    /// - Parameters:
-    ///   - missing: A row for each document with missing revisions.
-    ///   - changes: The changes that were compared.
-    func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
-
-    /// The content of revisions: `_bulk_get`.
-    ///
-    /// - Parameters:
-    ///   - requests: The revisions; those of one document are adjacent.
-    ///   - budget: The maximum number of bytes of bodies. The first revision is fetched whatever its size. If the
-    ///     budget is used up, the call returns fewer answers than requests, and the caller requests the rest again.
-    /// - Returns: Answers in request order, starting with the first request.
-    /// - Throws: ``PeerError`` if the call as a whole failed.
-    func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer]
-
-    /// Stores revisions with their histories: `_bulk_docs` with `new_edits=false`.
-    ///
-    /// All missing revisions of one document are in the same call, because they are merged into one tree together.
-    ///
-    /// - Parameters:
-    ///   - revisions: The revisions.
-    ///   - branching: Whether a revision may become a branch beside existing ones.
-    /// - Returns: The outcome of each revision, in order; a refused one does not stop the others.
-    /// - Throws: ``PeerError`` if the call as a whole failed. Some revisions may be stored then; storing them again has
-    ///   no effect (SEMANTICS 200).
-    func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome]
-
-    /// Records that another peer has revisions; does nothing if the peer keeps no
-    /// merge bases.
-    func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws
-
-    /// A local document; `nil` if there is none.
-    func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument?
-
-    /// Writes a local document.
-    ///
-    /// - Parameters:
-    ///   - id: Its id, including `_local/`.
-    ///   - body: Its members.
-    ///   - revision: The revision read before, `0-N`; `nil` if there was none.
-    /// - Returns: The new revision.
-    /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` if writing is not allowed.
-    func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String
-
     /// Closes connections. The owner of the peer calls it when no replication needs the peer any more. Replications
     /// don't call it, because several may share the peer.
     func close() async
+
+    /// How a replication reaches the peer.
+    var link: PeerLink { get }
+}
+
+/// How a replication reaches a ``Peer``. Apps pass it on with the peer.
+public struct PeerLink: Sendable {
+    package let operations: any PeerOperations
+
+    package init(_ operations: any PeerOperations) {
+        self.operations = operations
+    }
 }
 
 extension Peer {
-    /// No.
-    public var needsNetwork: Bool { false }
-
-    /// None.
-    public var warning: String? { nil }
-
-    /// Does nothing.
-    public func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
-
-    /// None.
-    public func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }
-}
-
-/// A local document of a peer, in which replications keep their checkpoints.
-public struct PeerLocalDocument: Sendable, Hashable {
-    /// Its revision, `0-N`.
-    public var revision: String
-    /// Its members without the reserved ones.
-    public var body: JSONValue
-
-    /// Creates a local document.
-    public init(revision: String, body: JSONValue) {
-        self.revision = revision
-        self.body = body
-    }
+    /// What replications call on the peer.
+    package var operations: any PeerOperations { link.operations }
 }
 
 /// What a peer reports about itself.

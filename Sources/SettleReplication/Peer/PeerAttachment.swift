@@ -1,9 +1,9 @@
-public import SettleDatabase
+package import SettleDatabase
 
 /// An attachment in transfer between two peers.
-public struct PeerAttachment: Sendable {
+package struct PeerAttachment: Sendable {
     /// Where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
-    public enum Content: Sendable {
+    package enum Content: Sendable {
         /// The target has them, in an ancestor that it reported as known.
         case stub
         /// They are in memory; only small ones are.
@@ -13,24 +13,24 @@ public struct PeerAttachment: Sendable {
     }
 
     /// The name, unique in its document.
-    public var name: String
+    package var name: String
     /// The media type, as given.
-    public var contentType: String
+    package var contentType: String
     /// The generation in which it was added or last changed.
-    public var revpos: UInt64
+    package var revpos: UInt64
     /// The digest of the stored bytes.
-    public var digest: AttachmentDigest
+    package var digest: AttachmentDigest
     /// The length of the content, in bytes.
-    public var length: Int64
+    package var length: Int64
     /// The length of the stored bytes.
-    public var encodedLength: Int64
+    package var encodedLength: Int64
     /// How the stored bytes are encoded.
-    public var encoding: DocumentAttachment.Encoding
+    package var encoding: DocumentAttachment.Encoding
     /// Where the stored bytes are.
-    public var content: Content
+    package var content: Content
 
     /// Creates an attachment.
-    public init(
+    package init(
         name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
         encodedLength: Int64, encoding: DocumentAttachment.Encoding, content: Content
     ) {

@@ -1,22 +1,22 @@
-public import SettleCore
+package import SettleCore
 
 /// A revision in transfer between two peers.
-public struct PeerRevision: Sendable {
+package struct PeerRevision: Sendable {
     /// The document's id.
-    public var id: DocumentID
+    package var id: DocumentID
     /// The revision and its ancestors, newest first.
-    public var history: RevisionHistory
+    package var history: RevisionHistory
     /// Whether it is a tombstone.
-    public var isDeleted: Bool
+    package var isDeleted: Bool
     /// Whether it is the source's own winner and a tombstone (SEMANTICS K2).
-    public var isDeletionAtSource: Bool
+    package var isDeletionAtSource: Bool
     /// The members without the reserved ones.
-    public var body: DocumentBody
+    package var body: DocumentBody
     /// The attachments, in order.
-    public var attachments: [PeerAttachment]
+    package var attachments: [PeerAttachment]
 
     /// Creates a revision.
-    public init(
+    package init(
         id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, isDeletionAtSource: Bool = false,
         body: DocumentBody = .empty, attachments: [PeerAttachment] = []
     ) {
@@ -29,10 +29,10 @@ public struct PeerRevision: Sendable {
     }
 
     /// The revision itself.
-    public var revision: RevisionID { history.revision }
+    package var revision: RevisionID { history.revision }
 
     /// How many bytes it has in memory: body, history, and attachment contents that are not streamed.
-    public var bytesInMemory: Int {
+    package var bytesInMemory: Int {
         attachments.reduce(body.utf8.count + 32 * history.signatures.count + 128) { sum, attachment in
             if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }
         }

@@ -1,5 +1,5 @@
 /// A source's answer to a ``RevisionRequest``.
-public enum RevisionAnswer: Sendable {
+package enum RevisionAnswer: Sendable {
     /// The revision.
     case found(PeerRevision)
     /// The source no longer has it, because it was compacted or purged, or does not allow reading it. A later change of

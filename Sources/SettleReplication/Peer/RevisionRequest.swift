@@ -1,18 +1,18 @@
-public import SettleCore
+package import SettleCore
 
 /// A revision that a target requests from its source.
-public struct RevisionRequest: Sendable, Hashable {
+package struct RevisionRequest: Sendable, Hashable {
     /// The document's id.
-    public var id: DocumentID
+    package var id: DocumentID
     /// The revision.
-    public var revision: RevisionID
+    package var revision: RevisionID
     /// Revisions that the target has, newest first: attachments that one of them has may be omitted.
-    public var knownAncestors: [RevisionID]
+    package var knownAncestors: [RevisionID]
     /// Whether the revision is the source's own winner and a tombstone (SEMANTICS K2).
-    public var isDeletionAtSource: Bool
+    package var isDeletionAtSource: Bool
 
     /// Creates a request.
-    public init(
+    package init(
         id: DocumentID, revision: RevisionID, knownAncestors: [RevisionID] = [], isDeletionAtSource: Bool = false
     ) {
         self.id = id

@@ -1,5 +1,5 @@
 /// The outcome of storing a revision at its target.
-public enum StoreOutcome: Sendable {
+package enum StoreOutcome: Sendable {
     /// It is stored. A peer that does not distinguish reports this for a known revision too.
     case stored
     /// The target already had it.

@@ -14,19 +14,19 @@ struct ConflictSettler: Sendable {
     private let database: Database
     /// The policy, unless it keeps all leaves.
     private let policy: ConflictPolicy?
-    private let source: any Peer
-    private let target: any Peer
+    private let source: any PeerOperations
+    private let target: any PeerOperations
     /// Limit how many conflicts are settled at a time.
     private let slots: SettlingSlots
     private static let pageLength = 200
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
-        guard configuration.direction == .pull, let database = configuration.target.database else { return nil }
+        guard configuration.direction == .pull, let database = configuration.target.operations.database else { return nil }
         self.database = database
         policy = configuration.settlesConflicts ? configuration.conflictPolicy : nil
-        source = configuration.source
-        target = configuration.target
+        source = configuration.source.operations
+        target = configuration.target.operations
         slots = SettlingSlots(configuration.conflictsAtOnce)
     }
 
@@ -93,7 +93,7 @@ struct ConflictSettler: Sendable {
     }
 }
 
-extension Peer {
+extension PeerOperations {
     /// The merge bases that are here.
     func bases(_ revisions: [RevisionID], of id: DocumentID) async -> [PeerRevision] {
         var requests = revisions.map { RevisionRequest(id: id, revision: $0) }
@@ -111,6 +111,6 @@ extension Peer {
 extension ReplicationConfiguration {
     /// Whether the replication settles conflicts.
     var settlesConflicts: Bool {
-        direction == .pull && target.database != nil && conflictPolicy.name != ConflictPolicy.keepAll.name
+        direction == .pull && target.operations.database != nil && conflictPolicy.name != ConflictPolicy.keepAll.name
     }
 }

@@ -9,7 +9,9 @@ extension FlowExecutor {
 
     /// Performs actions.
     mutating func perform(_ actions: [FlowAction], _ group: inout TaskGroup<Event>) {
-        let (source, target, clock) = (configuration.source, configuration.target, configuration.clock)
+        let (source, target, clock) = (
+            configuration.source.operations, configuration.target.operations, configuration.clock
+        )
         for action in actions {
             switch action {
             case .read(let id, let request):
@@ -60,7 +62,7 @@ extension FlowExecutor {
     }
 
     private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
-        let (source, target, settler) = (configuration.source, configuration.target, settler)
+        let (source, target, settler) = (configuration.source.operations, configuration.target.operations, settler)
         let (branching, asked) = (configuration.branching, AskedConflicts(state))
         let log = configuration.database?.log ?? .none
         group.addTask {
@@ -87,7 +89,7 @@ extension FlowExecutor {
 
     /// Reads changes. Waiting for some ends when the network changes: the connection may be a dead one.
     private static func read(
-        _ request: ChangesRequest, _ source: any Peer, _ feeds: WaitingFeeds?
+        _ request: ChangesRequest, _ source: any PeerOperations, _ feeds: WaitingFeeds?
     ) async throws -> ChangesPage {
         guard let feeds else { return try await source.changes(request) }
         return try await feeds.waits(unless: ChangesPage(changes: [], last: request.since)) {
@@ -96,7 +98,7 @@ extension FlowExecutor {
     }
 
     private static func compare(
-        _ changes: [ChangedDocument], _ source: any Peer, _ target: any Peer
+        _ changes: [ChangedDocument], _ source: any PeerOperations, _ target: any PeerOperations
     ) async -> Result<[RevisionsDiff], PeerError> {
         await PeerError.result {
             let missing = try await target.differences(from: changes)

@@ -59,7 +59,8 @@ extension FlowExecutor {
 
     /// Reads and writes the logs on both peers.
     private var checkpoints: CheckpointExecutor {
-        CheckpointExecutor(source: configuration.source, target: configuration.target)
+        CheckpointExecutor(
+            source: configuration.source.operations, target: configuration.target.operations)
     }
 
     /// Makes the event of a checkpoint at a position, with a new name and the time at which it is made.

@@ -96,7 +96,7 @@ struct FlowExecutor {
     private mutating func begin(_ group: inout TaskGroup<Event>) {
         let orders = orders
         group.addTask { .order(await orders.next()) }
-        for peer in [configuration.source, configuration.target] {
+        for peer in [configuration.source.operations, configuration.target.operations] {
             guard let database = peer.database else { continue }
             group.addTask {
                 await database.waitForClose()

@@ -191,7 +191,7 @@ public final class OneWayReplicator: Sendable {
     private func notePolicy() {
         let noted = state.withLock { state -> (policy: ConflictPolicy, database: Database)? in
             guard state.notedPolicy == nil, state.configuration.settlesConflicts,
-                let database = state.configuration.target.database
+                let database = state.configuration.target.operations.database
             else { return nil }
             state.notedPolicy = (state.configuration.conflictPolicy, database)
             return state.notedPolicy

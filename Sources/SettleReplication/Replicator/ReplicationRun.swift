@@ -41,7 +41,7 @@ struct ReplicationRun: Sendable {
         let listener = listensToNetwork()
         defer { withExtendedLifetime(listener) {} }
         state.forgetWarnings()
-        for peer in [configuration.source, configuration.target] {
+        for peer in [configuration.source.operations, configuration.target.operations] {
             guard let warning = peer.warning else { continue }
             state.warn(.credentialsInTheOpen, warning)
             configuration.database?.warn(warning, in: .replication)
@@ -77,7 +77,7 @@ struct ReplicationRun: Sendable {
 
     /// Listens to network changes, if they matter.
     private func listensToNetwork() -> NetworkMonitor.Listener? {
-        guard configuration.watchesNetwork, configuration.source.needsNetwork || configuration.target.needsNetwork
+        guard configuration.watchesNetwork, configuration.source.operations.needsNetwork || configuration.target.operations.needsNetwork
         else { return nil }
         let orders = orders
         return configuration.network.listen { orders.give(.network) }
@@ -174,7 +174,7 @@ struct ReplicationRun: Sendable {
     }
 
     private func prepare() async throws -> Beginning {
-        let (source, target) = (configuration.source, configuration.target)
+        let (source, target) = (configuration.source.operations, configuration.target.operations)
         try configuration.filter.check()
         if configuration.createsTarget { try await target.create() }
         if configuration.createsSource { try await source.create() }

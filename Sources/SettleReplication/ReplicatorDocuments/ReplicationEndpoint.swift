@@ -83,7 +83,7 @@ package struct ReplicationEndpoint: Sendable {
     /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` if there is no address.
-    package func peer(_ client: any HTTPTransport) throws -> any Peer {
+    package func peer(_ client: any HTTPTransport) throws -> any PeerOperations {
         guard let address else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         return try address.peer(
             credentials: credentials ?? ReplicationCredentials.none, collection: collection, client: client,

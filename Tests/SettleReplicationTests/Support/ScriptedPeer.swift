@@ -4,7 +4,7 @@ import SettlePlatform
 import SettleReplication
 
 /// A peer that passes on calls or fails them as scripted, and counts them.
-final class ScriptedPeer: Peer {
+final class ScriptedPeer: PeerOperations {
     /// The calls of a peer.
     enum Call: Hashable, Sendable { case connect, changes, differences, revisions, store, readLog, writeLog }
 
@@ -26,12 +26,16 @@ final class ScriptedPeer: Peer {
         var calls: [Call: Int] = [:]
     }
 
-    let base: any Peer
+    let base: any PeerOperations
     let script = Guarded(Script())
 
     let needsNetwork: Bool
 
-    init(_ base: any Peer, needsNetwork: Bool = false) { (self.base, self.needsNetwork) = (base, needsNetwork) }
+    init(_ base: any Peer, needsNetwork: Bool = false) {
+        (self.base, self.needsNetwork) = (base.operations, needsNetwork)
+    }
+
+    var link: PeerLink { PeerLink(self) }
 
     var name: String { base.name }
     var database: Database? { base.database }

@@ -4,7 +4,7 @@ import SettlePlatform
 import SettleReplication
 
 /// A peer whose database is replaced during a replication, like a server that is restored.
-final class SwitchingPeer: Peer {
+final class SwitchingPeer: PeerOperations {
     private let state: Guarded<LocalPeer>
 
     init(_ peer: LocalPeer) { state = Guarded(peer) }
@@ -52,4 +52,6 @@ final class SwitchingPeer: Peer {
     }
 
     func close() async {}
+
+    var link: PeerLink { PeerLink(self) }
 }
