@@ -20,7 +20,6 @@
 @_exported public import struct SettleCore.RevisionID
 @_exported public import struct SettleCore.RevisionNode
 @_exported public import struct SettleCore.RevisionTree
-@_exported public import struct SettleCore.RevisionTreeError
 @_exported public import struct SettleDatabase.AttachmentDigest
 @_exported public import class SettleDatabase.AttachmentReader
 @_exported public import class SettleDatabase.AttachmentWriter
@@ -61,8 +60,6 @@
 @_exported public import struct SettleDatabase.KeptFields
 @_exported public import struct SettleDatabase.LocalDocument
 @_exported public import struct SettleDatabase.MaintenanceProgress
-@_exported public import struct SettleDatabase.MaintenanceReport
-@_exported public import enum SettleDatabase.MaintenanceTask
 // Queries
 @_exported public import struct SettleDatabase.MangoSelector
 @_exported public import struct SettleDatabase.MemberClashes
@@ -76,7 +73,6 @@
 @_exported public import enum SettleDatabase.SaveConflict
 @_exported public import struct SettleDatabase.Saved
 @_exported public import struct SettleDatabase.SchemaError
-@_exported public import enum SettleDatabase.SchemaLimits
 @_exported public import struct SettleDatabase.SchemaProblem
 @_exported public import struct SettleDatabase.SelectorError
 @_exported public import protocol SettleDatabase.SettleError

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleCore
 internal import SettleScripting
 
 /// The failure of a command.

@@ -18,9 +18,9 @@ public struct FieldClock: Hashable, Sendable {
     public let device: String
 
     /// The end of the year 2199; no clock goes further.
-    public static let latest: Int64 = 7_258_118_399_999
+    package static let latest: Int64 = 7_258_118_399_999
     /// The highest counter; the next change gets the next millisecond.
-    public static let maximumCounter: Int64 = 0x7FFF_FFFF
+    package static let maximumCounter: Int64 = 0x7FFF_FFFF
 
     /// Creates a value; `nil` if a part is out of range.
     public init?(milliseconds: Int64, counter: Int64 = 0, device: String) {
@@ -50,7 +50,7 @@ public struct FieldClock: Hashable, Sendable {
     }
 
     /// The least value of a device that is greater than this one; `nil` after the last possible clock.
-    public func successor(on device: String) -> FieldClock? {
+    package func successor(on device: String) -> FieldClock? {
         counter < Self.maximumCounter
             ? FieldClock(milliseconds: milliseconds, counter: counter + 1, device: device)
             : FieldClock(milliseconds: milliseconds + 1, device: device)

@@ -22,7 +22,7 @@ public import SettleCore
 ///   only documents that have an `a`.
 public struct MangoSelector: Sendable {
     /// The maximum nesting of a selector's arrays and objects.
-    public static let maximumDepth = 128
+    package static let maximumDepth = 128
 
     /// The selector as given.
     public let json: JSONValue
@@ -50,7 +50,7 @@ public struct MangoSelector: Sendable {
     ///
     /// - Parameter json: An object of conditions, without `$text`.
     /// - Throws: ``SelectorError`` as ``init(_:)`` does, and with code `notSupported` for `$text`.
-    public init(filter json: JSONValue) throws(SelectorError) {
+    package init(filter json: JSONValue) throws(SelectorError) {
         try self.init(json)
         guard searches.isEmpty else { throw SelectorError(.notSupported, "Unsupported operator: $text") }
     }
@@ -75,7 +75,7 @@ public struct MangoSelector: Sendable {
     ///
     /// As a filter such a selector matches every document. CouchDB behaves differently for the two when it plans a
     /// query.
-    public var isVacuous: Bool {
+    package var isVacuous: Bool {
         switch root {
         case .all(let nodes), .any(let nodes): nodes.isEmpty
         default: false

@@ -23,7 +23,7 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let invalidFieldName = Code(name: "invalid_field_name")
         /// The name of a member to return is not a string.
         public static let invalidField = Code(name: "invalid_field")
-        /// The selector is nested deeper than ``MangoSelector/maximumDepth``; CouchDB has no such limit.
+        /// The selector is nested deeper than 128 levels; CouchDB has no such limit.
         public static let tooDeep = Code(name: "too_deep")
 
         private init(name: String) { self.name = name }

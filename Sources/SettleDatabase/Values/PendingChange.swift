@@ -24,7 +24,7 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
         public let time: Date
 
         /// Creates a change.
-        public init(name: String, value: JSONValue?, time: Date) {
+        package init(name: String, value: JSONValue?, time: Date) {
             self.name = name
             self.value = value
             self.time = time
@@ -44,7 +44,7 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
     public let time: Date
 
     /// Creates a change.
-    public init(
+    package init(
         documentID: DocumentID, operation: JournalEntry.Operation, fields: [Field], revision: RevisionID,
         time: Date
     ) {

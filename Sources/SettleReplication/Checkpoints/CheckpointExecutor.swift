@@ -33,7 +33,9 @@ struct CheckpointExecutor: Sendable {
         }
     }
 
-    private static func reading(_ id: DocumentID, of peer: any PeerOperations) async -> Result<Checkpointer.Reading, PeerError> {
+    private static func reading(
+        _ id: DocumentID, of peer: any PeerOperations
+    ) async -> Result<Checkpointer.Reading, PeerError> {
         switch await PeerError.result({ try await peer.localDocument(id) }) {
         case .success(let document):
             let log = document.map { ReplicationLog($0.body) } ?? ReplicationLog()

@@ -20,7 +20,7 @@ public struct CouchDBError: SettleError, Sendable {
     public let tried: String?
 
     /// Makes an error.
-    public init(
+    package init(
         status: Int, error: String, reason: String, method: String, path: String, retryAfter: Duration? = nil,
         tried: String? = nil
     ) {

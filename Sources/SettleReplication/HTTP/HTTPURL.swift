@@ -30,9 +30,9 @@ public struct HTTPURL: Hashable, Sendable {
     /// The port, also if it was omitted.
     public let port: Int
     /// The percent-encoded path: empty for the root, else with a leading slash and no trailing one.
-    public package(set) var path: String
+    package var path: String
     /// The percent-encoded query without the question mark; `nil` if there is none.
-    public package(set) var query: String?
+    package var query: String?
     /// The user, decoded; `nil` if there is none.
     public private(set) var user: String?
     /// The password, decoded; `nil` if there is none.
@@ -59,7 +59,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The same address without user and password.
-    public var withoutCredentials: HTTPURL {
+    package var withoutCredentials: HTTPURL {
         var copy = self
         copy.user = nil
         copy.password = nil
@@ -67,25 +67,25 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The same address without the password.
-    public var withoutPassword: HTTPURL {
+    package var withoutPassword: HTTPURL {
         var copy = self
         copy.password = nil
         return copy
     }
 
     /// Whether requests stay on this machine: the host is `localhost` or a loopback address.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
             || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 })
     }
 
     /// Whether both have the same scheme, host and port.
-    public func hasSameOrigin(as other: HTTPURL) -> Bool {
+    package func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
     /// The host and the port, like `couch.example:6984`; the default port is omitted.
-    public var authority: String {
+    package var authority: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
@@ -101,7 +101,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The address without the last segment of its path: for a database, its server.
-    public var parent: HTTPURL {
+    package var parent: HTTPURL {
         var copy = self
         copy.path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         copy.query = nil
@@ -136,7 +136,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The address as it is requested, without user and password.
-    public var text: String {
+    package var text: String {
         "\(scheme.rawValue)://\(authority)\(path.isEmpty && query != nil ? "/" : path)" + (query.map { "?\($0)" } ?? "")
     }
 }

@@ -47,5 +47,5 @@ public struct ReplicationCounts: Sendable, Hashable {
     }
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
 }

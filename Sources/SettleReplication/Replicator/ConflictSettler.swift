@@ -22,7 +22,9 @@ struct ConflictSettler: Sendable {
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
-        guard configuration.direction == .pull, let database = configuration.target.operations.database else { return nil }
+        guard configuration.direction == .pull, let database = configuration.target.operations.database else {
+            return nil
+        }
         self.database = database
         policy = configuration.settlesConflicts ? configuration.conflictPolicy : nil
         source = configuration.source.operations

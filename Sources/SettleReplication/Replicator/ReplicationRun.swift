@@ -77,7 +77,8 @@ struct ReplicationRun: Sendable {
 
     /// Listens to network changes, if they matter.
     private func listensToNetwork() -> NetworkMonitor.Listener? {
-        guard configuration.watchesNetwork, configuration.source.operations.needsNetwork || configuration.target.operations.needsNetwork
+        guard configuration.watchesNetwork,
+            configuration.source.operations.needsNetwork || configuration.target.operations.needsNetwork
         else { return nil }
         let orders = orders
         return configuration.network.listen { orders.give(.network) }

@@ -69,7 +69,7 @@ public struct PeerError: SettleError, Sendable {
     ///   - isTransient: Whether the same call may succeed later. Unless given, it depends on the code: `unreachable`,
     ///     `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are transient.
     ///   - cause: The underlying error.
-    public init(
+    package init(
         _ code: Code, _ message: String, status: Int? = nil, retryAfter: Duration? = nil, isTransient: Bool? = nil,
         cause: (any Error)? = nil
     ) {
