@@ -8,7 +8,7 @@ enum ServeCommand: Command {
     static let spec = CommandSpec(
         "serve", "serve a folder of databases by CouchDB's HTTP API",
         discussion: """
-            It runs until Ctrl-C or SIGTERM, then waits ten seconds for requests to finish; a second Ctrl-C ends it at \
+            It runs until Ctrl-C or SIGTERM, then gives requests ten seconds to finish; a second Ctrl-C ends it at \
             once. An administrator needs a password. The first start without one gives "admin" a random password, \
             which is printed once and stored only as a hash. --admin sets a password of your own: put it into a file, \
             or into the environment as SETTLE_ADMIN_PASSWORD. After the name, as in --admin anna:secret, other users \

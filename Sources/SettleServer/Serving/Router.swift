@@ -47,6 +47,13 @@ struct Router: Sendable {
         }
     }
 
+    /// The answer to a request that comes while the server stops. Nobody is logged in for it, and nothing is waited for.
+    func refuse(_ request: HTTPRequest) -> HTTPResponse {
+        let call = RoutedRequest(request, routes, server.requestIDs)
+        let isUp = call.request.target.segments == ["_up"]
+        return rules.finished(isUp ? ServerEndpoints.down(.stopping) : .error(.stopping), call)
+    }
+
     private func respond(to call: RoutedRequest) -> HTTPResponse {
         var call = call
         var response: HTTPResponse

@@ -70,7 +70,7 @@ public final class Server: Sendable {
         settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
-        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) })
+        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) }, refuse: { router.refuse($0) })
         let started = try MicroHTTPDListener(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
@@ -109,13 +109,18 @@ public final class Server: Sendable {
     var load: (connections: Int, requests: Int) { transport.withLock { $0?.load } ?? (0, 0) }
 
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
+    ///
+    /// From the call on no connection is taken, a new request on an open one is answered with 503, and every answer closes its
+    /// connection. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they are cut off.
     public func stop() {
         let running = transport.withLock { transport in
             defer { transport = nil }
             return transport
         }
-        state.stopReplications(within: options.stopTimeout.inSeconds)
-        running?.stop(within: options.stopTimeout.inSeconds)
+        let end = ContinuousClock.now + options.stopTimeout * 0.9
+        running?.drain()
+        state.stopReplications(within: (end - .now).inSeconds)
+        running?.stop(within: (end - .now).inSeconds)
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()

@@ -10,6 +10,10 @@ protocol HTTPListener: AnyObject, Sendable {
     /// How many connections there are, and how many requests are under way.
     var load: (connections: Int, requests: Int) { get }
 
-    /// Stops listening, ends the streams that wait, lets other requests finish for a while, and then ends all.
+    /// Begins to stop: takes no more connections, refuses further requests on open ones, has every answer close its
+    /// connection, and ends the streams that wait. Returns at once.
+    func drain()
+
+    /// Drains, lets requests finish for a while, and then cuts off those that have not.
     func stop(within seconds: Double)
 }

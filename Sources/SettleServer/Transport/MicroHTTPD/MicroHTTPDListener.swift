@@ -13,6 +13,7 @@ final class MicroHTTPDListener: HTTPListener {
     private let watch: ConnectionWatch
     private let watchers = WorkerPool(limit: 1)
     private let state: Monitor<MicroHTTPDRegistrar.State>
+    private let gate = RequestGate()
     private let context: Unmanaged<MicroHTTPDRegistrar>
     /// The daemon looks at it as long as it runs.
     private let certificate: PEMText?
@@ -30,7 +31,7 @@ final class MicroHTTPDListener: HTTPListener {
         errno = 0
         watch = ConnectionWatch(limit: options.idleTimeout)
         let registrar = MicroHTTPDRegistrar(
-            options: options, pools: pools, handler: handler, state: state, watch: watch)
+            options: options, pools: pools, handler: handler, state: state, gate: gate, watch: watch)
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
@@ -79,28 +80,44 @@ final class MicroHTTPDListener: HTTPListener {
         }
     }
 
+    func drain() {
+        let running = state.update { state -> Lent<OpaquePointer>? in
+            defer { state.isDraining = true }
+            return state.isDraining ? nil : state.daemon
+        }
+        guard let daemon = running?.value else { return }
+        gate.close()
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+        // A request whose stream begins later looks whether the listener stops.
+        for connection in watch.connections { connection.exchange?.stop(isForced: false) }
+    }
+
     func stop(within seconds: Double) {
+        drain()
         let running = state.update { state in
             defer { state.daemon = nil }
             return state.daemon
         }
         guard let daemon = running?.value else { return }
-        let socket = MHD_quiesce_daemon(daemon)
-        if socket >= 0 { close(socket) }
-        for exchange in current { exchange.stop(isForced: false) }
-        let isQuiet = state.wait(seconds: seconds) { $0.requests == 0 ? true : nil } ?? false
-        if !isQuiet {
-            for exchange in current { exchange.stop(isForced: true) }
-            _ = state.wait(seconds: 5) { $0.requests == 0 ? true : nil }
+        var isEmpty = gate.waitUntilEmpty(seconds: seconds)
+        for _ in 0..<Self.cuts where !isEmpty {
+            for connection in watch.connections { connection.cut() }
+            isEmpty = gate.waitUntilEmpty(seconds: 0.05)
         }
+        // What was refused last is on its way to its client.
+        _ = state.wait(seconds: 0.1) { $0.requests == 0 ? true : nil }
         watch.stop()
         watchers.close()
-        MHD_stop_daemon(daemon)
         pools.close()
+        // The library ends the process if a connection is suspended now, so its threads rather stay.
+        guard isEmpty else { return }
+        MHD_stop_daemon(daemon)
         context.release()
     }
 
-    private var current: [MicroHTTPDExchange] { watch.connections.compactMap(\.exchange) }
+    /// How often it cuts requests off: in a second all have noticed, unless a polling thread hangs.
+    private static let cuts = 20
 
     deinit { stop(within: 0) }
 }
