@@ -33,6 +33,19 @@ extension ServeSettings {
             ]))
     }
 
+    /// The settings that a running server takes from a configuration that was read again.
+    static let reloadable: Set<String> = [
+        "tls_cert", "tls_key", "connections", "idle_timeout", "document_size", "upload_size", "text_indexes", "cors",
+        "users_security_editable",
+    ]
+
+    /// The names of the settings whose shown values are not those of other settings.
+    func changes(from other: ServeSettings) -> [String] {
+        // The administrator of a start is removed from the environment.
+        let ignored: Set<String> = ["admin", "admin_password"]
+        return zip(rows, other.rows).filter { $0.value != $1.value && !ignored.contains($0.name) }.map { $0.0.name }
+    }
+
     private var rows: [Row] {
         let server = ServeSetting.all.map { setting in
             Row(name: setting.name, value: shown(setting), source: origin(setting) ?? "default")

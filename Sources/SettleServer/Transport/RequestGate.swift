@@ -9,6 +9,7 @@ internal import SettlePlatform
 final class RequestGate: Sendable {
     private struct State {
         var isClosed = false
+        var isLeaving = false
         var inside = 0
     }
 
@@ -16,6 +17,12 @@ final class RequestGate: Sendable {
 
     /// Whether the gate has been closed.
     var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Whether answers have to close their connections: the gate is closed, or will be once they are gone.
+    var isLeaving: Bool { state.withLock { $0.isClosed || $0.isLeaving } }
+
+    /// Has answers close their connections.
+    func leaveSoon() { state.withLock { $0.isLeaving = true } }
 
     /// Lets a request in, which has to call ``leave()`` when it is over.
     ///

@@ -362,7 +362,7 @@ extension MicroHTTPDExchange {
             if case .stream(let stream, _) = given.body { stream.end() }
             state.response = response
         }
-        if gate.isClosed, !isUpgrade { response.headers["Connection"] = "close" }
+        if gate.isLeaving, !isUpgrade { response.headers["Connection"] = "close" }
         guard let made = make(response, &state) else { return false }
         defer { MHD_destroy_response(made) }
         for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {

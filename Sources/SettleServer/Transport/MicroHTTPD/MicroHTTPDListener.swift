@@ -35,6 +35,7 @@ final class MicroHTTPDListener: HTTPListener {
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
+        settings.listening_socket = options.inherited ?? -1
         settings.threads = UInt32(min(4, max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         settings.connection_limit = UInt32(clamping: options.connectionLimit)
         settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
@@ -52,11 +53,12 @@ final class MicroHTTPDListener: HTTPListener {
             return settle_mhd_start(&settings)
         }
         guard let daemon else {
+            if let inherited = options.inherited { close(inherited) }
             context.release()
             pools.close()
             throw ListenerError(
                 description: "can't listen on \(options.host) port \(options.port): "
-                    + Self.reason(errno, hasCertificate: certificate != nil))
+                    + Self.reason(errno, options.certificate))
         }
         port = Int(settle_mhd_port(daemon))
         let lent = Lent(daemon)
@@ -65,12 +67,9 @@ final class MicroHTTPDListener: HTTPListener {
     }
 
     /// Why the library could not start, and what to do about it.
-    private static func reason(_ number: Int32, hasCertificate: Bool) -> String {
-        switch number {
-        case EADDRINUSE: "another program listens there already; stop it, or choose another port"
-        case 0 where hasCertificate: "the certificate does not fit its key"
-        default: String(cString: strerror(number))
-        }
+    private static func reason(_ number: Int32, _ certificate: Certificate?) -> String {
+        if number == EADDRINUSE { return "another program listens there already; stop it, or choose another port" }
+        return certificate?.problem ?? String(cString: strerror(number))
     }
 
     /// How many connections there are, and how many requests are under way.
@@ -78,6 +77,21 @@ final class MicroHTTPDListener: HTTPListener {
         state.withLock { state in
             (state.daemon.map { Int(settle_mhd_connections($0.value)) } ?? 0, state.requests)
         }
+    }
+
+    func copySocket() throws -> Int32 {
+        let copy = state.withLock { state in
+            state.daemon.map { fcntl(settle_mhd_listening_socket($0.value), F_DUPFD_CLOEXEC, 0) } ?? -1
+        }
+        guard copy >= 0 else { throw ListenerError(description: "the server does not listen") }
+        return copy
+    }
+
+    func retire() {
+        gate.leaveSoon()
+        guard let daemon = state.withLock({ $0.daemon })?.value else { return }
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
     }
 
     func drain() {
