@@ -78,7 +78,9 @@ enum ServeCommand: Command {
         defer { log.close() }
         options.log = log
         options.scripts = OwnProgram.scriptOptions
-        for warning in warnings(settings, administrator) + warnings(of: options.certificate) { log.warning(warning) }
+        for warning in warnings(settings, administrator) + warnings(of: options.certificate)
+            + fileWarnings(options)
+        { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
         // Each database has several connections, and the system caches its pages too.
@@ -220,5 +222,16 @@ enum ServeCommand: Command {
     private static func raiseFileLimit() {
         guard let (_, highest) = ResourceLimit.openFiles.value else { return }
         ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)
+    }
+
+    /// A warning about a limit of open files that is too low for the connections.
+    private static func fileWarnings(_ options: ServerOptions) -> [String] {
+        guard let (current, _) = ResourceLimit.openFiles.value, current < UInt64(options.connectionLimit) else { return [] }
+        return [
+            """
+            the system allows this process \(current) open files, and `connections` is \(options.connectionLimit): further \
+            connections will wait or be refused; raise the limit (ulimit -n, LimitNOFILE), or lower the setting
+            """
+        ]
     }
 }

@@ -15,9 +15,10 @@ extension ServeSettings {
         let rows = rows
         let names = Columns.aligned(
             rows.map { ($0.name, $0.value.isNull ? "-" : $0.value.string ?? $0.value.description) })
-        let width = names.map(\.count).max() ?? 0
+        // A long value, such as a list of origins, must not move all sources out of sight.
+        let width = min(names.map(\.count).max() ?? 0, 60)
         return zip(names, rows).map { text, row in
-            text + String(repeating: " ", count: width - text.count + 2) + row.source
+            text + String(repeating: " ", count: max(width - text.count, 0) + 2) + row.source
         }.joined(separator: "\n")
     }
 

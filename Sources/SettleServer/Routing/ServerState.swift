@@ -104,7 +104,9 @@ final class ServerState: Sendable {
         try databases.create(name)
         if name == "_users" { try completeUsers() }
         updates.created(name)
-        try watchReplications(name)
+        do { try watchReplications(name) } catch let error as HTTPError where error.status == 404 {
+            // It was deleted at once.
+        }
     }
 
     /// Begins to run the replications that a database's documents ask for, if it is one for that.

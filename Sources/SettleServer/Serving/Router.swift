@@ -153,6 +153,8 @@ struct Router: Sendable {
                 return false
             }
             if context.parameters["design"] != nil { return true }
+            // A database that is created or deleted has no documents to validate.
+            if context.request.target.segments.count == 1, context.request.method != "POST" { return false }
             guard let database = try? context.database() else { return false }
             return try !DesignDocuments.validators(of: database).documents.isEmpty
         }
