@@ -43,7 +43,14 @@ stage() {
     "$tool" help --completions fish >"$root/share/fish/vendor_completions.d/settle.fish"
     install -D -m 644 Examples/systemd/settle.service "$root/lib/systemd/system/settle.service"
     install -m 644 Examples/systemd/settle.json "$root/share/doc/settle/settle.json"
-    install -m 644 CHANGELOG.md LICENSE LICENSES/Unicode-3.0.txt Scripts/dist/copyright Scripts/dist/INSTALL.md \
+    # What messages, the help and the settings refer to.
+    install -d "$root/share/doc/settle/docs" "$root/share/doc/settle/Examples"
+    install -m 644 docs/*.md docs/*.svg "$root/share/doc/settle/docs/"
+    local example
+    for example in caddy haproxy nginx systemd; do
+        install -D -m 644 -t "$root/share/doc/settle/Examples/$example" Examples/$example/*
+    done
+    install -m 644 README.md CHANGELOG.md LICENSE LICENSES/Unicode-3.0.txt Scripts/dist/copyright Scripts/dist/INSTALL.md \
         "$root/share/doc/settle/"
 }
 
@@ -68,6 +75,8 @@ stage_debian() {
     sed -i 's|/usr/local/bin/|/usr/bin/|' "$root/usr/lib/systemd/system/settle.service"
     install -D -m 644 Examples/systemd/settle.json "$root/etc/settle/settle.json"
     install -m 644 Scripts/dist/copyright LICENSES/Unicode-3.0.txt "$root/usr/share/doc/settle/"
+    cp -a "$from/share/doc/settle/README.md" "$from/share/doc/settle/docs" "$from/share/doc/settle/Examples" \
+        "$root/usr/share/doc/settle/"
     gzip -n -9 <CHANGELOG.md >"$root/usr/share/doc/settle/changelog.gz"
 }
 

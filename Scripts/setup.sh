@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing build dependencies. If nothing is missing, it prints nothing.
-# With --tests also those of tests: ICU, the official cases of JSON Schema, shells that complete commands, and PostgreSQL's
+# With --tests also those of tests: ICU, the official cases of JSON Schema, shells that complete commands, proxies, and PostgreSQL's
 # server, of which nothing is started; with --counts also valgrind, which counts instructions.
 set -euo pipefail
 
@@ -39,6 +39,10 @@ missing_for_tests() {
     have zsh || echo zsh
     have fish || echo fish
     compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql
+    # Proxies, which tests run with the files in Examples.
+    [[ -x /usr/sbin/nginx ]] || echo nginx-light
+    [[ -x /usr/sbin/haproxy ]] || echo haproxy
+    [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
 }
 
 missing_for_counts() {

@@ -22,6 +22,8 @@ static inline void settle_limit_memory_pools(int count) {
 // How a daemon is started; a limit of 0 is not set.
 struct settle_mhd_options {
     const struct sockaddr *address;
+    // A socket that listens already, instead of the address; -1 for none.
+    int listening_socket;
     int is_ipv6;
     unsigned int threads;
     unsigned int connection_limit;
@@ -61,12 +63,20 @@ static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_option
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
     };
+    struct MHD_OptionItem own[] = {
+        {MHD_OPTION_SOCK_ADDR, 0, (void *)o->address},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem inherited[] = {
+        {MHD_OPTION_LISTEN_SOCKET, o->listening_socket, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     int is_secure = o->key != NULL && o->certificate != NULL;
     if (is_secure) flags |= MHD_USE_TLS;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, o->handler, o->handler_context,
-        MHD_OPTION_SOCK_ADDR, o->address,
+        MHD_OPTION_ARRAY, o->listening_socket >= 0 ? inherited : own,
         MHD_OPTION_THREAD_POOL_SIZE, o->threads,
         MHD_OPTION_CONNECTION_LIMIT, o->connection_limit,
         MHD_OPTION_CONNECTION_TIMEOUT, o->connection_timeout_seconds,
@@ -144,6 +154,12 @@ static inline int settle_mhd_has_plain_lines(
 static inline unsigned int settle_mhd_connections(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     return info == NULL ? 0 : info->num_connections;
+}
+
+// The socket a daemon listens on, or -1.
+static inline int settle_mhd_listening_socket(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_LISTEN_FD);
+    return info == NULL ? -1 : (int)info->listen_fd;
 }
 
 // The port a daemon listens on, or 0.

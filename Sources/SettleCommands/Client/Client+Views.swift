@@ -15,7 +15,13 @@ extension Client {
         of name: ViewName, _ query: HTTPQuery, keys: [JSONValue]?, _ body: ([UInt8]) throws -> Bool
     ) throws {
         let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
-        let response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] })
+        let response: TransportResponse
+        do { response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] }) } catch let error
+            as CommandError where error.status == .notFound && !error.message.contains("database")
+        {
+            throw CommandError.notFound(
+                "\(self.name) has no design document \"_design/\(name.design)\" with a view \"\(name.view)\"")
+        }
         try forEachElement("rows", of: response, body)
         // The server of a folder ends with the verb, so what it would do afterwards is done now.
         if database != nil, query["update"] == "lazy" || query["stale"] == "update_after" {

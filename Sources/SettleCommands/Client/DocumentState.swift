@@ -61,10 +61,13 @@ struct DocumentState {
     var missing: CommandError { .notFound("there is no document \"\(id)\"") }
 
     /// The error of a write that named no revision although the document exists.
-    static func conflict(_ message: String, _ winner: RevisionID) -> CommandError {
+    static func conflict(_ message: String, _ winner: RevisionID, toDelete: Bool = false) -> CommandError {
         CommandError(
             "conflict",
-            "\(message): \(winner) is stored. Look at it and give --rev \(winner), or give --force to overwrite it",
+            """
+            \(message): \(winner) is stored. Look at it and give --rev \(winner), or give --force to \
+            \(toDelete ? "delete" : "overwrite") it
+            """,
             status: .conflict)
     }
 

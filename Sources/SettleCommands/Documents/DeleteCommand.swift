@@ -49,7 +49,7 @@ enum DeleteCommand: Command {
             throw CommandError.notFound("there is no document \"\(state.id)\" to delete")
         }
         guard arguments.flag("--force") else {
-            throw DocumentState.conflict("refusing to delete \"\(state.id)\" without --rev", winner)
+            throw DocumentState.conflict("refusing to delete \"\(state.id)\" without --rev", winner, toDelete: true)
         }
         return current
     }

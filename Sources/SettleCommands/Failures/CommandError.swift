@@ -49,7 +49,7 @@ struct CommandError: Error, Sendable {
         case .invalid, .documentTooLarge, .refused: .refused
         case .inUse: .inUse
         case .corrupt, .damagedDocument, .notADatabase, .newerFormat, .attachmentMissing: .damaged
-        case .diskFull, .inputOutput: .inputOutput
+        case .diskFull, .inputOutput, .unavailable: .inputOutput
         default: .failure
         }
     }

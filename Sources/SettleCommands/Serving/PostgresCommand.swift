@@ -48,10 +48,8 @@ enum PostgresCommand: Command {
         }
         let configuration = try PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file"))
         let report = try PostgresMigration.run(configuration, appRole: arguments.text("--app-role") ?? "settle_app")
-        let before = report.before.map { "version \($0)" } ?? "no tables"
-        let text = """
-            The tables at \(configuration.place) have version \(report.now); before there were \(before)
-            """
+        let before = report.before.map { "they had version \($0) before" } ?? "there were none before"
+        let text = "The tables at \(configuration.place) have version \(report.now); \(before)"
         try invocation.console.print(
             text,
             json: [

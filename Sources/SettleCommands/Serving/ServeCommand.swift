@@ -8,7 +8,7 @@ enum ServeCommand: Command {
     static let spec = CommandSpec(
         "serve", "serve a folder of databases by CouchDB's HTTP API",
         discussion: """
-            It runs until Ctrl-C or SIGTERM, then waits ten seconds for requests to finish; a second Ctrl-C ends it at \
+            It runs until Ctrl-C or SIGTERM, then gives requests ten seconds to finish; a second Ctrl-C ends it at \
             once. An administrator needs a password. The first start without one gives "admin" a random password, \
             which is printed once and stored only as a hash. --admin sets a password of your own: put it into a file, \
             or into the environment as SETTLE_ADMIN_PASSWORD. After the name, as in --admin anna:secret, other users \
@@ -19,7 +19,7 @@ enum ServeCommand: Command {
             The file is JSON; lines that begin with // are comments. See docs/OPERATION.md.
 
             Starts, stops and warnings are logged to standard error, in the format of --log-format. SIGHUP reopens the \
-            file of --access-log after a rotation. Passwords, cookies and tokens are never logged.
+            file of --access-log after a rotation, and reads the configuration file and the certificate again. Passwords, cookies and tokens are never logged.
 
             With --postgres any number of servers serve the databases of one PostgreSQL, on any machines. Each of them \
             answers any request, and administrators are the same on all. The connection string has no password: put \
@@ -57,6 +57,7 @@ enum ServeCommand: Command {
         ) { Array(try text(of: $0).utf8) }
         let administrator = try AdministratorSetting(settings)
         let isSecure = try isTLSWanted(settings)
+        let hasTerminal = isatty(0) == 1 && !settings.hasLogFile
         if invocation.arguments.flag("--show-settings") {
             try invocation.console.print(settings.table, json: settings.json)
             return .success
@@ -77,7 +78,9 @@ enum ServeCommand: Command {
         defer { log.close() }
         options.log = log
         options.scripts = OwnProgram.scriptOptions
-        for warning in warnings(settings, administrator) { log.warning(warning) }
+        for warning in warnings(settings, administrator) + warnings(of: options.certificate)
+            + fileWarnings(options)
+        { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
         // Each database has several connections, and the system caches its pages too.
@@ -97,21 +100,69 @@ enum ServeCommand: Command {
         if !invocation.console.isQuiet {
             log.notice("start", announcement.fields)
         }
-        let signal = wait(&signals, log, reopens: settings.hasLogFile)
+        var current = (settings: settings, options: options)
+        let signal = wait(&signals, hasTerminal: hasTerminal) {
+            log.reopen()
+            log.notice("reopen")
+            reload(server, invocation.arguments, &current, log)
+        }
+        // A second signal ends the process, but not the hang-up of a terminal.
+        Foundation.signal(SIGHUP, SIG_IGN)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        endLater(options.stopTimeout, log)
         server.stop()
         if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
         return .success
     }
 
-    /// Waits for a signal to end, and reopens the logs after a rotation.
-    private static func wait(_ signals: inout sigset_t, _ log: ServerLog, reopens: Bool) -> Int32 {
+    /// Waits for a signal to end. SIGHUP asks to reload; without a log file it ends a server in a terminal, which was closed.
+    private static func wait(_ signals: inout sigset_t, hasTerminal: Bool, reload: () -> Void) -> Int32 {
         while true {
             var signal: Int32 = 0
             sigwait(&signals, &signal)
-            guard signal == SIGHUP, reopens else { return signal }
-            log.reopen()
-            log.notice("reopen")
+            if signal != SIGHUP || hasTerminal { return signal }
+            reload()
+        }
+    }
+
+    /// Reads the configuration and the certificate again, and takes what may change while the server runs. When one of them can't be
+    /// used, all stays as it was.
+    private static func reload(
+        _ server: Server, _ arguments: Arguments, _ current: inout (settings: ServeSettings, options: ServerOptions),
+        _ log: ServerLog
+    ) {
+        do {
+            let settings = try ServeSettings(
+                arguments, environment: ProcessInfo.processInfo.environment) { Array(try text(of: $0).utf8) }
+            var options = settings.options
+            if try isTLSWanted(settings) { options.certificate = try certificate(settings) }
+            try server.reload(options)
+            let names = settings.changes(from: current.settings)
+            let taken = names.filter(ServeSettings.reloadable.contains)
+            if options.certificate != current.options.certificate || !taken.isEmpty {
+                let isRenewed = options.certificate != current.options.certificate
+                log.notice(
+                    "reload", ["settings": taken.joined(separator: " "), "certificate": isRenewed ? "renewed" : "same"])
+            }
+            let rest = names.filter { !ServeSettings.reloadable.contains($0) }
+            if !rest.isEmpty { log.warning("restart the server to change \(rest.joined(separator: ", "))") }
+            for warning in warnings(of: options.certificate) { log.warning(warning) }
+            current = (settings, options)
+        } catch {
+            let reason = (error as? CommandError)?.message ?? "\(error)"
+            log.warning("the configuration was not reloaded: \(reason)")
+        }
+    }
+
+    /// Ends the process when stopping takes too long, as a database does that is being compacted. Acknowledged writes are on the disk.
+    private static func endLater(_ time: Duration, _ log: ServerLog) {
+        // Without a thread it takes as long as it does.
+        try? SystemThread.detach {
+            let end = ContinuousClock.now + time
+            while ContinuousClock.now < end { usleep(10_000) }
+            log.warning("the time to stop is over, and work goes on in a database; it ends now")
+            log.close()
+            _exit(0)
         }
     }
 
@@ -141,6 +192,15 @@ enum ServeCommand: Command {
         return warnings
     }
 
+    /// A warning about a certificate that clients don't accept.
+    private static func warnings(of certificate: Certificate?) -> [String] {
+        guard let end = certificate?.end else { return [] }
+        let left = end.timeIntervalSince(Date())
+        let day = end.formatted(.iso8601.year().month().day())
+        if left < 0 { return ["the certificate in tls_cert has expired on \(day): clients refuse it"] }
+        return left < 7 * 86_400 ? ["the certificate in tls_cert expires on \(day)"] : []
+    }
+
     private static func isTLSWanted(_ settings: ServeSettings) throws -> Bool {
         let isGiven = settings.text("tls_cert") != nil
         if isGiven == (settings.text("tls_key") != nil) { return isGiven }
@@ -162,5 +222,16 @@ enum ServeCommand: Command {
     private static func raiseFileLimit() {
         guard let (_, highest) = ResourceLimit.openFiles.value else { return }
         ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)
+    }
+
+    /// A warning about a limit of open files that is too low for the connections.
+    private static func fileWarnings(_ options: ServerOptions) -> [String] {
+        guard let (current, _) = ResourceLimit.openFiles.value, current < UInt64(options.connectionLimit) else { return [] }
+        return [
+            """
+            the system allows this process \(current) open files, and `connections` is \(options.connectionLimit): further \
+            connections will wait or be refused; raise the limit (ulimit -n, LimitNOFILE), or lower the setting
+            """
+        ]
     }
 }

@@ -101,7 +101,7 @@ struct ServeSetting: Sendable {
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60",
             "seconds without progress until a connection is closed"),
-        ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "seconds to wait for requests when stopping"),
+        ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "maximum seconds that stopping takes; requests have 90 % of it"),
         ServeSetting("open_databases", .count(1...1_000_000), standard: "500", "maximum number of open databases"),
         ServeSetting(
             "open_indexes", .count(1...1_000_000), standard: "16",

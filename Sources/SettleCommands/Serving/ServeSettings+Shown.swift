@@ -15,9 +15,10 @@ extension ServeSettings {
         let rows = rows
         let names = Columns.aligned(
             rows.map { ($0.name, $0.value.isNull ? "-" : $0.value.string ?? $0.value.description) })
-        let width = names.map(\.count).max() ?? 0
+        // A long value, such as a list of origins, must not move all sources out of sight.
+        let width = min(names.map(\.count).max() ?? 0, 60)
         return zip(names, rows).map { text, row in
-            text + String(repeating: " ", count: width - text.count + 2) + row.source
+            text + String(repeating: " ", count: max(width - text.count, 0) + 2) + row.source
         }.joined(separator: "\n")
     }
 
@@ -31,6 +32,19 @@ extension ServeSettings {
                     .object(JSONObject(rows.map { ($0.name, ["value": $0.value, "source": .string($0.source)]) }))
                 ),
             ]))
+    }
+
+    /// The settings that a running server takes from a configuration that was read again.
+    static let reloadable: Set<String> = [
+        "tls_cert", "tls_key", "connections", "idle_timeout", "document_size", "upload_size", "text_indexes", "cors",
+        "users_security_editable",
+    ]
+
+    /// The names of the settings whose shown values are not those of other settings.
+    func changes(from other: ServeSettings) -> [String] {
+        // The administrator of a start is removed from the environment.
+        let ignored: Set<String> = ["admin", "admin_password"]
+        return zip(rows, other.rows).filter { $0.value != $1.value && !ignored.contains($0.name) }.map { $0.0.name }
     }
 
     private var rows: [Row] {

@@ -11,17 +11,35 @@ package enum CertificateKey {
     /// - Parameter certificate: The certificate in DER.
     /// - Returns: The `SubjectPublicKeyInfo` in DER, which is the key with its algorithm; `nil` for other input.
     package static func find(in certificate: [UInt8]) -> [UInt8]? {
+        // The serial number; then the algorithm of the signature, issuer, validity and subject.
+        var fields = fields(of: certificate, after: [integer, sequence, sequence, sequence, sequence])
+        return fields?.read(sequence).map { Array($0.whole) }
+    }
+
+    /// Finds the end of a certificate's validity.
+    ///
+    /// - Parameter certificate: The certificate in DER.
+    /// - Returns: The time in ISO 8601, as `2027-03-01T12:00:00Z`; `nil` for other input.
+    package static func end(of certificate: [UInt8]) -> String? {
+        var fields = fields(of: certificate, after: [integer, sequence, sequence])
+        guard let validity = fields?.read(sequence) else { return nil }
+        var times = DERReader(validity.content)
+        guard times.readTime() != nil, let end = times.readTime(), end.count == 15, end.last == "Z" else { return nil }
+        let digits = Array(end)
+        func part(_ range: Range<Int>) -> String { String(digits[range]) }
+        return "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))T\(part(8..<10)):\(part(10..<12)):\(part(12..<14))Z"
+    }
+
+    /// The fields of a certificate that follow those with some tags.
+    private static func fields(of certificate: [UInt8], after tags: [UInt8]) -> DERReader? {
         var outer = DERReader(certificate[...])
         guard let whole = outer.read(sequence) else { return nil }
         var inner = DERReader(whole.content)
         guard let signed = inner.read(sequence) else { return nil }
         var fields = DERReader(signed.content)
         if fields.nextTag == version { guard fields.read(version) != nil else { return nil } }
-        // The serial number; then the algorithm of the signature, issuer, validity and subject.
-        for tag in [integer, sequence, sequence, sequence, sequence] {
-            guard fields.read(tag) != nil else { return nil }
-        }
-        return fields.read(sequence).map { Array($0.whole) }
+        for tag in tags { guard fields.read(tag) != nil else { return nil } }
+        return fields
     }
 }
 
@@ -30,6 +48,15 @@ private struct DERReader {
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    /// Reads a time: its digits with four for the year, and its zone.
+    mutating func readTime() -> String? {
+        if let long = read(0x18) { return String(decoding: long.content, as: UTF8.self) }
+        guard let short = read(0x17) else { return nil }
+        let text = String(decoding: short.content, as: UTF8.self)
+        // RFC 5280: two digits below 50 are years from 2000 on.
+        return (text < "50" ? "20" : "19") + text
+    }
 
     /// The tag of the next value.
     var nextTag: UInt8? { rest.first }

@@ -54,8 +54,41 @@ package protocol ServerStore: DatabaseStore {
     /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be reached.
     func freshen(_ names: [String]) throws
 
+    /// Checks that writes are answered, if there is reason to doubt it.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable` when they are not.
+    func checkWrites() throws
+
+    /// What an operator watches.
+    var numbers: [StoreNumber] { get }
+
     /// Makes the folder on this machine in which a server collects long bodies of requests, and returns its path.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     func uploadFolder() throws -> String
+}
+
+extension ServerStore {
+    /// There is no doubt.
+    package func checkWrites() throws {}
+
+    /// There are none.
+    package var numbers: [StoreNumber] { [] }
+}
+
+/// A number of a store that an operator watches.
+package struct StoreNumber: Sendable {
+    /// Its name, in the manner of metrics.
+    package let name: String
+    /// What it counts.
+    package let help: String
+    /// The number.
+    package let value: Int
+    /// Whether it only grows.
+    package let isCounter: Bool
+
+    /// Makes a number.
+    package init(_ name: String, _ help: String, _ value: Int, isCounter: Bool = false) {
+        (self.name, self.help, self.value, self.isCounter) = (name, help, value, isCounter)
+    }
 }

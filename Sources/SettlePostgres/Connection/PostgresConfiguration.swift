@@ -92,6 +92,17 @@ public struct PostgresConfiguration: Sendable {
         return all
     }
 
+    /// The parameters of a connection to one of the servers, whether it takes writes or not.
+    ///
+    /// - Throws: As ``connectionParameters(passing:)``.
+    func connectionParameters(only host: Int) throws -> [(String, String)] {
+        try connectionParameters(passing: host).map { name, value in
+            let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+            guard ["host", "hostaddr", "port"].contains(name), parts.count == hosts else { return (name, value) }
+            return (name, String(parts[0]))
+        } + [("target_session_attrs", "any")]
+    }
+
     private func value(_ name: String) -> String? { parameters.last { $0.name == name }?.value }
 
     private static func parse(_ connection: String) throws -> [(name: String, value: String)] {

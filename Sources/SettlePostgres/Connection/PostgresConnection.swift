@@ -13,6 +13,9 @@ internal import SettlePlatform
 final class PostgresConnection {
     private let handle: OpaquePointer
     private var names: [PostgresStatement: String] = [:]
+    /// Begins the names of prepared statements. It is random: behind a pooler the session may have had another client, whose
+    /// statements must not be run.
+    private let prefix = "s\(SecureRandom.hexadecimal(bytes: 6))_"
     /// How many names were given to prepared statements.
     private var lastName = 0
     /// What the pipeline that is being sent prepares.
@@ -65,6 +68,9 @@ final class PostgresConnection {
 
     /// The descriptor of the socket, on which notifications arrive.
     var socket: Int32 { PQsocket(handle) }
+
+    /// The number of the server's process, as it was told when the connection began; a pooler tells another one.
+    var announcedProcess: Int64 { Int64(PQbackendPID(handle)) }
 
     /// Sends calls together and returns their results.
     ///
@@ -184,7 +190,7 @@ final class PostgresConnection {
     private func prepared(_ statement: PostgresStatement) throws -> String {
         if let name = names[statement] { return name }
         lastName += 1
-        let name = "s\(lastName)"
+        let name = "\(prefix)\(lastName)"
         guard PQsendPrepare(handle, name, statement.text, 0, nil) == 1 else { throw broken() }
         names[statement] = name
         fresh.append(statement)

@@ -30,6 +30,12 @@ enum PostgresFailure: Error {
             message: field(Int32(UInt8(ascii: "M"))) ?? "an error without a message")
     }
 
+    /// What to do about a pooler that gives no sessions.
+    static let poolerAdvice = """
+        the connection goes through a pooler that lends a session for one transaction; give each node its sessions: \
+        `pool_mode = session` in PgBouncer.
+        """
+
     /// The same in the words of a database.
     var error: DatabaseError {
         switch self {
@@ -46,6 +52,8 @@ enum PostgresFailure: Error {
             case "42P01", "3F000", "42703":
                 return DatabaseError(
                     .storage, "the schema is not there, or of another version: run `settle postgres migrate`. \(said)")
+            case "26000", "42P05":
+                return DatabaseError(.invalid, "\(Self.poolerAdvice) \(said)")
             case "22021": return DatabaseError(.invalid, "PostgreSQL can't store the text. \(said)")
             case "54000": return DatabaseError(.invalid, "a value is too long for PostgreSQL. \(said)")
             default:

@@ -16,12 +16,37 @@ final class PostgresPool: Sendable {
         /// The newest timeline that a connection has told, in hexadecimal digits.
         var timeline = ""
         var isClosed = false
+        /// After a failed attempt: until when no further one is made, and why it failed.
+        var pause: (end: ContinuousClock.Instant, error: any Error)?
+        var counts = Counts()
+    }
+
+    /// What operators watch.
+    struct Counts: Sendable {
+        /// Threads that wait for a connection now.
+        var waiting = 0
+        /// How often a thread had to wait.
+        var waits = 0
+        /// How often none became free in time.
+        var refusals = 0
+        /// How many connections were made.
+        var opened = 0
+        /// How many attempts to connect failed.
+        var failures = 0
     }
 
     private let configuration: PostgresConfiguration
     private let state = Monitor(State())
-    /// For how many seconds a thread waits for a free connection.
-    private static let patience = 2.0
+    /// Whether a write got no answer, and none has got one since.
+    private let isDoubtful = Guarded(false)
+    /// The jobs whose leases this node holds, by their databases.
+    let leases = Guarded<[Int64: Set<String>]>([:])
+    /// For how long a thread waits for a free connection.
+    private static let patience: Duration = .seconds(2)
+    /// The same for an answer of which a part was sent.
+    private static let longPatience: Duration = .seconds(30)
+    /// How long no connection is tried after a failed attempt.
+    private static let pause: Duration = .milliseconds(250)
 
     init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
 
@@ -52,26 +77,159 @@ final class PostgresPool: Sendable {
     }
 
     /// Takes a connection, which the caller gives back.
+    ///
+    /// While PostgreSQL refuses further connections, as when it has `max_connections`, a thread waits for one of the node's own.
     func take() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
-        let taken = state.wait(seconds: Self.patience) { [limit = configuration.connections] state -> Taken? in
-            if state.isClosed { return .closed }
-            if let idle = state.idle.popLast() { return .open(idle, state.generation) }
-            guard state.count < limit else { return nil }
-            state.count += 1
-            return .new(state.generation)
-        }
-        switch taken {
-        case nil:
-            throw DatabaseError(
-                .unavailable, "all \(configuration.connections) connections to PostgreSQL are in use; try again")
-        case .closed: throw DatabaseError(.closed, "the connections to PostgreSQL were closed")
-        case .open(let connection, let generation): return (connection, generation)
-        case .new(let generation):
-            do { return (Lent(try connect()), generation) } catch {
-                state.update { $0.count -= 1 }
-                throw error
+        let end = ContinuousClock.now + (StartedAnswer.isUnderWay ? Self.longPatience : Self.patience)
+        var hasWaited = false
+        defer { if hasWaited { state.withLock { $0.counts.waiting -= 1 } } }
+        while true {
+            switch state.update({ [limit = configuration.connections] in next(&$0, limit) }) {
+            case .open(let connection, let generation): return (connection, generation)
+            case .closed: throw DatabaseError(.closed, "the connections to PostgreSQL were closed")
+            case .failed(let error): throw error
+            case .new(let generation): if let connection = try open() { return (connection, generation) }
+            case .none: break
             }
+            if !hasWaited {
+                hasWaited = true
+                state.withLock { ($0.counts.waits, $0.counts.waiting) = ($0.counts.waits + 1, $0.counts.waiting + 1) }
+            }
+            guard ContinuousClock.now < end else { throw refusal() }
+            // A pause ends without a notice, so it looks again after a while.
+            let left = min(end - .now, Self.pause).inSeconds
+            _ = state.wait(seconds: left) { !$0.idle.isEmpty || $0.isClosed ? true : nil }
         }
+    }
+
+    private func next(_ state: inout State, _ limit: Int) -> Taken? {
+        if state.isClosed { return .closed }
+        if let idle = state.idle.popLast() { return .open(idle, state.generation) }
+        guard state.count < limit else { return nil }
+        if let pause = state.pause, pause.end > .now { return state.count > 0 ? nil : .failed(pause.error) }
+        state.count += 1
+        return .new(state.generation)
+    }
+
+    /// Makes a connection; `nil` if that failed and one of the node's own may become free.
+    private func open() throws -> Lent<PostgresConnection>? {
+        do {
+            let connection = Lent(try connect())
+            state.withLock { ($0.pause, $0.counts.opened) = (nil, $0.counts.opened + 1) }
+            return connection
+        } catch {
+            let hasOthers = state.update { state in
+                state.count -= 1
+                state.counts.failures += 1
+                state.pause = (.now + Self.pause, error)
+                return state.count > 0
+            }
+            guard hasOthers, (error as? DatabaseError)?.code == .unavailable else { throw error }
+            return nil
+        }
+    }
+
+    private func refusal() -> DatabaseError {
+        let (count, pause) = state.update { state in
+            state.counts.refusals += 1
+            return (state.count, state.pause.map { "\($0.error)" })
+        }
+        let reason = count < configuration.connections ? pause.map { ", and PostgreSQL gives no more: \($0)" } ?? "" : ""
+        return DatabaseError(.unavailable, "all \(count) connections to PostgreSQL are in use\(reason); try again")
+    }
+
+    /// How many connections are lent and idle, with what was counted.
+    var load: (lent: Int, idle: Int, counts: Counts) {
+        state.withLock { ($0.count - $0.idle.count, $0.idle.count, $0.counts) }
+    }
+
+    /// Raised when connections are not to be used any more.
+    var generation: Int { state.withLock { $0.generation } }
+
+    // MARK: - Writes without an answer
+
+    /// Notes whether a write was answered.
+    func noteWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
+
+    /// Checks that writes are answered: after one that was not, by a write that changes nothing.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    func checkWrites() throws {
+        guard isDoubtful.withLock({ $0 }) else { return }
+        do {
+            // Not one of the others: it can't be used after a question that was not answered.
+            let connection = try connect()
+            let warnings = connection.warnings
+            _ = try connection.run([PostgresCall(.probe)], within: Self.patience)
+            guard connection.warnings == warnings else {
+                throw PostgresFailure.broken("the standby was not waited for")
+            }
+        } catch let failure as PostgresFailure {
+            throw DatabaseError(.unavailable, "PostgreSQL does not answer writes", cause: failure.error)
+        }
+        isDoubtful.withLock { $0 = false }
+    }
+
+    // MARK: - Connecting
+
+    /// Checks that a pooler, if there is one, gives sessions.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for one that lends a session for one transaction.
+    func checkPooler() throws {
+        func process(_ connection: PostgresConnection) throws -> Int64 {
+            try connection.run([PostgresCall(.process)], within: Self.patience)[0].integer(0, 0)
+        }
+        do {
+            let connection = try connect()
+            let before = try process(connection)
+            guard before != connection.announcedProcess else { return }
+            // In transaction mode the session is free now: another client gets it, and keeps it in its transaction.
+            let other = try connect()
+            _ = try other.run([PostgresCall(.begin), PostgresCall(.process)], within: Self.patience)
+            guard try process(connection) == before else { throw DatabaseError(.invalid, PostgresFailure.poolerAdvice) }
+        } catch let failure as PostgresFailure { throw failure.error }
+    }
+
+    /// Asks every server of the connection string for its timeline, so that one which was replaced is passed over although it comes
+    /// first. Each has a few seconds, and one that does not answer delays no other.
+    func lookAtHosts() {
+        guard configuration.hosts > 1 else { return }
+        let found = Monitor<[String]>([])
+        let configuration = configuration
+        for host in 0..<configuration.hosts {
+            do {
+                try SystemThread.detach {
+                    let timeline = Self.timeline(of: host, configuration)
+                    found.update { $0.append(timeline) }
+                }
+            } catch { found.update { $0.append("") } }
+        }
+        let newest = found.wait(seconds: 6) { $0.count == configuration.hosts ? $0.max() : nil }
+        raise(newest ?? found.withLock { $0.max() ?? "" })
+    }
+
+    /// The timeline of one server; nothing if it does not answer or is a standby.
+    private static func timeline(of host: Int, _ configuration: PostgresConfiguration) -> String {
+        guard let parameters = try? configuration.connectionParameters(only: host),
+            let connection = try? PostgresConnection(parameters),
+            let results = try? connection.run([PostgresCall(.setUp), PostgresCall(.format)], within: Self.patience)
+        else { return "" }
+        return results[1].text(0, 2)
+    }
+
+    /// Uses no connection of an older timeline any more.
+    func raise(_ timeline: String) {
+        let closing = state.update { state -> [Lent<PostgresConnection>] in
+            guard timeline > state.timeline else { return [] }
+            let isFirst = state.timeline.isEmpty
+            state.timeline = timeline
+            guard !isFirst else { return [] }
+            state.generation += 1
+            state.count -= state.idle.count
+            defer { state.idle = [] }
+            return state.idle
+        }
+        withExtendedLifetime(closing) {}
     }
 
     func giveBack(_ connection: Lent<PostgresConnection>, _ generation: Int) {
@@ -128,14 +286,7 @@ final class PostgresPool: Sendable {
             throw DatabaseError(.storage, "the table settle.format is damaged: it has \(format.count) rows")
         }
         let (number, cluster) = (format.integer(0, 0), format.text(0, 1))
-        guard number == PostgresSchema.version else {
-            throw DatabaseError(
-                number > PostgresSchema.version ? .newerFormat : .storage,
-                """
-                the schema in PostgreSQL has version \(number), and this program needs \(PostgresSchema.version): \
-                \(number > PostgresSchema.version ? "use a newer program" : "run `settle postgres migrate`")
-                """)
-        }
+        try check(version: number)
         let known = state.withLock { state -> String in
             if state.cluster == nil { state.cluster = cluster }
             return state.cluster ?? cluster
@@ -148,6 +299,20 @@ final class PostgresPool: Sendable {
                 connection string must be a primary and its standbys
                 """)
         }
+    }
+
+    /// Checks the version of the tables.
+    ///
+    /// - Throws: ``DatabaseError`` with code `newerFormat`, or `storage` for older ones.
+    func check(version: Int64) throws {
+        guard version != PostgresSchema.version else { return }
+        let isNewer = version > PostgresSchema.version
+        throw DatabaseError(
+            isNewer ? .newerFormat : .storage,
+            """
+            the schema in PostgreSQL has version \(version), and this program needs \(PostgresSchema.version): \
+            \(isNewer ? "use a newer program" : "run `settle postgres migrate`")
+            """)
     }
 
     /// Whether no newer timeline is known.
@@ -172,6 +337,7 @@ final class PostgresPool: Sendable {
     private enum Taken {
         case open(Lent<PostgresConnection>, Int)
         case new(Int)
+        case failed(any Error)
         case closed
     }
 }

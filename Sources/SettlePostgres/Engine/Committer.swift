@@ -60,7 +60,7 @@ final class Committer: Sendable {
     ) throws -> Outcomes {
         let comparison = Comparison(sets, database)
         let results = try connection.run([PostgresCall(.begin), lock] + comparison.calls, within: Self.patience * 2)
-        var state = try DatabaseState(results[1])
+        var state = try lockedState(results[1])
         followed.follow(state, settings, isForeign: true)
         var outcomes = try comparison.outcomes(state, Array(results.dropFirst(2)))
         var (merged, touched) = (ChangeSet(), ChangeSet.Touched())
@@ -115,7 +115,7 @@ final class Committer: Sendable {
         _ body: (LockedSession) throws -> Result, _ done: (DatabaseState) -> Void
     ) throws -> Result {
         do {
-            let state = try DatabaseState(row)
+            let state = try lockedState(row)
             followed.follow(state, settings, isForeign: true)
             let link = ConnectionLink(connection)
             let session = LockedSession(
@@ -157,8 +157,9 @@ final class Committer: Sendable {
                 throw PostgresFailure.refused(state: "40000", message: "the transaction was rolled back")
             }
             // A warning may say that the standby was not waited for.
-            if connection.warnings == warnings { return }
+            if connection.warnings == warnings { return pool.noteWrite(isAnswered: true) }
         } catch PostgresFailure.broken {}
+        pool.noteWrite(isAnswered: false)
         guard try isCommitted(mark) else {
             throw PostgresFailure.broken("the commit was not done; nothing was written")
         }
@@ -193,6 +194,13 @@ final class Committer: Sendable {
             PostgreSQL has not said in time whether a commit is there: it may have been written. Writing the same again is \
             safe
             """, cause: last)
+    }
+
+    /// Reads the row of the database that was locked, and checks that this program still knows the tables.
+    private func lockedState(_ row: PostgresResult) throws -> DatabaseState {
+        let state = try DatabaseState(row)
+        try pool.check(version: row.integer(0, 4))
+        return state
     }
 
     private var lock: PostgresCall { PostgresCall(.lock, .integer(database)) }

@@ -54,6 +54,9 @@ final class PostgresEngine: StorageEngine {
 
     var readsInParallel: Bool { true }
 
+    /// How many writes of this node wait for their turn.
+    var waitingWrites: Int { line.count }
+
     var isShared: Bool { true }
 
     var keepsJournal: Bool { false }

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The leases of a database's jobs, in a table; see ``JobLeases``.
 struct PostgresLeases: JobLeases {
@@ -16,7 +17,9 @@ struct PostgresLeases: JobLeases {
             PostgresCall(.forgetLeases, number),
             PostgresCall(.takeLeases, number, names(jobs), .text(node), .integer(Int64(count))),
         ])
-        return leases(rows[1])
+        let taken = leases(rows[1])
+        pool.leases.withLock { $0[database, default: []].formUnion(taken.map(\.job)) }
+        return taken
     }
 
     func renew(_ leases: [(lease: JobLease, status: [UInt8]?)]) throws -> [JobLease] {
@@ -26,11 +29,14 @@ struct PostgresLeases: JobLeases {
                 .renewLeases, number, names(leases.map(\.lease.job)), .integers(leases.map(\.lease.term)),
                 .byteArrays(leases.map(\.status)), .text(node))
         ])
-        return self.leases(rows[0])
+        let kept = self.leases(rows[0])
+        forget(Set(leases.map(\.lease.job)).subtracting(kept.map(\.job)))
+        return kept
     }
 
     func release(_ leases: [JobLease]) throws {
         guard !leases.isEmpty else { return }
+        defer { forget(Set(leases.map(\.job))) }
         _ = try pool.runOnce([
             PostgresCall(.releaseLeases, number, names(leases.map(\.job)), .integers(leases.map(\.term)), .text(node))
         ])
@@ -40,6 +46,9 @@ struct PostgresLeases: JobLeases {
         guard let rows = try pool.ask([PostgresCall(.leases, number)]).first else { return [] }
         return rows.map { LeasedJob(job: rows.text($0, 0), node: rows.text($0, 1), status: rows.optionalBytes($0, 2)) }
     }
+
+    /// Counts leases no more.
+    private func forget(_ jobs: Set<String>) { pool.leases.withLock { $0[database]?.subtract(jobs) } }
 
     private var number: PostgresValue { .integer(database) }
 

@@ -56,6 +56,9 @@ final class WriteLine: Sendable {
     /// would wait as long again.
     private static let patience: Duration = .seconds(2)
 
+    /// How many writes wait for a turn.
+    var count: Int { state.withLock { $0.waiting.count } }
+
     /// Waits for a turn.
     func enter(_ place: Place) -> Place.Signal {
         state.withLock { $0.waiting.append(place) }

@@ -69,6 +69,11 @@ final class CommitHub: Sendable {
     /// Tells other nodes to look at all their databases, soon.
     func ringAll() { state.updateForOne { $0.ringsAll = true } }
 
+    /// How many writes of this node wait for their turn, in all open databases.
+    var waitingWrites: Int {
+        state.withLock { $0.open.values.compactMap(\.engine) }.reduce(0) { $0 + $1.waitingWrites }
+    }
+
     /// Removes rows of deleted databases, soon.
     func keepHouse() { state.withLock { $0.hasHousework = true } }
 
@@ -96,6 +101,7 @@ final class CommitHub: Sendable {
 
     /// Looks for rows to remove: at the start, after a deletion, and once a minute.
     private func keepHouseOnce() -> Bool {
+        pool.lookAtHosts()
         let house = Housekeeping(pool: pool)
         do {
             while try !isStopped && house.destroyOne() {}
@@ -121,10 +127,12 @@ final class CommitHub: Sendable {
     private func listen() {
         while !isStopped {
             do {
+                let generation = pool.generation
                 let connection = try pool.connect()
                 let hears = (try? connection.run([PostgresCall(.listen)])) != nil && !connection.isBroken
                 try poll(connection)
-                while !isStopped {
+                // A newer primary may have been found.
+                while !isStopped, pool.generation == generation {
                     try wait(connection, ContinuousClock.now + (hears ? Self.interval : Self.intervalWithoutBell))
                     try poll(connection)
                 }

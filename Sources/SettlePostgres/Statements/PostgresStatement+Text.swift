@@ -79,6 +79,10 @@ extension PostgresStatement {
         case .allowIdle: "SELECT set_config('idle_in_transaction_session_timeout', '30000', true)"
         case .format:
             "SELECT number, cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline FROM settle.format"
+        case .version: "SELECT number FROM settle.format"
+        case .process: "SELECT pg_backend_pid()::bigint"
+        // A commit that changes nothing, and waits for the disk and the standbys as others do.
+        case .probe: "SELECT pg_logical_emit_message(true, 'settle', '')::text"
         case .rights:
             """
             SELECT (SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user)::int, \
@@ -95,8 +99,8 @@ extension PostgresStatement {
             """
         case .lock:
             """
-            SELECT last_sequence, last_token, settings_age, design_age FROM databases WHERE database_id = $1 AND state < 2 \
-            FOR UPDATE
+            SELECT last_sequence, last_token, settings_age, design_age, (SELECT number FROM settle.format) FROM databases \
+            WHERE database_id = $1 AND state < 2 FOR UPDATE
             """
         case .advance:
             """

@@ -6,7 +6,7 @@ enum PostgresStatement: Hashable, Sendable {
     // Transactions.
     case begin, beginSnapshot, commit, rollback, savepoint, releaseSavepoint, rollbackToSavepoint
     // A session.
-    case setUp, format, rights, listen, notify, allowIdle
+    case setUp, format, version, process, probe, rights, listen, notify, allowIdle
     // A database as a whole.
     case state, lock, advance, reserveTokens, mark, findMark, waitInLine, removeMarks, settings
     // Documents.
@@ -70,7 +70,7 @@ enum PostgresStatement: Hashable, Sendable {
     /// Those of which there is one.
     private static let constant: [PostgresStatement] = [
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
-        .format, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance, .reserveTokens, .mark,
+        .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance, .reserveTokens, .mark,
         .findMark, .waitInLine, .removeMarks, .settings, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,

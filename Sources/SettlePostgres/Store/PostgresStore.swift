@@ -12,7 +12,7 @@ public final class PostgresStore: Sendable {
     let pool: PostgresPool
     let configuration: PostgresConfiguration
     private let options: DatabaseOptions
-    private let hub: CommitHub
+    let hub: CommitHub
     private let marks: CommitMarks
     let record: PostgresRecord
     private let servedRecord: any ServerRecord
@@ -52,6 +52,8 @@ public final class PostgresStore: Sendable {
         marks = CommitMarks(node: configuration.node)
         record = PostgresRecord(pool, place: configuration.place)
         servedRecord = try wrap(record)
+        pool.lookAtHosts()
+        try pool.checkPooler()
         try checkRights()
         try hub.start()
     }

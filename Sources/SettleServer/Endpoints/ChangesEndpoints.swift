@@ -40,6 +40,8 @@ enum ChangesEndpoints {
         if filter.script != nil { try stream.prepare() }
         var response = HTTPResponse.json(stream: stream)
         if let tag { response.headers["ETag"] = tag }
+        // nginx would wait for a full buffer.
+        if query.feed != .normal { response.headers["X-Accel-Buffering"] = "no" }
         if query.feed == .eventsource {
             response.headers["Content-Type"] = "text/event-stream"
             response.headers["Cache-Control"] = "no-cache"

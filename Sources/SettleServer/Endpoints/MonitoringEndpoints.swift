@@ -33,7 +33,8 @@ enum MonitoringEndpoints {
 
     private static func metrics(_ replications: ReplicationService, _ context: RequestContext) throws -> [Metric] {
         try ConfigurationEndpoints.checkNode(context)
-        return context.metrics.all(openDatabases: context.databases.openCount) + replications.metrics
+        return context.metrics.all(openDatabases: context.databases.openCount) + context.databases.numbers
+            + replications.metrics
     }
 
     /// Statistics by the parts of their paths.

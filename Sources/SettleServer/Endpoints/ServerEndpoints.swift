@@ -15,12 +15,16 @@ enum ServerEndpoints {
     }
 
     /// `GET /_up`
-    static let up: Endpoint = .read { _ in .json(["status": "ok", "seeds": .object(JSONObject())]) }
+    static let up: Endpoint = .read { context in
+        // A polling thread answers only where nobody else writes.
+        if let context = context as? RequestContext { try context.databases.checkWrites() }
+        return .json(["status": "ok", "seeds": .object(JSONObject())])
+    }
 
     /// The answer to `GET /_up` while a shared store can't be reached, so that a balancer chooses another node.
     static func down(_ error: HTTPError) -> HTTPResponse {
         .json(
-            ["status": "unavailable", "seeds": .object(JSONObject())], status: error.status, headers: error.headers)
+            ["status": "unavailable", "seeds": .object(JSONObject())], status: 503, headers: error.headers)
     }
 
     /// `GET /_uuids`

@@ -117,15 +117,15 @@ final class ChangesStream: ResponseStream {
         return true
     }
 
-    /// The next step. If the database was deleted, a waiting feed ends normally because it has sent all changes; a listing must
-    /// be visibly cut off.
+    /// The next step. If the database was deleted, a feed ends normally with the position that it has reached, which a client may
+    /// rely on. A descending one has no such position, and is cut off.
     private func step(_ state: inout State) throws -> ResponseStep {
         let before = state.position
         do {
             let step = try nextStep(&state)
             if case .piece(let bytes) = step, !bytes.isEmpty { state.hasBegun = true }
             return step
-        } catch let error as DatabaseError where error.code == .closed && query.feed != .normal {
+        } catch let error as DatabaseError where error.code == .closed && !query.isDescending {
             (state.position, state.hasEnded) = (before, true)
             return .piece(head(state) + tail(state, pending: 0))
         }

@@ -85,10 +85,13 @@ public final class ServerLog: Sendable {
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
+        // A warning is the event of its level; a text says the word once.
+        let names: [(String, JSONValue)] = [("level", .string(level)), ("event", .string(event))]
+        let isSaidOnce = format == .text && level == event
         let fields: [(name: String, value: JSONValue)] =
-            [("level", .string(level)), ("event", .string(event))]
+            (isSaidOnce ? [names[0]] : names)
             + details.map { ($0.0, .string(URLRedaction.text($0.1))) }
-        events?.write(LogLine(fields, bare: 2).bytes(format))
+        events?.write(LogLine(fields, bare: isSaidOnce ? 1 : 2).bytes(format))
     }
 }
 

@@ -24,6 +24,8 @@ final class ServerState: Sendable {
     let updates: DatabaseUpdates
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
+    /// The options of which ``live`` is made, together with what is stored.
+    private let given: Guarded<ServerOptions>
     private let changing = Guarded(())
     /// The files of the console, where there is one.
     let console: ConsoleFiles?
@@ -35,11 +37,13 @@ final class ServerState: Sendable {
 
     init(store: any ServerStore, options: ServerOptions) {
         self.options = options
+        let given = Guarded(options)
+        self.given = given
         let live = Guarded(LiveSettings(options))
         self.live = live
         databases = DatabasePool(store: store, limit: options.openDatabases)
         administration = Administration(options.security, store: store) { stored in
-            let settings = LiveSettings(options, stored: stored)
+            let settings = LiveSettings(given.withLock(\.self), stored: stored)
             live.withLock { $0 = settings }
         }
         authenticator = Authenticator(options, administration: administration, databases: databases)
@@ -55,8 +59,22 @@ final class ServerState: Sendable {
     /// Takes the settings that were changed over HTTP before, where that is still allowed.
     func restoreSettings() {
         guard options.security.allowsLiveSettings else { return }
-        let settings = LiveSettings(options, stored: administration.storedSettings)
-        live.withLock { $0 = settings }
+        adoptSettings()
+    }
+
+    /// Takes the settings that may change from new options.
+    func reload(_ options: ServerOptions) {
+        var options = options
+        options.security.allowsLiveSettings = self.options.security.allowsLiveSettings
+        given.withLock { [options] in $0 = options }
+        adoptSettings()
+    }
+
+    private func adoptSettings() {
+        changing.withLock { _ in
+            let settings = LiveSettings(given.withLock(\.self), stored: administration.storedSettings)
+            live.withLock { $0 = settings }
+        }
     }
 
     /// Changes a setting, and keeps its text where changes last: also the switch that a folder's server forgets, where other nodes
@@ -86,7 +104,9 @@ final class ServerState: Sendable {
         try databases.create(name)
         if name == "_users" { try completeUsers() }
         updates.created(name)
-        try watchReplications(name)
+        do { try watchReplications(name) } catch let error as HTTPError where error.status == 404 {
+            // It was deleted at once.
+        }
     }
 
     /// Begins to run the replications that a database's documents ask for, if it is one for that.

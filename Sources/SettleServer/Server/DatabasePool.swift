@@ -60,6 +60,16 @@ final class DatabasePool: Sendable {
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     func freshen(_ names: [String]) throws { try store.freshen(names) }
 
+    /// Checks that writes are answered, if there is reason to doubt it.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    func checkWrites() throws { try store.checkWrites() }
+
+    /// What the store counts.
+    var numbers: [Metric] {
+        store.numbers.map { Metric(["settle", "postgres", $0.name], $0.isCounter ? .counter : .gauge, $0.help, $0.value) }
+    }
+
     /// Makes the folder in which long bodies are collected.
     func makeUploadFolder() throws -> String { try store.uploadFolder() }
 
@@ -109,8 +119,14 @@ final class DatabasePool: Sendable {
         return object
     }
 
-    /// Creates a database.
-    func create(_ name: String) throws { keep(try names.change(name) { try store.create(name) }, name) }
+    /// Creates a database. One that is deleted before this ends was created all the same.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists`, and what creating it throws.
+    func create(_ name: String) throws {
+        do { keep(try names.change(name) { try store.create(name) }, name) } catch let error as DatabaseError
+            where [.notFound, .closed].contains(error.code)
+        {}
+    }
 
     /// Takes a database that is open already, wherever its files are.
     func lend(_ database: Database, as name: String) { keep(database, name) }

@@ -20,7 +20,7 @@ public struct ServerOptions: Sendable {
     public var largestUpload: Int64 = 4 << 30
     /// How many databases are kept open at the same time; 500 unless set.
     public var openDatabases = 500
-    /// How long requests have to finish when the server stops; 10 seconds unless set.
+    /// How long stopping may take; 10 seconds by default. Requests have nine tenths of it to finish, then they are cut off.
     public var stopTimeout: Duration = .seconds(10)
     /// Who may log in, and how.
     public var security = SecurityOptions()

@@ -15,9 +15,10 @@ final class ResponseRules: Sendable {
     func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {
-            options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
+            let cause = error is HTTPError ? told.reason : "\(error)"
+            options.log?.warning("\(told.status) \(told.error): \(cause)", ["id": call.id])
         }
-        let isDown = (error as? DatabaseError)?.code == .unavailable && call.request.target.segments == ["_up"]
+        let isDown = told.status >= 500 && call.request.target.segments == ["_up"]
         var response =
             isDown ? ServerEndpoints.down(told) : HTTPResponse.error(challenged(told, call.request))
         if told.status >= 500 { response.cause = error }

@@ -47,6 +47,13 @@ struct Router: Sendable {
         }
     }
 
+    /// The answer to a request that comes while the server stops. Nobody is logged in for it, and nothing is waited for.
+    func refuse(_ request: HTTPRequest) -> HTTPResponse {
+        let call = RoutedRequest(request, routes, server.requestIDs)
+        let isUp = call.request.target.segments == ["_up"]
+        return rules.finished(isUp ? ServerEndpoints.down(.stopping) : .error(.stopping), call)
+    }
+
     private func respond(to call: RoutedRequest) -> HTTPResponse {
         var call = call
         var response: HTTPResponse
@@ -146,6 +153,8 @@ struct Router: Sendable {
                 return false
             }
             if context.parameters["design"] != nil { return true }
+            // A database that is created or deleted has no documents to validate.
+            if context.request.target.segments.count == 1, context.request.method != "POST" { return false }
             guard let database = try? context.database() else { return false }
             return try !DesignDocuments.validators(of: database).documents.isEmpty
         }

@@ -14,7 +14,10 @@ internal import SettlePlatform
 public final class Server: Sendable {
     private let options: ServerOptions
     let state: ServerState
-    private let transport = Guarded<(any HTTPListener)?>(nil)
+    /// The listener, after those that it took the place of and that still have connections.
+    private let listeners = Monitor<[any HTTPListener]>([])
+    /// The options that count now.
+    private let given: Guarded<ServerOptions>
     let router: Router
 
     /// Makes a server of the databases in a folder, which does not listen yet. One server has a folder at a time.
@@ -42,6 +45,7 @@ public final class Server: Sendable {
 
     private init(serving store: any ServerStore, _ options: ServerOptions) {
         self.options = options
+        given = Guarded(options)
         state = ServerState(store: store, options: options)
         router = Router(state)
     }
@@ -57,25 +61,83 @@ public final class Server: Sendable {
         state.restoreSettings()
         try state.makeSystemDatabases()
         try state.updates.resume()
+        let started = try MicroHTTPDListener(listenerOptions(options), handler: handler)
+        state.metrics.setConnections { [weak self] in self?.load.connections ?? 0 }
+        listeners.update { $0 = [started] }
+        given.withLock { $0 = options }
+        // After it listens, for they may be with this very server.
+        try state.watchAllReplications()
+    }
+
+    private var handler: HTTPHandler {
+        let router = router
+        return HTTPHandler(
+            plan: { router.plan($0) }, admit: { router.admit($0) }, refuse: { router.refuse($0) })
+    }
+
+    private func listenerOptions(_ given: ServerOptions) throws -> ListenerOptions {
         var settings = ListenerOptions()
         settings.host = options.host
         settings.port = options.port
-        settings.connectionLimit = options.connectionLimit
-        settings.idleTimeout = options.idleTimeout.wholeSeconds
+        settings.connectionLimit = given.connectionLimit
+        settings.idleTimeout = given.idleTimeout.wholeSeconds
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
-        settings.certificate = options.certificate
+        settings.certificate = given.certificate
         if state.databases.isShared { settings.waitForNetwork() }
         settings.uploadFolder = try state.databases.makeUploadFolder()
         settings.trustedProxies = TrustedProxies(options.security.trustedProxies)
         settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
-        let router = router
-        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) })
-        let started = try MicroHTTPDListener(settings, handler: handler)
-        state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
-        transport.withLock { $0 = started }
-        // After it listens, for they may be with this very server.
-        try state.watchAllReplications()
+        return settings
+    }
+
+    /// Takes from new options what may change while the server runs; a server that does not listen takes nothing.
+    ///
+    /// That is the certificate with its key, ``ServerOptions/connectionLimit``, ``ServerOptions/idleTimeout``,
+    /// ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``, ``ServerOptions/makesTextIndexes``, and of
+    /// ``SecurityOptions`` the allowed origins and whether the security object of `_users` may be changed. What was changed over HTTP
+    /// and stored still counts. The first three are those of new connections: open ones keep theirs, and end after their next answer.
+    ///
+    /// - Parameter options: The new options; what can't change is ignored.
+    /// - Throws: ``DatabaseError`` with code `invalid` if TLS were turned on or off, and an error that says why a certificate can't be
+    ///   used. Then nothing has changed.
+    public func reload(_ options: ServerOptions) throws {
+        guard (options.certificate == nil) == (self.options.certificate == nil) else {
+            throw DatabaseError(.invalid, "TLS can't be turned on or off while the server runs; restart it")
+        }
+        guard let current = listeners.withLock(\.last) else { return }
+        let old = given.withLock(\.self)
+        if options.certificate != old.certificate || options.connectionLimit != old.connectionLimit
+            || options.idleTimeout != old.idleTimeout
+        {
+            var settings = try listenerOptions(options)
+            settings.inherited = try current.copySocket()
+            let started = try MicroHTTPDListener(settings, handler: handler)
+            let isRunning = listeners.update { listeners in
+                // It may have been stopped, or reloaded, meanwhile.
+                guard listeners.last === current else { return false }
+                listeners.append(started)
+                return true
+            }
+            guard isRunning else { return started.stop(within: 0) }
+            current.retire()
+            endWhenUnused(current)
+        }
+        given.withLock { $0 = options }
+        state.reload(options)
+    }
+
+    /// Stops a listener once it has no connections left.
+    private func endWhenUnused(_ listener: any HTTPListener) {
+        let listeners = listeners
+        // Without a thread it stays until the server stops.
+        try? SystemThread.detach {
+            while listeners.wait(seconds: 1, for: { $0.contains { $0 === listener } ? nil : true }) == nil {
+                guard listener.load.connections == 0 else { continue }
+                listeners.update { $0.removeAll { $0 === listener } }
+                listener.stop(within: 0)
+            }
+        }
     }
 
     /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by
@@ -103,19 +165,28 @@ public final class Server: Sendable {
     }
 
     /// The port it listens on, 0 before it does.
-    public var port: Int { transport.withLock { $0?.port } ?? 0 }
+    public var port: Int { listeners.withLock { $0.last?.port } ?? 0 }
 
     /// How many connections there are, and how many requests are under way.
-    var load: (connections: Int, requests: Int) { transport.withLock { $0?.load } ?? (0, 0) }
+    var load: (connections: Int, requests: Int) {
+        listeners.withLock { listeners in
+            listeners.reduce((0, 0)) { ($0.0 + $1.load.connections, $0.1 + $1.load.requests) }
+        }
+    }
 
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
+    ///
+    /// From the call on no connection is taken, a new request on an open one is answered with 503, and every answer closes its
+    /// connection. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they are cut off.
     public func stop() {
-        let running = transport.withLock { transport in
-            defer { transport = nil }
-            return transport
+        let running = listeners.update { listeners in
+            defer { listeners = [] }
+            return listeners
         }
-        state.stopReplications(within: options.stopTimeout.inSeconds)
-        running?.stop(within: options.stopTimeout.inSeconds)
+        let end = ContinuousClock.now + options.stopTimeout * 0.9
+        for listener in running { listener.drain() }
+        state.stopReplications(within: (end - .now).inSeconds)
+        for listener in running.reversed() { listener.stop(within: (end - .now).inSeconds) }
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()

@@ -55,6 +55,8 @@ struct HTTPError: Error {
             """)
     }
 
+    static let stopping = HTTPError(
+        503, "service_unavailable", "The server is stopping.", headers: ["Retry-After": "1"])
     static let tooLarge = HTTPError(413, "too_large", "the request entity is too large")
     static let rangeNotSatisfiable = HTTPError(
         416, "requested_range_not_satisfiable", "Requested range not satisfiable")

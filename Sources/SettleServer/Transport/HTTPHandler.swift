@@ -21,4 +21,6 @@ struct HTTPHandler: Sendable {
     let plan: @Sendable (HTTPRequest) -> Plan
     /// Looks at a request whose body is long and has not come yet; runs on a thread that may wait for the disk.
     var admit: @Sendable (HTTPRequest) -> Admission = { _ in .admitted(.max) }
+    /// Answers a request that came on an open connection after the listener began to stop; must not wait for anything.
+    var refuse: @Sendable (HTTPRequest) -> HTTPResponse = { _ in .error(.stopping) }
 }

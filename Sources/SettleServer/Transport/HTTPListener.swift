@@ -10,6 +10,18 @@ protocol HTTPListener: AnyObject, Sendable {
     /// How many connections there are, and how many requests are under way.
     var load: (connections: Int, requests: Int) { get }
 
-    /// Stops listening, ends the streams that wait, lets other requests finish for a while, and then ends all.
+    /// Makes a copy of the socket that it listens on, for a listener that takes its place.
+    ///
+    /// - Throws: ``ListenerError`` when there is none.
+    func copySocket() throws -> Int32
+
+    /// Takes no more connections, and has every answer close its connection. Requests on open connections are answered.
+    func retire()
+
+    /// Begins to stop: takes no more connections, refuses further requests on open ones, has every answer close its
+    /// connection, and ends the streams that wait. Returns at once.
+    func drain()
+
+    /// Drains, lets requests finish for a while, and then cuts off those that have not.
     func stop(within seconds: Double)
 }

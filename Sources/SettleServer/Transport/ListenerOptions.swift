@@ -1,3 +1,6 @@
+public import Foundation
+internal import SettleCrypto
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// How a transport listens, and what it allows.
@@ -6,6 +9,8 @@ struct ListenerOptions: Sendable {
     var host = "127.0.0.1"
     /// The port, 0 for any that is free.
     var port = 5984
+    /// A socket that listens already, which the listener closes at its end; in place of an address and a port.
+    var inherited: Int32?
     /// How many connections there may be at the same time.
     var connectionLimit = 10_000
     /// After how many seconds without any progress a connection is closed; waiting streams do not count.
@@ -36,7 +41,7 @@ struct ListenerOptions: Sendable {
 }
 
 /// What a server shows who it is with, over TLS.
-public struct Certificate: Sendable {
+public struct Certificate: Sendable, Equatable {
     /// The certificate, and those that vouch for it, in PEM.
     public var chain: String
     /// The private key in PEM.
@@ -46,6 +51,24 @@ public struct Certificate: Sendable {
     public init(chain: String, key: String) {
         self.chain = chain
         self.key = key
+    }
+
+    /// When the certificate itself expires; `nil` if that can't be read.
+    public var end: Date? {
+        let lines = chain.split(whereSeparator: \.isNewline).drop { $0 != "-----BEGIN CERTIFICATE-----" }.dropFirst()
+        let digits = lines.prefix { !$0.hasPrefix("-----") }.joined()
+        let text = Base64.decode(digits.utf8).flatMap(CertificateKey.end)
+        return text.flatMap { ISODate.seconds(of: $0) }.map { Date(timeIntervalSince1970: $0) }
+    }
+
+    /// What is wrong with it, as the message of a listener that could not start with it.
+    var problem: String {
+        if !chain.contains("-----BEGIN CERTIFICATE-----") { return "the file of the certificate has none in PEM" }
+        if !key.contains("PRIVATE KEY-----") { return "the file of the certificate's key has no private key in PEM" }
+        if key.contains("ENCRYPTED") {
+            return "the certificate's private key is encrypted; store it decrypted, as `openssl pkey` writes it"
+        }
+        return "the certificate does not fit its key, or one of them is damaged"
     }
 }
 

@@ -4,6 +4,8 @@ import SettlePlatform
 /// A connection to a server on this machine that sends and receives raw bytes; every wait is bounded.
 final class RawConnection {
     private let socket: Int32
+    /// The port of the server.
+    let port: Int
     private var buffer: [UInt8] = []
     /// Whether the other side ended the connection with a reset.
     private(set) var wasReset = false
@@ -11,6 +13,7 @@ final class RawConnection {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
     init(port: Int, seconds: Int = 60) throws {
+        self.port = port
         socket = Sockets.make(AF_INET)
         var timeout = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

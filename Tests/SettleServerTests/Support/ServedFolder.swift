@@ -9,12 +9,13 @@ final class ServedFolder {
     let port: Int
     private let process = Process()
 
-    /// Starts it and waits until it listens.
-    init(_ folder: TemporaryFolder, port: Int = 0) throws {
+    /// Starts it with further environment variables, and waits until it listens.
+    init(_ folder: TemporaryFolder, port: Int = 0, _ environment: [String: String] = [:]) throws {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         process.executableURL = tests.deletingLastPathComponent().appending(path: "settle")
         process.arguments = ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"]
         process.environment = ProcessInfo.processInfo.environment.merging(["SETTLE_ADMIN_PASSWORD": "admin"]) { $1 }
+            .merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -49,6 +50,14 @@ final class ServedFolder {
         try connection.write(LiveServer.request(method, path, body))
         let answer = try connection.readAnswer()
         return (answer.head, answer.body)
+    }
+
+    /// Asks it to stop, and waits until it has ended.
+    ///
+    /// - Returns: The exit status as a shell has it: for a signal, 128 and its number.
+    func terminate() -> Int32 {
+        Foundation.kill(process.processIdentifier, SIGTERM)
+        return process.waitForEnd()
     }
 
     /// Kills it immediately.

@@ -67,6 +67,16 @@ final class MicroHTTPDConnection: Sendable {
         state.withLock { if $0.exchange === before.exchange { ($0.since, $0.received) = (now, received) } }
     }
 
+    /// Ends the request that it has now, whatever it waits for.
+    func cut() {
+        guard let exchange else { return }
+        exchange.stop(isForced: true)
+        state.withLock { state in
+            // The library waits for the socket while a client reads nothing.
+            if state.isOpen, state.exchange === exchange { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
+
     private func cut(_ before: State) {
         state.withLock { state in
             guard state.isOpen, state.exchange === before.exchange, state.since == before.since else { return }

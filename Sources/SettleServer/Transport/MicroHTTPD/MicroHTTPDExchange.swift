@@ -32,7 +32,13 @@ final class MicroHTTPDExchange: Sendable {
         var response: HTTPResponse?
         var isQueued = false
         var pump: StreamPump?
+        /// Whether the listener stops, so that a stream has to end where it next waits.
+        var isEnding = false
+        /// Whether its stream began after that, and has not been told yet.
+        var isPumpLate = false
         var isForcedToEnd = false
+        /// Whether it is counted by the gate.
+        var isInside = false
         /// The socket, once the connection is no longer HTTP's.
         var upgraded: Int32?
         /// How many bytes of the answer's body the library has taken.
@@ -45,6 +51,7 @@ final class MicroHTTPDExchange: Sendable {
     private let options: ListenerOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
+    private let gate: RequestGate
     private let state: Guarded<State>
     /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
@@ -53,13 +60,14 @@ final class MicroHTTPDExchange: Sendable {
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: ListenerOptions,
-        pools: WorkerPools, handler: HTTPHandler
+        pools: WorkerPools, handler: HTTPHandler, gate: RequestGate
     ) {
         self.peer = peer
         self.target = target
         self.options = options
         self.pools = pools
         self.handler = handler
+        self.gate = gate
         state = Guarded(State(connection: Lent(connection), client: peer))
     }
 
@@ -80,11 +88,21 @@ final class MicroHTTPDExchange: Sendable {
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
         let limit = options.bodyLimit()
+        let isInside = gate.enter()
         return state.withLock { state in
             state.headers = headers
             state.declaredLength = length
             state.client = options.trustedProxies.client(of: peer, headers)
             (state.bodyLimit, state.limit) = (limit, limit)
+            state.isInside = isInside
+            guard isInside else {
+                let response = handler.refuse(makeRequest(BufferedBody(), state))
+                // To cut a short body off could take the answer with it.
+                let isShort = headers["Expect"] == nil && length ?? 0 <= Self.wholeBody
+                guard isShort else { return refuse(response, on: connection, &state) }
+                state.response = response
+                return true
+            }
             guard let length, length > limit else { return true }
             return refuse(Self.tooLarge, on: connection, &state)
         }
@@ -187,7 +205,12 @@ final class MicroHTTPDExchange: Sendable {
 
     /// Copies bytes of a streamed answer, or suspends the connection until there are some.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> StreamPump.Supply {
-        guard let pump = state.withLock({ $0.pump }) else { return .failure }
+        let (known, isLate) = state.withLock { state in
+            defer { state.isPumpLate = false }
+            return (state.pump, state.isPumpLate)
+        }
+        guard let pump = known else { return .failure }
+        if isLate { pump.stop(isForced: false) }
         let supply = pump.supply(buffer) { state.withLock { if !$0.isForcedToEnd { suspend(&$0) } } }
         if case .copied(let count) = supply { state.withLock { $0.sent += Int64(count) } }
         return supply
@@ -206,25 +229,29 @@ final class MicroHTTPDExchange: Sendable {
         }
         guard case .upgrade(let take) = response?.body else { return socket.giveBack() }
         take(socket)
+        if state.withLock({ $0.isEnding }) { stop(isForced: false) }
     }
 
     /// Says that the request is over, whatever came of it.
     ///
     /// - Parameter isCut: Whether the connection ended before the answer did.
     func complete(isCut: Bool) {
-        let (pump, record) = state.withLock { state in
+        let (pump, record, wasInside) = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
             (state.upload, state.collected) = (nil, [])
-            return (state.pump, options.observer == nil ? nil : makeRecord(state, isCut: isCut))
+            defer { state.isInside = false }
+            return (state.pump, options.observer == nil ? nil : makeRecord(state, isCut: isCut), state.isInside)
         }
         pump?.close()
+        if wasInside { gate.leave() }
         if let record { options.observer?(record) }
     }
 
     /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
     func stop(isForced: Bool) {
         state.withLock { state in
+            state.isEnding = true
             if isForced { state.isForcedToEnd = true }
             // Its owner reads the end, and gives it back. That takes this lock, so the number is of no other socket yet.
             if let upgraded = state.upgraded { shutdown(upgraded, Int32(SHUT_RDWR)) }
@@ -335,6 +362,7 @@ extension MicroHTTPDExchange {
             if case .stream(let stream, _) = given.body { stream.end() }
             state.response = response
         }
+        if gate.isLeaving, !isUpgrade { response.headers["Connection"] = "close" }
         guard let made = make(response, &state) else { return false }
         defer { MHD_destroy_response(made) }
         for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
@@ -365,6 +393,7 @@ extension MicroHTTPDExchange {
             state.pump = StreamPump(
                 stream, pool: pools.workers(for: target), wakePool: pools.feeds, owner: state.client
             ) { [weak self] in self?.resume() }
+            state.isPumpLate = state.isEnding
             // The exchange outlives the response: the library lets go of that before it says the request is over.
             let context = Unmanaged.passUnretained(self).toOpaque()
             // Chunks are made in the connection's own memory: only answers of a known length need a block, and thousands

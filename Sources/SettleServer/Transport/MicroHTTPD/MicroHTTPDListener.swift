@@ -13,6 +13,7 @@ final class MicroHTTPDListener: HTTPListener {
     private let watch: ConnectionWatch
     private let watchers = WorkerPool(limit: 1)
     private let state: Monitor<MicroHTTPDRegistrar.State>
+    private let gate = RequestGate()
     private let context: Unmanaged<MicroHTTPDRegistrar>
     /// The daemon looks at it as long as it runs.
     private let certificate: PEMText?
@@ -30,10 +31,11 @@ final class MicroHTTPDListener: HTTPListener {
         errno = 0
         watch = ConnectionWatch(limit: options.idleTimeout)
         let registrar = MicroHTTPDRegistrar(
-            options: options, pools: pools, handler: handler, state: state, watch: watch)
+            options: options, pools: pools, handler: handler, state: state, gate: gate, watch: watch)
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
+        settings.listening_socket = options.inherited ?? -1
         settings.threads = UInt32(min(4, max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         settings.connection_limit = UInt32(clamping: options.connectionLimit)
         settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
@@ -51,11 +53,12 @@ final class MicroHTTPDListener: HTTPListener {
             return settle_mhd_start(&settings)
         }
         guard let daemon else {
+            if let inherited = options.inherited { close(inherited) }
             context.release()
             pools.close()
             throw ListenerError(
                 description: "can't listen on \(options.host) port \(options.port): "
-                    + Self.reason(errno, hasCertificate: certificate != nil))
+                    + Self.reason(errno, options.certificate))
         }
         port = Int(settle_mhd_port(daemon))
         let lent = Lent(daemon)
@@ -64,12 +67,9 @@ final class MicroHTTPDListener: HTTPListener {
     }
 
     /// Why the library could not start, and what to do about it.
-    private static func reason(_ number: Int32, hasCertificate: Bool) -> String {
-        switch number {
-        case EADDRINUSE: "another program listens there already; stop it, or choose another port"
-        case 0 where hasCertificate: "the certificate does not fit its key"
-        default: String(cString: strerror(number))
-        }
+    private static func reason(_ number: Int32, _ certificate: Certificate?) -> String {
+        if number == EADDRINUSE { return "another program listens there already; stop it, or choose another port" }
+        return certificate?.problem ?? String(cString: strerror(number))
     }
 
     /// How many connections there are, and how many requests are under way.
@@ -79,28 +79,59 @@ final class MicroHTTPDListener: HTTPListener {
         }
     }
 
+    func copySocket() throws -> Int32 {
+        let copy = state.withLock { state in
+            state.daemon.map { fcntl(settle_mhd_listening_socket($0.value), F_DUPFD_CLOEXEC, 0) } ?? -1
+        }
+        guard copy >= 0 else { throw ListenerError(description: "the server does not listen") }
+        return copy
+    }
+
+    func retire() {
+        gate.leaveSoon()
+        guard let daemon = state.withLock({ $0.daemon })?.value else { return }
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+    }
+
+    func drain() {
+        let running = state.update { state -> Lent<OpaquePointer>? in
+            defer { state.isDraining = true }
+            return state.isDraining ? nil : state.daemon
+        }
+        guard let daemon = running?.value else { return }
+        gate.close()
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+        // A request whose stream begins later looks whether the listener stops.
+        for connection in watch.connections { connection.exchange?.stop(isForced: false) }
+    }
+
     func stop(within seconds: Double) {
+        drain()
         let running = state.update { state in
             defer { state.daemon = nil }
             return state.daemon
         }
         guard let daemon = running?.value else { return }
-        let socket = MHD_quiesce_daemon(daemon)
-        if socket >= 0 { close(socket) }
-        for exchange in current { exchange.stop(isForced: false) }
-        let isQuiet = state.wait(seconds: seconds) { $0.requests == 0 ? true : nil } ?? false
-        if !isQuiet {
-            for exchange in current { exchange.stop(isForced: true) }
-            _ = state.wait(seconds: 5) { $0.requests == 0 ? true : nil }
+        var isEmpty = gate.waitUntilEmpty(seconds: seconds)
+        for _ in 0..<Self.cuts where !isEmpty {
+            for connection in watch.connections { connection.cut() }
+            isEmpty = gate.waitUntilEmpty(seconds: 0.05)
         }
+        // What was refused last is on its way to its client.
+        _ = state.wait(seconds: 0.1) { $0.requests == 0 ? true : nil }
         watch.stop()
         watchers.close()
-        MHD_stop_daemon(daemon)
         pools.close()
+        // The library ends the process if a connection is suspended now, so its threads rather stay.
+        guard isEmpty else { return }
+        MHD_stop_daemon(daemon)
         context.release()
     }
 
-    private var current: [MicroHTTPDExchange] { watch.connections.compactMap(\.exchange) }
+    /// How often it cuts requests off: in a second all have noticed, unless a polling thread hangs.
+    private static let cuts = 20
 
     deinit { stop(within: 0) }
 }

@@ -7,18 +7,22 @@ final class MicroHTTPDRegistrar: Sendable {
         var daemon: Lent<OpaquePointer>?
         /// How many requests are under way.
         var requests = 0
+        /// Whether the listener has begun to stop.
+        var isDraining = false
     }
 
     private let options: ListenerOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
     private let state: Monitor<State>
+    private let gate: RequestGate
     let watch: ConnectionWatch
 
     init(
         options: ListenerOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
-        watch: ConnectionWatch
+        gate: RequestGate, watch: ConnectionWatch
     ) {
+        self.gate = gate
         self.watch = watch
         self.options = options
         self.pools = pools
@@ -30,7 +34,7 @@ final class MicroHTTPDRegistrar: Sendable {
     func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
             pointer, peer: connection.peer, target: RequestTarget(text), options: options, pools: pools,
-            handler: handler)
+            handler: handler, gate: gate)
         state.withLock { $0.requests += 1 }
         connection.set(exchange)
         return exchange

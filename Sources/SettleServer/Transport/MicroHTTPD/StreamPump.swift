@@ -146,7 +146,8 @@ final class StreamPump: Sendable {
 
     private func goOn(in pool: WorkerPool) {
         while true {
-            let step = Result { try stream.next() }
+            // The status was sent before the first piece.
+            let step = Result { try StartedAnswer.producing(hasBegun: true) { try stream.next() } }
             let goesOn = state.withLock { state in
                 switch step {
                 case .success(.piece(let bytes)):
