@@ -116,6 +116,7 @@ public final class Server: Sendable {
         }
         state.stopReplications(within: options.stopTimeout.inSeconds)
         running?.stop(within: options.stopTimeout.inSeconds)
+        state.watch.close()
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()

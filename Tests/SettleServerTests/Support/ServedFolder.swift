@@ -10,10 +10,11 @@ final class ServedFolder {
     private let process = Process()
 
     /// Starts it and waits until it listens.
-    init(_ folder: TemporaryFolder, port: Int = 0) throws {
+    init(_ folder: TemporaryFolder, port: Int = 0, options: [String] = []) throws {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         process.executableURL = tests.deletingLastPathComponent().appending(path: "settle")
-        process.arguments = ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"]
+        process.arguments =
+            ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"] + options
         process.environment = ProcessInfo.processInfo.environment.merging(["SETTLE_ADMIN_PASSWORD": "admin"]) { $1 }
         let output = Pipe()
         process.standardOutput = output
