@@ -49,166 +49,170 @@ static const unsigned char file10[] = {
 };
 
 static const unsigned char file11[] = {
-#embed "web/app/main.js"
+#embed "web/app/documents/writing.js"
 };
 
 static const unsigned char file12[] = {
-#embed "web/app/pages/activity.js"
+#embed "web/app/main.js"
 };
 
 static const unsigned char file13[] = {
-#embed "web/app/pages/changes.js"
+#embed "web/app/pages/activity.js"
 };
 
 static const unsigned char file14[] = {
-#embed "web/app/pages/conflict.js"
+#embed "web/app/pages/changes.js"
 };
 
 static const unsigned char file15[] = {
-#embed "web/app/pages/conflicts.js"
+#embed "web/app/pages/conflict.js"
 };
 
 static const unsigned char file16[] = {
-#embed "web/app/pages/databases.js"
+#embed "web/app/pages/conflicts.js"
 };
 
 static const unsigned char file17[] = {
-#embed "web/app/pages/design.js"
+#embed "web/app/pages/databases.js"
 };
 
 static const unsigned char file18[] = {
-#embed "web/app/pages/doc.js"
+#embed "web/app/pages/design.js"
 };
 
 static const unsigned char file19[] = {
-#embed "web/app/pages/docs.js"
+#embed "web/app/pages/doc.js"
 };
 
 static const unsigned char file20[] = {
-#embed "web/app/pages/journal.js"
+#embed "web/app/pages/docs.js"
 };
 
 static const unsigned char file21[] = {
-#embed "web/app/pages/login.js"
+#embed "web/app/pages/journal.js"
 };
 
 static const unsigned char file22[] = {
-#embed "web/app/pages/missing.js"
+#embed "web/app/pages/login.js"
 };
 
 static const unsigned char file23[] = {
-#embed "web/app/pages/query.js"
+#embed "web/app/pages/missing.js"
 };
 
 static const unsigned char file24[] = {
-#embed "web/app/pages/replication.js"
+#embed "web/app/pages/query.js"
 };
 
 static const unsigned char file25[] = {
-#embed "web/app/pages/replications.js"
+#embed "web/app/pages/replication.js"
 };
 
 static const unsigned char file26[] = {
-#embed "web/app/pages/rights.js"
+#embed "web/app/pages/replications.js"
 };
 
 static const unsigned char file27[] = {
-#embed "web/app/pages/server.js"
+#embed "web/app/pages/rights.js"
 };
 
 static const unsigned char file28[] = {
-#embed "web/app/pages/settle.js"
+#embed "web/app/pages/server.js"
 };
 
 static const unsigned char file29[] = {
-#embed "web/app/pages/users.js"
+#embed "web/app/pages/settle.js"
 };
 
 static const unsigned char file30[] = {
-#embed "web/app/parts/code-area.js"
+#embed "web/app/pages/users.js"
 };
 
 static const unsigned char file31[] = {
-#embed "web/app/parts/code-colours.js"
+#embed "web/app/parts/code-area.js"
 };
 
 static const unsigned char file32[] = {
-#embed "web/app/parts/dialog.js"
+#embed "web/app/parts/code-colours.js"
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/parts/dom.js"
+#embed "web/app/parts/dialog.js"
 };
 
 static const unsigned char file34[] = {
-#embed "web/app/parts/key-list.js"
+#embed "web/app/parts/dom.js"
 };
 
 static const unsigned char file35[] = {
-#embed "web/app/parts/line-table.js"
+#embed "web/app/parts/key-list.js"
 };
 
 static const unsigned char file36[] = {
-#embed "web/app/parts/member-table.js"
+#embed "web/app/parts/line-table.js"
 };
 
 static const unsigned char file37[] = {
-#embed "web/app/parts/origins.js"
+#embed "web/app/parts/member-table.js"
 };
 
 static const unsigned char file38[] = {
-#embed "web/app/parts/panel.js"
+#embed "web/app/parts/origins.js"
 };
 
 static const unsigned char file39[] = {
-#embed "web/app/parts/policy-form.js"
+#embed "web/app/parts/panel.js"
 };
 
 static const unsigned char file40[] = {
-#embed "web/app/parts/rev-tree.js"
+#embed "web/app/parts/policy-form.js"
 };
 
 static const unsigned char file41[] = {
-#embed "web/app/parts/spark-line.js"
+#embed "web/app/parts/rev-tree.js"
 };
 
 static const unsigned char file42[] = {
-#embed "web/app/router.js"
+#embed "web/app/parts/spark-line.js"
 };
 
 static const unsigned char file43[] = {
-#embed "web/app/session.js"
+#embed "web/app/router.js"
 };
 
 static const unsigned char file44[] = {
-#embed "web/app/value/compare.js"
+#embed "web/app/session.js"
 };
 
 static const unsigned char file45[] = {
-#embed "web/app/value/json-text.js"
+#embed "web/app/value/compare.js"
 };
 
 static const unsigned char file46[] = {
-#embed "web/app/value/json.js"
+#embed "web/app/value/json-text.js"
 };
 
 static const unsigned char file47[] = {
-#embed "web/app/value/lines.js"
+#embed "web/app/value/json.js"
 };
 
 static const unsigned char file48[] = {
-#embed "web/app/words.js"
+#embed "web/app/value/lines.js"
 };
 
 static const unsigned char file49[] = {
-#embed "web/console.css"
+#embed "web/app/words.js"
 };
 
 static const unsigned char file50[] = {
-#embed "web/icon.svg"
+#embed "web/console.css"
 };
 
 static const unsigned char file51[] = {
+#embed "web/icon.svg"
+};
+
+static const unsigned char file52[] = {
 #embed "web/index.html"
 };
 
@@ -224,47 +228,48 @@ static const settle_console_file files[] = {
     {"app/documents/revisions.js", file8, sizeof file8},
     {"app/documents/search.js", file9, sizeof file9},
     {"app/documents/sight.js", file10, sizeof file10},
-    {"app/main.js", file11, sizeof file11},
-    {"app/pages/activity.js", file12, sizeof file12},
-    {"app/pages/changes.js", file13, sizeof file13},
-    {"app/pages/conflict.js", file14, sizeof file14},
-    {"app/pages/conflicts.js", file15, sizeof file15},
-    {"app/pages/databases.js", file16, sizeof file16},
-    {"app/pages/design.js", file17, sizeof file17},
-    {"app/pages/doc.js", file18, sizeof file18},
-    {"app/pages/docs.js", file19, sizeof file19},
-    {"app/pages/journal.js", file20, sizeof file20},
-    {"app/pages/login.js", file21, sizeof file21},
-    {"app/pages/missing.js", file22, sizeof file22},
-    {"app/pages/query.js", file23, sizeof file23},
-    {"app/pages/replication.js", file24, sizeof file24},
-    {"app/pages/replications.js", file25, sizeof file25},
-    {"app/pages/rights.js", file26, sizeof file26},
-    {"app/pages/server.js", file27, sizeof file27},
-    {"app/pages/settle.js", file28, sizeof file28},
-    {"app/pages/users.js", file29, sizeof file29},
-    {"app/parts/code-area.js", file30, sizeof file30},
-    {"app/parts/code-colours.js", file31, sizeof file31},
-    {"app/parts/dialog.js", file32, sizeof file32},
-    {"app/parts/dom.js", file33, sizeof file33},
-    {"app/parts/key-list.js", file34, sizeof file34},
-    {"app/parts/line-table.js", file35, sizeof file35},
-    {"app/parts/member-table.js", file36, sizeof file36},
-    {"app/parts/origins.js", file37, sizeof file37},
-    {"app/parts/panel.js", file38, sizeof file38},
-    {"app/parts/policy-form.js", file39, sizeof file39},
-    {"app/parts/rev-tree.js", file40, sizeof file40},
-    {"app/parts/spark-line.js", file41, sizeof file41},
-    {"app/router.js", file42, sizeof file42},
-    {"app/session.js", file43, sizeof file43},
-    {"app/value/compare.js", file44, sizeof file44},
-    {"app/value/json-text.js", file45, sizeof file45},
-    {"app/value/json.js", file46, sizeof file46},
-    {"app/value/lines.js", file47, sizeof file47},
-    {"app/words.js", file48, sizeof file48},
-    {"console.css", file49, sizeof file49},
-    {"icon.svg", file50, sizeof file50},
-    {"index.html", file51, sizeof file51},
+    {"app/documents/writing.js", file11, sizeof file11},
+    {"app/main.js", file12, sizeof file12},
+    {"app/pages/activity.js", file13, sizeof file13},
+    {"app/pages/changes.js", file14, sizeof file14},
+    {"app/pages/conflict.js", file15, sizeof file15},
+    {"app/pages/conflicts.js", file16, sizeof file16},
+    {"app/pages/databases.js", file17, sizeof file17},
+    {"app/pages/design.js", file18, sizeof file18},
+    {"app/pages/doc.js", file19, sizeof file19},
+    {"app/pages/docs.js", file20, sizeof file20},
+    {"app/pages/journal.js", file21, sizeof file21},
+    {"app/pages/login.js", file22, sizeof file22},
+    {"app/pages/missing.js", file23, sizeof file23},
+    {"app/pages/query.js", file24, sizeof file24},
+    {"app/pages/replication.js", file25, sizeof file25},
+    {"app/pages/replications.js", file26, sizeof file26},
+    {"app/pages/rights.js", file27, sizeof file27},
+    {"app/pages/server.js", file28, sizeof file28},
+    {"app/pages/settle.js", file29, sizeof file29},
+    {"app/pages/users.js", file30, sizeof file30},
+    {"app/parts/code-area.js", file31, sizeof file31},
+    {"app/parts/code-colours.js", file32, sizeof file32},
+    {"app/parts/dialog.js", file33, sizeof file33},
+    {"app/parts/dom.js", file34, sizeof file34},
+    {"app/parts/key-list.js", file35, sizeof file35},
+    {"app/parts/line-table.js", file36, sizeof file36},
+    {"app/parts/member-table.js", file37, sizeof file37},
+    {"app/parts/origins.js", file38, sizeof file38},
+    {"app/parts/panel.js", file39, sizeof file39},
+    {"app/parts/policy-form.js", file40, sizeof file40},
+    {"app/parts/rev-tree.js", file41, sizeof file41},
+    {"app/parts/spark-line.js", file42, sizeof file42},
+    {"app/router.js", file43, sizeof file43},
+    {"app/session.js", file44, sizeof file44},
+    {"app/value/compare.js", file45, sizeof file45},
+    {"app/value/json-text.js", file46, sizeof file46},
+    {"app/value/json.js", file47, sizeof file47},
+    {"app/value/lines.js", file48, sizeof file48},
+    {"app/words.js", file49, sizeof file49},
+    {"console.css", file50, sizeof file50},
+    {"icon.svg", file51, sizeof file51},
+    {"index.html", file52, sizeof file52},
 };
 
 size_t settle_console_count(void) { return sizeof files / sizeof files[0]; }

@@ -52,7 +52,8 @@ extension Client {
             Document(id: id, revision: parent, isDeleted: isDeleted, RevisionContent(body: body)))
         let stubs: JSONValue? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
         if let shown = attachments ?? stubs { line.others.append(("_attachments", shown)) }
-        let answer = try send("PUT", .document(id), line.bytes, about: id)
+        let path = HTTPPath.document(id)
+        let answer = try send(path.isExact ? "PUT" : "POST", path.isExact ? path : "", line.bytes, about: id)
         guard let revision = answer["rev"]?.string.flatMap({ RevisionID($0) }) else {
             throw CommandError("bad_answer", "the server says no revision of \"\(id)\"", status: .damaged)
         }

@@ -35,6 +35,19 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
         HTTPPath(encoded: document(id).encoded + "/" + escape(name))
     }
 
+    /// Whether servers, proxies and browsers agree on what a path names.
+    ///
+    /// Proxies resolve segments that are a dot or two, also escaped ones, and may drop an empty last one. So the path of the
+    /// document `.` becomes that of its database, and the path of an attachment `.` that of its document.
+    package var isExact: Bool { Self.isExact(encoded) }
+
+    /// Whether servers, proxies and browsers agree on what a percent-encoded path names; see ``isExact``.
+    static func isExact(_ path: String) -> Bool {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        return segments.allSatisfy { ![".", ".."].contains(PercentCoding.decode($0)) }
+            && (segments.count == 1 || segments.last?.isEmpty == false)
+    }
+
     /// `.` and `..` would mean this folder and its parent.
     private static func escape(_ segment: String) -> String {
         if segment == "." { return "%2E" }

@@ -44,7 +44,9 @@ struct OfflineServer: Sendable {
     /// - Throws: ``PeerError`` with code `conflict` if the document has changed there.
     func put(_ edit: Edit) async throws -> (revision: RevisionID, date: Date?) {
         let calls = try peer.calls()
-        let response = try await calls.stream("PUT", .document(edit.id), json: bytes(edit))
+        let path = HTTPPath.document(edit.id)
+        let response = try await calls.stream(
+            path.isExact ? "PUT" : "POST", path.isExact ? path : "", json: bytes(edit, hasID: !path.isExact))
         let (json, date) = try await read(response, .document(edit.id))
         guard let revision = json["rev"]?.string.flatMap({ RevisionID($0) }) else {
             throw PeerError(.badAnswer, "\(calls.place(.document(edit.id))) took an edit and did not say as what")
@@ -52,12 +54,13 @@ struct OfflineServer: Sendable {
         return (revision, date)
     }
 
-    private func bytes(_ edit: Edit) -> [UInt8] {
+    private func bytes(_ edit: Edit, hasID: Bool) -> [UInt8] {
         var bytes = Array("{".utf8)
         func add(_ text: String) {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             bytes += Array(text.utf8)
         }
+        if hasID { add("\"_id\":" + JSONValue.string(edit.id.string).description) }
         if let base = edit.base { add("\"_rev\":\"\(base)\"") }
         if edit.isDeleted { add("\"_deleted\":true") }
         let members = edit.body.utf8.dropFirst().dropLast()

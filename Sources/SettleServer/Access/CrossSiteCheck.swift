@@ -6,6 +6,7 @@
 ///     a session by cookie       no request of another origin that changes something
 ///     logging in                no request of another origin, which would log somebody in as somebody else
 ///     a password, otherwise     no form of another origin; other bodies are JSON, which needs a CORS preflight
+///     opening a WebSocket       no page of another origin, because a browser asks nobody before it lets a page read and write
 ///
 /// Origins that the settings of CORS name may send all of these.
 struct CrossSiteCheck: Sendable {
@@ -26,6 +27,19 @@ struct CrossSiteCheck: Sendable {
             """
             A page of another site may not send this here: name its origin in the settings of CORS. A program sends \
             application/json without a cookie.
+            """)
+    }
+
+    /// Checks a request to open a WebSocket, with whatever it is authenticated. Clients other than browsers send no `Origin`.
+    ///
+    /// - Throws: ``HTTPError`` with status 403.
+    func checkHandshake(_ request: HTTPRequest) throws {
+        let isForeign = request.headers["Origin"].map { !Self.isOwn($0, request) } ?? Self.isForeign(request)
+        guard isForeign, crossOrigin?.trusts(request) != true else { return }
+        throw HTTPError.forbidden(
+            """
+            A page of another site may not open a WebSocket here: name its origin in the settings of CORS, and allow \
+            credentials.
             """)
     }
 
@@ -51,10 +65,19 @@ struct CrossSiteCheck: Sendable {
     private static func isForeign(_ request: HTTPRequest) -> Bool {
         if let site = request.headers["Sec-Fetch-Site"] { return !["same-origin", "none"].contains(site) }
         guard let from = request.headers["Origin"] ?? request.headers["Referer"] else { return false }
+        return !isOwn(from, request)
+    }
+
+    /// Whether a page's origin, or its address, is on the host that the request was sent to.
+    private static func isOwn(_ page: String, _ request: HTTPRequest) -> Bool {
         // The scheme is not compared, because a proxy may terminate TLS for this server.
-        let parts = from.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        // A form can't set the host headers of a proxy.
-        let hosts = ["Host", "X-Forwarded-Host"].compactMap { request.headers[$0]?.lowercased() }
-        return parts.count < 3 || !hosts.contains(parts[2].lowercased())
+        let parts = page.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, !parts[2].isEmpty else { return false }
+        let authority = String(parts[2])
+        let hosts = [request.headers["Host"], request.route.host].compactMap { $0?.lowercased() }
+        // The default port may be written or not.
+        let port = parts[0] == "https:" ? ":443" : ":80"
+        return hosts.contains(authority) || hosts.contains(authority + port)
+            || authority.hasSuffix(port) && hosts.contains(String(authority.dropLast(port.count)))
     }
 }

@@ -8,6 +8,18 @@ struct User: Sendable {
     var handler: String?
     /// A cookie to send with the answer, if the request's is about to expire.
     var renewedCookie: String?
+    /// What has to stay as it is for the user to stay authenticated; `nil` for an anonymous client and a proxy's user.
+    var proof: Proof?
+
+    /// What authentication has relied on.
+    enum Proof: Sendable, Hashable {
+        /// An account with a password that has this salt. It changes with the password.
+        case password(salt: String)
+        /// A session of such an account until a time, in seconds.
+        case session(salt: String, end: Int)
+        /// A signed token until a time, in seconds; `nil` for one without end.
+        case token(end: Double?)
+    }
 
     /// A client without authentication.
     static let anonymous = User(name: nil, roles: [])

@@ -79,10 +79,14 @@ struct TimeCode: Sendable {
     }
 
     /// Whether a code is valid now, or was just before, or will be just after.
-    func accepts(_ code: String, now: Int = SessionCookie.now) -> Bool {
+    func accepts(_ code: String, now: Int = SessionCookie.now) -> Bool { step(of: code, now: now) != nil }
+
+    /// The half minute of a valid code, counted from 1970.
+    func step(of code: String, now: Int = SessionCookie.now) -> Int? {
         // All are compared, so that the time does not reveal which one matched.
-        [now - Self.period, now, now + Self.period].map { Secrets.areEqual(self.code(at: $0).utf8, code.utf8) }
-            .contains(true)
+        let near = [now - Self.period, now, now + Self.period]
+        let matches = near.map { Secrets.areEqual(self.code(at: $0).utf8, code.utf8) }
+        return zip(near, matches).filter(\.1).last.map { max($0.0, 0) / Self.period }
     }
 
     /// The code of a time in seconds.

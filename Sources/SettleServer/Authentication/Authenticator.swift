@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -24,6 +25,13 @@ struct Authenticator: Sendable {
     /// The enabled authentication handlers, as `GET /_session` lists them.
     var handlers: [String] {
         (options.proxy == nil ? [] : ["proxy"]) + (options.tokens == nil ? [] : ["jwt"]) + ["cookie", "default"]
+    }
+
+    /// How cookies are made for the client of a request: only for encrypted connections, if it has one.
+    func cookies(for request: HTTPRequest) -> SessionCookie {
+        var cookies = cookies
+        cookies.isSecure = cookies.isSecure || request.route.isSecure
+        return cookies
     }
 
     /// Authenticates a request.
@@ -61,9 +69,50 @@ struct Authenticator: Sendable {
         let isRight = try administration.hasher.verify(password, against: account?.password, of: name) {
             try lockout.check(peer, name, salt)
         }
-        if isRight, let account, account.secondFactor.accepts(code) { return account }
+        if isRight, let account, try accepts(code, of: account) { return account }
         lockout.fail(peer, name, salt)
         return nil
+    }
+
+    /// Whether a code satisfies the second factor of an account. A code of TOTP does so once (RFC 6238, section 5.2).
+    ///
+    /// A local document of `_users` has the half minute of the last used code. So a code is used up on every node, and after a
+    /// restart.
+    ///
+    /// - Throws: ``DatabaseError`` if that document can't be read or written.
+    private func accepts(_ code: String, of account: Account) throws -> Bool {
+        guard case .code(let codes) = account.secondFactor else { return account.secondFactor.accepts(code) }
+        guard let step = codes.step(of: code) else { return false }
+        let users = try databases.open("_users")
+        let id = DocumentID(unchecked: "_local/totp/" + account.name)
+        let before = try users.localDocument(id)
+        guard step > before?.body["step"]?.int ?? -1 else { return false }
+        do {
+            _ = try users.saveLocalDocument(id, body: ["step": .number(JSONNumber(step))], expecting: before?.revision)
+            return true
+        } catch let error as DatabaseError where error.code == .conflict {
+            // Somebody else has just used a code.
+            return false
+        }
+    }
+
+    /// Whether a user whose request was authenticated before would still be, with the same roles.
+    ///
+    /// - Throws: ``DatabaseError`` if `_users` can't be read.
+    func isCurrent(_ user: User, now: Int = SessionCookie.now) throws -> Bool {
+        switch user.proof {
+        case nil: return true
+        case .token(let end): return end.map { Double(now) < $0 } ?? true
+        case .session(_, let end) where now >= end: return false
+        case .session(let salt, _), .password(let salt):
+            do {
+                guard let account = try accounts.find(user.name ?? "", in: databases) else { return false }
+                return account.salt == salt && Set(account.roles) == Set(user.roles)
+            } catch is HTTPError {
+                // Its document is in conflict, so nobody can log in.
+                return false
+            }
+        }
     }
 
     private func session(_ request: HTTPRequest, _ databases: any DatabaseSource) throws -> User? {
@@ -72,9 +121,12 @@ struct Authenticator: Sendable {
         guard let account = try accounts.find(content.name, in: databases),
             cookies.isValid(content, salt: account.salt, secret: administration.secret)
         else { return nil }
-        var user = User(name: account.name, roles: account.roles, handler: "cookie")
+        var user = User(
+            name: account.name, roles: account.roles, handler: "cookie",
+            proof: .session(salt: account.salt, end: cookies.end(of: content)))
         if cookies.needsRenewal(content) {
-            user.renewedCookie = cookies.header(account.name, salt: account.salt, secret: administration.secret)
+            user.renewedCookie = cookies(for: request).header(
+                account.name, salt: account.salt, secret: administration.secret)
         }
         return user
     }
@@ -91,7 +143,8 @@ struct Authenticator: Sendable {
         guard parts.count == 2, parts != [[UInt8(ascii: "_")], [UInt8(ascii: "_")]] else { return nil }
         let name = String(decoding: parts[0], as: UTF8.self)
         guard let account = try login(name, Array(parts[1])) else { throw HTTPError.wrongPassword }
-        return User(name: account.name, roles: account.roles, handler: "default")
+        return User(
+            name: account.name, roles: account.roles, handler: "default", proof: .password(salt: account.salt))
     }
 
     private func token(_ request: HTTPRequest) throws -> User? {

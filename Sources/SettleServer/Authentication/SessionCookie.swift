@@ -11,7 +11,7 @@ internal import Foundation
 struct SessionCookie: Sendable {
     static let name = "AuthSession"
     let options: SecurityOptions
-    let isSecure: Bool
+    var isSecure: Bool
 
     /// The content of a cookie.
     struct Content: Sendable {
@@ -42,12 +42,15 @@ struct SessionCookie: Sendable {
     func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
         let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
         return Secrets.areEqual(expected, content.code) && content.time <= now + 60
-            && now < content.time + timeout
+            && now < end(of: content)
     }
+
+    /// When the session of a cookie ends, in seconds.
+    func end(of content: Content) -> Int { content.time + timeout }
 
     /// Whether the cookie expires soon and a new one is sent.
     func needsRenewal(_ content: Content, now: Int = SessionCookie.now) -> Bool {
-        Double(content.time + timeout - now) < Double(timeout) * 0.9
+        Double(end(of: content) - now) < Double(timeout) * 0.9
     }
 
     /// The value of the header `Set-Cookie` for a new session.

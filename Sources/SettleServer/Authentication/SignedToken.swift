@@ -27,7 +27,8 @@ struct SignedToken: Sendable {
         guard let name = claims["sub"]?.string, !name.isEmpty else {
             throw HTTPError.unauthorized("Token missing sub claim.")
         }
-        return User(name: name, roles: try roles(claims), handler: "jwt")
+        return User(
+            name: name, roles: try roles(claims), handler: "jwt", proof: .token(end: claims["exp"]?.double))
     }
 
     private func verify(

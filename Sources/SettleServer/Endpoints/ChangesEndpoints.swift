@@ -20,24 +20,27 @@ enum ChangesEndpoints {
         }
         let query = try ChangesQuery(context)
         let filter = try ChangesFilter(query.filter, context, body: body, bytes: bytes)
-        return try feed(of: database, query, filter, context, body)
+        return try feed(of: database, query, filter, context, body, .member)
     }
 
     /// `GET /_db_updates`
     static let updates: Endpoint = .work(\.updates) { updates, context in
         let query = try ChangesQuery(context).ofDatabases
-        return try feed(of: updates.log(), query, .all, context, JSONObject())
+        return try feed(of: updates.log(), query, .all, context, JSONObject(), .serverAdmin)
     }
 
     private static func feed(
         of database: Database, _ query: ChangesQuery, _ filter: ChangesFilter, _ context: RequestContext,
-        _ body: JSONObject
+        _ body: JSONObject, _ access: Route.Access
     ) throws -> HTTPResponse {
         let tag = try query.feed == .normal ? tag(of: database, context, body) : nil
         if let tag, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(
             database: database, query: query, filter: filter, metrics: context.metrics)
         if filter.script != nil { try stream.prepare() }
+        if query.feed != .normal {
+            stream.watch(by: context.service(\.watch), AccessWatch.Grant(context, access))
+        }
         var response = HTTPResponse.json(stream: stream)
         if let tag { response.headers["ETag"] = tag }
         // nginx would wait for a full buffer.

@@ -22,7 +22,7 @@ enum DocumentEndpoints {
         let path = context.request.target.rawPath
         let name = path.replacing("_design%2F", with: "_design/").replacing("_design%2f", with: "_design/")
         guard name != path else { return nil }
-        return HTTPResponse(status: 301, headers: ["Location": context.origin + name])
+        return HTTPResponse(status: 301, headers: ["Location": context.relative(String(name.drop { $0 == "/" }))])
     }
 
     private static func readOne(

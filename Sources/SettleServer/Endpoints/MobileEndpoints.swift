@@ -27,6 +27,7 @@ enum MobileEndpoints {
         guard !context.parameter("db").hasPrefix("_") else {
             throw HTTPError.forbidden("Databases of the system are not synchronized with Couchbase Lite.")
         }
+        try CrossSiteCheck(crossOrigin: context.live.otherOrigins).checkHandshake(context.request)
         _ = try context.database()
         return HTTPResponse(
             status: 101,
@@ -36,7 +37,8 @@ enum MobileEndpoints {
             ],
             body: .upgrade { socket in
                 var limits = BLIPLimits()
-                limits.largestMessage = min(limits.largestMessage, context.largestDocument + (1 << 20))
+                limits.largestMessage = min(
+                    limits.largestMessage, context.largestDocument.adding(clamped: 1 << 20))
                 let session = MobileSession(context, workers: mobile.workers, peer: socket.peer)
                 guard let connection = mobile.take(socket, for: session, limits) else {
                     context.options.log?.warning("a mobile connection can't be taken: the system has no sockets left")

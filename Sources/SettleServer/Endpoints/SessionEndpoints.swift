@@ -26,14 +26,14 @@ enum SessionEndpoints {
         let account = try authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer)
         guard let account else {
             var response = try redirected(context, "fail", .error(.wrongPassword))
-            response.headers["Set-Cookie"] = authenticator.cookies.cleared()
+            response.headers["Set-Cookie"] = authenticator.cookies(for: context.request).cleared()
             return response
         }
         let told: JSONValue = [
             "ok": true, "name": .string(account.name), "roles": .array(account.roles.map(JSONValue.string)),
         ]
         var response = try redirected(context, "next", .json(told))
-        response.headers["Set-Cookie"] = authenticator.cookies.header(
+        response.headers["Set-Cookie"] = authenticator.cookies(for: context.request).header(
             account.name, salt: account.salt, secret: authenticator.administration.secret)
         return response
     }
@@ -41,7 +41,7 @@ enum SessionEndpoints {
     /// `DELETE /_session`
     static let logout: Endpoint = .work(\.authenticator) { authenticator, context in
         var response = try redirected(context, "next", .ok())
-        response.headers["Set-Cookie"] = authenticator.cookies.cleared()
+        response.headers["Set-Cookie"] = authenticator.cookies(for: context.request).cleared()
         return response
     }
 
@@ -50,12 +50,15 @@ enum SessionEndpoints {
         _ context: RequestContext, _ name: String, _ response: HTTPResponse
     ) throws -> HTTPResponse {
         guard let path = context.query[name] else { return response }
-        guard path.hasPrefix("/"), !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+        // A second slash would be the beginning of another host.
+        guard path.hasPrefix("/"), !path.hasPrefix("//"), !path.hasPrefix("/\\"),
+            !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
+        else {
             throw HTTPError.badRequest("path must begin with a /.")
         }
         var response = response
         response.status = 302
-        response.headers["Location"] = context.origin + path
+        response.headers["Location"] = (context.origin ?? "") + path
         return response
     }
 
@@ -65,7 +68,7 @@ enum SessionEndpoints {
         let type = context.request.headers["Content-Type"] ?? ""
         let form: [(name: String, value: String)]
         if type.hasPrefix("application/x-www-form-urlencoded") {
-            let text = String(decoding: try context.body(limit: longestForm), as: UTF8.self)
+            let text = String(decoding: try context.body(), as: UTF8.self)
             form = text.split { $0 == "&" || $0 == ";" }.map { item in
                 let name = item.prefix { $0 != "=" }
                 return (
@@ -74,7 +77,7 @@ enum SessionEndpoints {
                 )
             }
         } else if type.hasPrefix("application/json") {
-            guard let object = try JSONValue(utf8: context.body(limit: longestForm)).object else {
+            guard let object = try JSONValue(utf8: context.body()).object else {
                 throw HTTPError.badRequest("Request body must be a JSON object")
             }
             form = object.compactMap { member in member.value.string.map { (member.name, $0) } }
@@ -91,6 +94,4 @@ enum SessionEndpoints {
         }
         return (name, value("password") ?? "", value("token") ?? "")
     }
-
-    private static let longestForm = 64 * 1024
 }

@@ -33,6 +33,8 @@ final class ChangesStream: ResponseStream {
         var wake: (@Sendable () -> Void)?
         /// Whether it counts as an open feed.
         var isCounted = false
+        /// Has the server's watch forget it, once it has ended.
+        var unwatch: (@Sendable () -> Void)?
         var outbox = TextOutbox()
         /// The page that a filter function is called for, if any.
         var asked: Asked?
@@ -100,13 +102,28 @@ final class ChangesStream: ResponseStream {
         return step
     }
 
+    /// Ends the feed soon after its user may not have it any more.
+    func watch(by watch: AccessWatch, _ grant: AccessWatch.Grant) {
+        let number = watch.add(grant) { [weak self] in self?.revoke() }
+        state.withLock { $0.unwatch = { watch.remove(number) } }
+    }
+
+    private func revoke() {
+        let wake = state.withLock { state in
+            state.isDone = true
+            return state.wake
+        }
+        wake?()
+    }
+
     func end() {
-        let (place, isCounted) = state.withLock { state in
+        let (place, isCounted, unwatch) = state.withLock { state in
             state.hasEnded = true
             state.wake = nil
-            defer { (state.place, state.isCounted) = (nil, false) }
-            return (state.place, state.isCounted)
+            defer { (state.place, state.isCounted, state.unwatch) = (nil, false, nil) }
+            return (state.place, state.isCounted, state.unwatch)
         }
+        unwatch?()
         if isCounted { row.metrics.closedFeed() }
         if let place { hub.leave(place) }
     }

@@ -8,22 +8,26 @@ struct MobileAttachments {
 
     /// The contents that the nearest stored ancestor of a revision has, by their digests.
     ///
+    /// The digest of each is computed from its bytes: what the document says of it may be anything.
+    ///
     /// - Parameters:
+    ///   - digests: The digests that are looked for.
     ///   - path: The revision and its ancestors, the newest first.
     ///   - id: The document.
     ///   - readsAll: Whether attachments are read whose digests no member says; else only blobs are among them.
     /// - Returns: The contents.
     /// - Throws: ``DatabaseError``.
     func known(
-        _ path: [RevisionID], of id: DocumentID, readsAll: Bool
+        _ digests: Set<String>, _ path: [RevisionID], of id: DocumentID, readsAll: Bool
     ) throws -> [String: DocumentAttachment] {
         guard let record = try database.record(of: id) else { return [:] }
         for revision in path {
             guard let content = try database.content(of: revision, in: record) else { continue }
-            let digests = Self.digestsOfBlobs(in: content)
+            let said = Self.digestsOfBlobs(in: content)
             let known = try content.attachments.compactMap { attachment -> (String, DocumentAttachment)? in
-                if let digest = digests[attachment.name] { return (digest, attachment) }
-                guard readsAll, attachment.length <= MobileStub.largestContent else { return nil }
+                guard said[attachment.name].map(digests.contains) ?? readsAll,
+                    attachment.length <= MobileStub.largestContent
+                else { return nil }
                 return (MobileDigest.of(try read(attachment)), attachment)
             }
             return Dictionary(known) { first, _ in first }
@@ -47,9 +51,9 @@ struct MobileAttachments {
         for leaf in record.tree.leaves {
             guard let content = try database.content(of: leaf.revision, in: record) else { continue }
             let blobs = Self.digestsOfBlobs(in: content)
-            // What the documents say is looked at before contents are read.
-            if let blob = content.attachments.first(where: { blobs[$0.name] == digest }) { return try read(blob) }
-            for attachment in content.attachments where blobs[attachment.name] == nil {
+            // What the documents say decides which contents are read first, and the bytes decide which one it is.
+            let said = content.attachments.filter { blobs[$0.name] == digest }
+            for attachment in said + content.attachments.filter({ blobs[$0.name] == nil }) {
                 let bytes = try read(attachment)
                 if MobileDigest.of(bytes) == digest { return bytes }
             }

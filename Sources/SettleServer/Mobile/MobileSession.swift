@@ -11,7 +11,8 @@ internal import SettlePlatform
 ///     loop's thread ─ take ─→ inbox ─→ worker's turn: all that has come ─→ answers
 ///                                              └─→ the next changes and revisions of the subscription
 ///
-/// The rights are those of the request that opened the connection, and are asked for again in each turn.
+/// The rights are those of the request that opened the connection, and are asked for again in each turn. The connection is closed
+/// when its user's account, password, roles or session end.
 final class MobileSession: ConnectionOwner {
     struct State {
         var connection: BLIPConnection?
@@ -26,6 +27,8 @@ final class MobileSession: ConnectionOwner {
         var isWorking = false
         var wantsAdvance = false
         var isOver = false
+        /// Has the server's watch forget it.
+        var unwatch: (@Sendable () -> Void)?
 
         /// Whether a turn has something to do. Messages that come before the connection is known wait for it.
         var hasWork: Bool {
@@ -50,7 +53,20 @@ final class MobileSession: ConnectionOwner {
     }
 
     /// Begins to answer the messages of a connection, also of those that have come already.
-    func begin(_ connection: BLIPConnection) { schedule { $0.connection = connection } }
+    func begin(_ connection: BLIPConnection) {
+        let watch = context.service(\.watch)
+        let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] in
+            // 1008 is the status for a violated policy.
+            connection?.close(1008)
+            self?.end()
+        }
+        schedule { state in
+            state.connection = connection
+            state.unwatch = { watch.remove(number) }
+        }
+        // It may have ended before.
+        if state.withLock(\.isOver) { watch.remove(number) }
+    }
 
     var isBusy: Bool {
         state.withLock { $0.inbox.count >= Self.mostWaiting || $0.inboxBytes >= Self.mostWaitingBytes }
@@ -74,11 +90,12 @@ final class MobileSession: ConnectionOwner {
     func advance() { schedule { $0.wantsAdvance = !$0.feeds.isEmpty } }
 
     func end() {
-        let feeds = state.withLock { state in
+        let (feeds, unwatch) = state.withLock { state in
             (state.isOver, state.connection) = (true, nil)
-            defer { state.feeds = [:] }
-            return state.feeds
+            defer { (state.feeds, state.unwatch) = ([:], nil) }
+            return (state.feeds, state.unwatch)
         }
+        unwatch?()
         for feed in feeds.values { feed.end() }
     }
 

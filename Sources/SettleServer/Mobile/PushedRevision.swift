@@ -48,7 +48,9 @@ struct PushedRevision: Sendable {
         wanted = MobileBlob.all(in: document.body).map { MobileContent($0, revpos: place.history.start) } + stubs
         contents =
             wanted.isEmpty
-            ? [:] : try MobileAttachments(database: database).known(history.revisions, of: id, readsAll: !stubs.isEmpty)
+            ? [:]
+            : try MobileAttachments(database: database).known(
+                Set(wanted.map(\.digest)), history.revisions, of: id, readsAll: !stubs.isEmpty)
     }
 
     /// The documents to store: this one, and the ends of the branches that it has merged.

@@ -16,6 +16,8 @@ protocol ReadContext: Sendable {
     var query: QueryParameters { get }
     /// How the server was set up.
     var options: ServerOptions { get }
+    /// How many bytes of a body the endpoint reads into memory.
+    var longestBody: Int { get }
     /// What the root calls the server's own id.
     var uuid: String { get }
     /// Where it is counted what is read.
@@ -36,6 +38,7 @@ struct RequestContext: ReadContext {
     let parameters: PathPattern.Parameters
     let user: User
     var query: QueryParameters
+    let longestBody: Int
 
     var options: ServerOptions { server.options }
     var uuid: String { server.uuid }
@@ -54,8 +57,9 @@ struct RequestContext: ReadContext {
 
     init(
         server: ServerState, request: HTTPRequest, parameters: PathPattern.Parameters, user: User,
-        query: QueryParameters
+        query: QueryParameters, longestBody: Int? = nil
     ) {
+        self.longestBody = longestBody ?? server.options.largestBody
         self.server = server
         self.request = request
         self.parameters = parameters
@@ -70,7 +74,9 @@ struct RequestContext: ReadContext {
 
     /// The same request about another database. Whether the user may use that one is to be asked before.
     func of(database name: String) -> RequestContext {
-        RequestContext(server: server, request: request, parameters: ["db": name], user: user, query: query)
+        RequestContext(
+            server: server, request: request, parameters: ["db": name], user: user, query: query,
+            longestBody: longestBody)
     }
 
     /// The largest body a document may have, in bytes.
@@ -91,6 +97,7 @@ struct PromptContext: ReadContext {
     var user: User { whole.user }
     var query: QueryParameters { whole.query }
     var options: ServerOptions { whole.options }
+    var longestBody: Int { whole.longestBody }
     var uuid: String { whole.uuid }
     var metrics: Metrics { whole.metrics }
     var sources: any DatabaseSource { PromptDatabases(whole.databases) }
@@ -106,20 +113,32 @@ extension ReadContext {
     /// - Throws: As ``DatabaseSource/source(_:)`` does.
     func source() throws -> any QuerySource { try sources.source(parameter("db")) }
 
-    /// The beginning of this server's URLs.
-    var origin: String {
-        (options.certificate == nil ? "http://" : "https://")
-            + (request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost")
+    /// The beginning of the client's URLs of this server, if the server can know it: not behind a proxy that does not tell, or is
+    /// not trusted.
+    var origin: String? {
+        let route = request.route
+        if let host = route.host { return "\(route.scheme)://\(host)" }
+        return route.isForwarded ? nil : "\(route.scheme)://\(request.headers["Host"] ?? "localhost")"
     }
 
-    /// A URL of this server, as the client knows it.
+    /// A URL of something on this server, as the client can use it: relative where the server does not know its own address.
     func location(_ segments: String...) -> String {
-        origin + "/" + segments.map { PercentCoding.encode($0, keeping: .couchDB) }.joined(separator: "/")
+        let path = segments.map { PercentCoding.encode($0, keeping: .couchDB) }.joined(separator: "/")
+        return origin.map { "\($0)\(request.route.prefix)/\(path)" } ?? relative(path)
+    }
+
+    /// The reference that leads from the request's path to another one of this server, also where a proxy adds a prefix to both.
+    ///
+    /// - Parameter path: The other path, without a slash in front.
+    /// - Returns: As `../db/doc`, never a path from the root.
+    func relative(_ path: String) -> String {
+        let depth = request.target.rawPath.utf8.count { $0 == UInt8(ascii: "/") } - 1
+        return (depth > 0 ? String(repeating: "../", count: depth) : "./") + path
     }
 
     /// The whole body, expanded if it is compressed.
     func body(limit: Int? = nil) throws -> [UInt8] {
-        let limit = limit ?? options.largestBody
+        let limit = limit ?? longestBody
         let encoding = request.headers["Content-Encoding"]?.trimmingBlanks() ?? "identity"
         guard encoding == "identity" || encoding == "gzip" else {
             throw HTTPError.contentType("\(encoding) is not a supported content encoding.")
@@ -127,7 +146,10 @@ extension ReadContext {
         do {
             let bytes = try request.body.readAll(limit: limit)
             return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
-        } catch HTTPRequest.BodyError.tooLarge { throw HTTPError.bodyTooLarge(limit) }
+        } catch HTTPRequest.BodyError.tooLarge {
+            // A setting changes only the limit that it is about.
+            throw limit < options.largestBody ? HTTPError.tooLarge : HTTPError.bodyTooLarge(limit)
+        }
     }
 
     /// The body as a value.

@@ -35,6 +35,8 @@ final class Route: Sendable {
     private let endpoints: [String: Endpoint]
     /// Whether what answers may wait for scripts.
     let scripts: ScriptUse
+    /// How large the body of a request may be.
+    let body: BodyBound
 
     /// What a route asks of who wants to use it; ``AccessCheck`` is where it is looked at.
     enum Access: Sendable {
@@ -66,9 +68,29 @@ final class Route: Sendable {
         case always
     }
 
+    /// How large the body of a request may be; docs/SECURITY.md has the bounds of all routes in a table.
+    enum BodyBound: Sendable {
+        /// Up to 64 KiB: a few names and values.
+        case short
+        /// Up to ``ServerOptions/largestBody``.
+        case whole
+        /// Up to ``ServerOptions/largestUpload`` for a `PUT`, whose attachments are streamed; else as `whole`.
+        case streamed
+
+        /// The largest body that is read into memory, in bytes.
+        func inMemory(_ options: ServerOptions) -> Int {
+            self == .short ? min(64 << 10, options.largestBody) : options.largestBody
+        }
+
+        /// The largest body of a request with a method, in bytes.
+        func bytes(_ method: String, _ options: ServerOptions) -> Int64 {
+            self == .streamed && method == "PUT" ? options.largestUpload : Int64(inMemory(options))
+        }
+    }
+
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], scripts: ScriptUse = .never
+        stricter: [String: Access] = [:], scripts: ScriptUse = .never, body: BodyBound = .short
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
@@ -76,6 +98,7 @@ final class Route: Sendable {
         self.allow = allow
         self.endpoints = endpoints
         self.scripts = scripts
+        self.body = body
     }
 
     /// What a method asks of who uses it.

@@ -18,6 +18,32 @@ extension ServerState {
         }
     }
 
+    /// Makes what watches over open feeds and connections.
+    static func makeWatch(
+        _ databases: DatabasePool, _ administration: Administration, _ authenticator: Authenticator,
+        _ access: AccessCheck
+    ) -> AccessWatch {
+        AccessWatch { grants in
+            let ask: () throws -> [Bool] = {
+                try grants.map { grant in
+                    do {
+                        guard try authenticator.isCurrent(grant.user) else { return false }
+                        try access.check(
+                            grant.access, grant.user, path: grant.path, database: grant.database, method: "GET",
+                            in: databases)
+                        return true
+                    } catch let error as HTTPError where error.isAboutRights { return false }
+                }
+            }
+            guard databases.isShared else { return try ask() }
+            return try Freshness.answering {
+                try databases.freshen(Array(Set(grants.compactMap(\.database) + ["_users"])))
+                try administration.follow()
+                return try ask()
+            }
+        }
+    }
+
     /// Runs a closure that goes on with a request on another thread: it asks once for the state of a shared database that it uses
     /// many times.
     func whileFresh<Result>(_ body: () throws -> Result) rethrows -> Result {

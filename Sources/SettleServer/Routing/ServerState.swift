@@ -22,6 +22,8 @@ final class ServerState: Sendable {
     let mobile = MobileService()
     /// What happens to databases.
     let updates: DatabaseUpdates
+    /// What ends feeds and connections that may not be open any more.
+    let watch: AccessWatch
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
     /// The options of which ``live`` is made, together with what is stored.
@@ -48,6 +50,7 @@ final class ServerState: Sendable {
         }
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security)
+        watch = Self.makeWatch(databases, administration, authenticator, access)
         console = options.hasConsole ? Self.consoleFiles : nil
         scripts = options.scripts.map { Scripts($0, log: options.log) }
         compactions = Compactions(log: options.log)

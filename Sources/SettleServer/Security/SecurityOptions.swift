@@ -15,8 +15,8 @@ public struct SecurityOptions: Sendable {
     public var sessionTimeout: Duration = .seconds(600)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
     public var hasPersistentCookies = true
-    /// The attribute `SameSite` of the session's cookie; by default none, as in CouchDB.
-    public var sameSite: SameSite?
+    /// The attribute `SameSite` of the session's cookie; `Lax` by default, `nil` for a cookie without the attribute.
+    public var sameSite: SameSite? = .lax
     /// The attribute `Domain` of the session's cookie; by default none.
     public var cookieDomain: String?
     /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
@@ -40,8 +40,10 @@ public struct SecurityOptions: Sendable {
     /// Whether administrators may change some configuration over HTTP, persistently: limits of documents and requests, CORS, and
     /// whether text indexes are created. False by default.
     public var allowsLiveSettings = false
-    /// Trusted proxies, whose `X-Forwarded-For` gives the client's address for the lock-out and the log. Without any, which is
-    /// the default, the header is ignored.
+    /// Trusted proxies. Their `X-Forwarded-For` gives the client's address for the lock-out and the log; their `Forwarded`,
+    /// `X-Forwarded-Host`, `-Proto`, `-Ssl` and `-Prefix` give the address of the server for the headers `Location` and for
+    /// cookies, which get the attribute `Secure` for a client that uses TLS. Without any, which is the default, these headers
+    /// are ignored.
     public var trustedProxies: [NetworkRange] = []
     /// Allowed cross-origin requests (CORS); by default none.
     public var crossOrigin: CrossOriginOptions?

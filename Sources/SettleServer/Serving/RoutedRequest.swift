@@ -26,6 +26,21 @@ struct RoutedRequest: Sendable {
         match = routes.match(request.target.segments)
     }
 
+    /// Checks that no name got lost from the path of a deletion.
+    ///
+    /// Browsers and proxies resolve `/db/.` to `/db/` and `/db/doc/.` to `/db/doc/`. So a slash at the end may be all that is left
+    /// of a document or an attachment, and what would be deleted is what contains it. PouchDB deletes databases by such a path,
+    /// and declares the content type JSON, which a browser's or a tool's plain `DELETE` does not.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkDeletion() throws {
+        guard request.method == "DELETE", database != nil, request.target.rawPath.hasSuffix("/") else { return }
+        let isDatabase = request.target.segments.count == 1
+        if isDatabase, request.headers.bare("Content-Type") == "application/json" { return }
+        throw HTTPError.badRequest(
+            "The path of this DELETE ends with a slash, so a name may have been removed from it. Nothing was deleted.")
+    }
+
     /// The method; a POST may say that it means another one.
     private static func method(of request: HTTPRequest) -> String {
         guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {

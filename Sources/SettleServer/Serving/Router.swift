@@ -36,12 +36,8 @@ struct Router: Sendable {
     func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
         var call = RoutedRequest(request, routes, server.requestIDs)
         do {
-            let (route, parameters) = try server.answering(about: call.database) { try admitted(&call).match }
-            let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
-            guard call.request.method == "PUT", isStreamed, route.endpoint("PUT") != nil else {
-                return .admitted(Int64(server.options.largestBody))
-            }
-            return .admitted(server.options.largestUpload)
+            let route = try server.answering(about: call.database) { try admitted(&call).match.route }
+            return .admitted(route.body.bytes(call.request.method, server.options))
         } catch {
             return .refused(rules.finished(rules.failure(error, call), call))
         }
@@ -88,7 +84,7 @@ struct Router: Sendable {
     private func context(_ call: RoutedRequest, _ match: RouteTree.Match, _ user: User) -> RequestContext {
         RequestContext(
             server: server, request: call.request, parameters: match.parameters, user: user,
-            query: QueryParameters(call.request.target.query))
+            query: QueryParameters(call.request.target.query), longestBody: match.route.body.inMemory(server.options))
     }
 
     /// A response with the user's new cookie, if there is one.
@@ -101,6 +97,7 @@ struct Router: Sendable {
 
     private func answer(_ call: inout RoutedRequest) throws -> HTTPResponse {
         let (match, user) = try admitted(&call)
+        try call.checkDeletion()
         guard let endpoint = match.route.endpoint(call.request.method) else {
             if let database = match.parameters["db"] { _ = try server.databases.open(database) }
             throw HTTPError.methodNotAllowed(match.route.allow)

@@ -13,7 +13,7 @@ enum RoutingTable {
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
             "/_dbs_info", .lister, "GET,HEAD,POST",
-            ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo]),
+            ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo], body: .whole),
         Route("/_db_updates", .serverAdmin, "GET", ["GET": ChangesEndpoints.updates]),
         Route("/_membership", .serverAdmin, "GET", ["GET": NodeEndpoints.membership]),
         Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": MonitoringEndpoints.activeTasks]),
@@ -22,7 +22,7 @@ enum RoutingTable {
             [
                 "GET": SessionEndpoints.read, "POST": SessionEndpoints.login, "DELETE": SessionEndpoints.logout,
             ]),
-        Route("/_replicate", .serverAdmin, "POST", ["POST": ReplicateEndpoint.replicate]),
+        Route("/_replicate", .serverAdmin, "POST", ["POST": ReplicateEndpoint.replicate], body: .whole),
         Route("/_scheduler/jobs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.jobs]),
         Route("/_scheduler/jobs/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.job]),
         Route("/_scheduler/ledger/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.ledger]),
@@ -54,64 +54,67 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing, body: .whole),
         Route("/{db}/_blipsync", .member, "GET", ["GET": MobileEndpoints.connect], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
-        Route("/{db}/_temp_view", .member, "POST", everyMethod(ViewEndpoints.temporary)),
+        Route("/{db}/_temp_view", .member, "POST", everyMethod(ViewEndpoints.temporary), body: .whole),
         Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
             ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
             stricter: ["PUT": .settings]),
-        Route("/{db}/_purge", .serverAdmin, "POST", ["POST": PurgeEndpoints.purge]),
+        Route("/{db}/_purge", .serverAdmin, "POST", ["POST": PurgeEndpoints.purge], body: .whole),
         Route("/{db}/_purged_infos", .member, "GET", ["GET": PurgeEndpoints.infos]),
         Route(
             "/{db}/_purged_infos_limit", .serverAdmin, "GET,PUT",
             ["GET": PurgeEndpoints.limit, "PUT": PurgeEndpoints.setLimit]),
         Route(
             "/{db}/_security", .member, "PUT,GET",
-            ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings]),
+            ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings], body: .whole),
         Route(
-            "/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments], scripts: .writing),
-        Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
-        Route("/{db}/_local_changes", .member, "POST", ["POST": LocalChangesEndpoints.post], scripts: .writing),
+            "/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments], scripts: .writing, body: .whole),
+        Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet], body: .whole),
+        Route(
+            "/{db}/_local_changes", .member, "POST", ["POST": LocalChangesEndpoints.post], scripts: .writing,
+            body: .whole),
         Route(
             "/{db}/_attribute_clocks", .member, "PUT,GET",
             ["GET": LocalChangesEndpoints.clocks, "PUT": LocalChangesEndpoints.setClocks],
-            stricter: ["PUT": .settings]),
+            stricter: ["PUT": .settings], body: .whole),
         Route(
             "/{db}/_conflicts", .member, "GET,HEAD,POST",
-            ["GET": ConflictEndpoints.list, "POST": ConflictEndpoints.listSome]),
+            ["GET": ConflictEndpoints.list, "POST": ConflictEndpoints.listSome], body: .whole),
         Route("/{db}/_conflicts/{id...}", .member, "GET,HEAD", ["GET": ConflictEndpoints.read]),
         Route(
-            "/{db}/_settle", .databaseAdmin, "POST", ["POST": SettleEndpoints.many], scripts: .writing),
+            "/{db}/_settle", .databaseAdmin, "POST", ["POST": SettleEndpoints.many], scripts: .writing, body: .whole),
         Route(
             "/{db}/_journal", .databaseAdmin, "GET,HEAD,PUT",
             ["GET": JournalEndpoints.read, "PUT": JournalEndpoints.set]),
         Route(
             "/{db}/_journal/_undo", .databaseAdmin, "POST", ["POST": JournalEndpoints.undo], scripts: .writing),
-        Route("/{db}/_try", .member, "POST", ["POST": TryEndpoints.attempt], scripts: .always),
-        Route("/{db}/_settle/{id...}", .member, "POST", ["POST": SettleEndpoints.one], scripts: .writing),
-        Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
-        Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
+        Route("/{db}/_try", .member, "POST", ["POST": TryEndpoints.attempt], scripts: .always, body: .whole),
+        Route("/{db}/_settle/{id...}", .member, "POST", ["POST": SettleEndpoints.one], scripts: .writing, body: .whole),
+        Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff], body: .whole),
+        Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions], body: .whole),
         Route(
             "/{db}/_changes", .member, "GET,POST,HEAD",
-            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes], scripts: .filtering),
+            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes], scripts: .filtering, body: .whole),
     ]
 
     private static let queries: [Route] = [
-        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find]),
-        Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find]),
-        Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain]),
-        Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain]),
+        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find], body: .whole),
+        Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find], body: .whole),
+        Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain], body: .whole),
+        Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain], body: .whole),
         // An index is a design document, and who may write those is asked where it is written.
         Route(
             "/{db}/_index", .member, "GET,POST", ["GET": IndexEndpoints.list, "POST": IndexEndpoints.create],
-            scripts: .writing),
+            scripts: .writing, body: .whole),
         Route(
-            "/{db}/_index/_bulk_delete", .member, "POST", ["POST": IndexEndpoints.deleteMany], scripts: .writing),
+            "/{db}/_index/_bulk_delete", .member, "POST", ["POST": IndexEndpoints.deleteMany], scripts: .writing,
+            body: .whole),
         Route(
             "/{db}/_index/_design/{ddoc}/{type}/{name}", .member, "DELETE", ["DELETE": IndexEndpoints.delete],
             scripts: .writing),
@@ -131,18 +134,19 @@ enum RoutingTable {
         [
             Route(
                 "/{db}/\(name)", .member, "GET,HEAD,POST",
-                ["GET": ListingEndpoints.list(namespace), "POST": ListingEndpoints.listSome(namespace)]),
-            Route("/{db}/\(name)/queries", .member, "POST", ["POST": ListingEndpoints.queries(namespace)]),
+                ["GET": ListingEndpoints.list(namespace), "POST": ListingEndpoints.listSome(namespace)], body: .whole),
+            Route(
+                "/{db}/\(name)/queries", .member, "POST", ["POST": ListingEndpoints.queries(namespace)], body: .whole),
         ]
     }
 
     private static let design: [Route] = [
         Route(
             "/{db}/_design/{design}/_view/{view}/queries", .member, "POST", ["POST": ViewEndpoints.queries],
-            scripts: .always),
+            scripts: .always, body: .whole),
         Route(
             "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
-            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always),
+            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always, body: .whole),
         Route("/{db}/_design/{design}/_view", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
         Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
         Route(
@@ -150,7 +154,7 @@ enum RoutingTable {
         Route("/{db}/_design/{design}/_update", .member, "POST,PUT", everyMethod(UpdateEndpoints.noFunction)),
         Route(
             "/{db}/_design/{design}/_update/{what...}", .member, "POST,PUT",
-            ["POST": UpdateEndpoints.update, "PUT": UpdateEndpoints.update], scripts: .always),
+            ["POST": UpdateEndpoints.update, "PUT": UpdateEndpoints.update], scripts: .always, body: .whole),
         Route(
             "/{db}/_design/{design}/_show/{what...}", .member, "GET,POST", notYet("a show function", "GET", "POST")),
         Route(
@@ -162,17 +166,17 @@ enum RoutingTable {
     private static let documents: [Route] = [
         Route(
             "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites,
-            scripts: .writing),
+            scripts: .writing, body: .streamed),
         Route(
             "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
-            scripts: .writing),
+            scripts: .writing, body: .streamed),
         Route("/{db}/_local", .member, document, everyMethod(DocumentEndpoints.noLocalID)),
         Route("/{db}/_local%2F", .member, document, everyMethod(DocumentEndpoints.noLocalID)),
-        Route("/{db}/_local/{local}", .member, document, documentMethods),
+        Route("/{db}/_local/{local}", .member, document, documentMethods, body: .streamed),
         Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(DocumentEndpoints.noLocalAttachments)),
         Route(
-            "/{db}/{doc}", .member, document, documentMethods, scripts: .writing),
-        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
+            "/{db}/{doc}", .member, document, documentMethods, scripts: .writing, body: .streamed),
+        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing, body: .streamed),
     ]
 
     private static let designWrites: [String: Route.Access] = [

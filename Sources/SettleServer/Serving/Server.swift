@@ -187,6 +187,7 @@ public final class Server: Sendable {
         for listener in running { listener.drain() }
         state.stopReplications(within: (end - .now).inSeconds)
         for listener in running.reversed() { listener.stop(within: (end - .now).inSeconds) }
+        state.watch.close()
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()

@@ -16,6 +16,8 @@ struct HTTPRequest: Sendable {
     var body: any RequestBody
     /// The address it comes from, without a port.
     var peer = ""
+    /// How the client has reached the server.
+    var route = ClientRoute()
 }
 
 /// The body of a request, which has come as a whole, read piece by piece by one thread at a time.

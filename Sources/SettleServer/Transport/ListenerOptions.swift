@@ -72,7 +72,7 @@ public struct Certificate: Sendable, Equatable {
     }
 }
 
-/// The proxies whose word is taken for where a request comes from.
+/// The proxies whose word is taken for where a request comes from, and for how its client has reached the server.
 ///
 ///     client 198.51.100.7 ─→ proxy 10.0.0.2 ─→ proxy 10.0.0.3 ─→ server
 ///     X-Forwarded-For: <what the client wrote>, 198.51.100.7, 10.0.0.2
@@ -107,6 +107,9 @@ struct TrustedProxies: Sendable {
         }
         return last
     }
+
+    /// Whether the other end of a connection is a trusted proxy.
+    func areTrusted(_ peer: String) -> Bool { !ranges.isEmpty && NetworkAddress(peer).map(isTrusted) == true }
 
     private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 }

@@ -3,10 +3,11 @@ internal import SettlePlatform
 /// Finds what is wrong with where a request says it ends.
 ///
 /// A request that a proxy in front of the server reads as ending elsewhere smuggles another one past it, so whatever can be
-/// read in two ways is refused: two lengths, a length beside chunks, and an encoding that is not `chunked` alone.
+/// read in two ways is refused: two lengths, a length beside chunks, an encoding that is not `chunked` alone, and two hosts.
 enum RequestFraming {
     /// What is wrong, or `nil` when nothing is.
     static func problem(in headers: HTTPHeaders, version: String) -> String? {
+        var hosts = 0
         var lengths = 0
         var encodings = 0
         for (name, value) in headers.fields {
@@ -15,6 +16,11 @@ enum RequestFraming {
                 return "the value of a header field is malformed"
             }
             switch name.utf8.count {
+            case 4 where name.lowercased() == "host":
+                hosts += 1
+                guard value.isEmpty || ClientRoute.isHost(value.trimmingBlanks()) else {
+                    return "the Host is malformed"
+                }
             case 14 where name.lowercased() == "content-length":
                 lengths += 1
                 let digits = value.trimmingBlanks().utf8
@@ -27,6 +33,9 @@ enum RequestFraming {
             default: continue
             }
         }
+        // RFC 9112, section 3.2: two servers that choose different ones would see different sites.
+        if hosts > 1 { return "there is more than one Host" }
+        if hosts == 0, version == "HTTP/1.1" { return "HTTP/1.1 needs a Host" }
         if lengths > 1 { return "there is more than one Content-Length" }
         if encodings > 1 { return "there is more than one Transfer-Encoding" }
         if encodings > 0, lengths > 0 { return "there are both a Content-Length and a Transfer-Encoding" }

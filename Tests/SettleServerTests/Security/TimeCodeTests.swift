@@ -28,7 +28,7 @@ import Testing
     func `a malformed secret makes no code`(json: JSONValue) { #expect(TimeCode(json) == nil) }
 
     @Test func `password and code together open a session`() throws {
-        let client = try RouterClient.with(users: [:])
+        let client = try RouterClient.with(users: [:]) { $0.security.lockoutThreshold = 0 }
         let totp: JSONValue = ["key": .string(Self.secret)]
         var user = try #require(RouterClient.user("anna").object)
         user["totp"] = totp
@@ -45,5 +45,10 @@ import Testing
         let cookie = try #require(answer.headers["Set-Cookie"]).prefix { $0 != ";" }
         let session = try client.send("GET", "/_session", headers: ["Cookie": String(cookie)])
         #expect(session.json["userCtx"]?["name"] == "anna")
+        // The code is used up, also for a server that starts now.
+        #expect(try login("pw", code).status == 401)
+        let next = try #require(TimeCode(totp)).code(at: SessionCookie.now + 30)
+        #expect(try login("pw", next).status == 200)
+        for used in [next, code] { #expect(try login("pw", used).status == 401) }
     }
 }

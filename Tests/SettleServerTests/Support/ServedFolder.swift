@@ -9,11 +9,14 @@ final class ServedFolder {
     let port: Int
     private let process = Process()
 
-    /// Starts it with further environment variables, and waits until it listens.
-    init(_ folder: TemporaryFolder, port: Int = 0, _ environment: [String: String] = [:]) throws {
+    /// Starts it with further options and environment variables, and waits until it listens.
+    init(
+        _ folder: TemporaryFolder, port: Int = 0, options: [String] = [], _ environment: [String: String] = [:]
+    ) throws {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         process.executableURL = tests.deletingLastPathComponent().appending(path: "settle")
-        process.arguments = ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"]
+        process.arguments =
+            ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"] + options
         process.environment = ProcessInfo.processInfo.environment.merging(["SETTLE_ADMIN_PASSWORD": "admin"]) { $1 }
             .merging(environment) { $1 }
         let output = Pipe()

@@ -28,7 +28,20 @@ function encode(value) {
   return encodeURIComponent(value).replace(/^(_design|_local)%2F/, '$1/');
 }
 
-function address(where, query) {
+/**
+ * Whether a path reaches the server as it is. Browsers and proxies resolve segments that are a dot or two, and drop an empty
+ * one, so that the path of the document `.` becomes that of its database.
+ */
+export function isExact(where) {
+  const segments = where.replace(/^\//, '').split('/');
+  return segments.length === 1 && segments[0] === '' || segments.every(segment => segment !== '' && !/^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
+/** The address of a path; fails for one that a browser or a proxy would change. */
+export function address(where, query) {
+  if (!isExact(where)) {
+    throw new ApiError(0, 'unsafe_path', 'A name here is empty, “.” or “..”. Browsers and proxies remove it from a path, so nothing was sent.');
+  }
   const url = new URL(where.replace(/^\//, ''), root);
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null) url.searchParams.set(name, value);
   return url;
@@ -36,12 +49,17 @@ function address(where, query) {
 
 /**
  * Asks, and returns status, headers, text and `json`. A status from 400 on is an `ApiError`. A 401 asks for a password once.
- * Reads are tried again when the connection is lost or the server says 503; writes never are.
+ * Reads are tried again when the connection is lost or the server says 503; writes never are. `DELETE` needs a `rev` in the
+ * query; `whole` says that what is deleted has none: a database, an index, a session.
  */
 export async function ask(where, options = {}) {
-  const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false } = options;
+  const { method = 'GET', query, json, text, body, headers = {}, signal, quiet = false, raw = false, whole = false } = options;
   const isRead = method === 'GET' || method === 'HEAD';
   const sent = { 'X-CouchDB-WWW-Authenticate': 'Cookie', Accept: 'application/json', ...headers };
+  if (method === 'DELETE' && !whole && !query?.rev) {
+    throw new ApiError(0, 'no_revision', 'No stored revision is shown, so there is nothing to delete.');
+  }
+  const url = address(where, query);
   let content = body;
   if (json !== undefined) content = JSON.stringify(json);
   if (text !== undefined) content = text;
@@ -49,7 +67,7 @@ export async function ask(where, options = {}) {
   for (let attempt = 0; ; attempt += 1) {
     let response;
     try {
-      response = await fetch(address(where, query), { method, headers: sent, body: content, signal, credentials: 'same-origin' });
+      response = await fetch(url, { method, headers: sent, body: content, signal, credentials: 'same-origin' });
     } catch (error) {
       if (signal?.aborted) throw error;
       if (isRead && attempt < 2) { await pause(500 * (attempt + 1), signal); continue; }

@@ -1,5 +1,5 @@
 /** The shell: top bar, path, tabs, and the page that the address names. */
-import { root, onAnswer } from './api.js';
+import { address, isExact, root, onAnswer } from './api.js';
 import { link, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
@@ -58,9 +58,10 @@ function help() {
 
 /** Shows what does the same as the page: an address, and commands. */
 function setSame({ url, curl, settle }) {
-  const address = new URL(url.replace(/^\//, ''), root).href;
+  // The path of a document “.” would be that of its database.
+  const href = isExact(url) ? address(url).href : null;
   replace(same, h('summary', {}, 'The same elsewhere'),
-    h('pre', {}, [address, curl ?? `curl -u NAME '${address}'`, settle].filter(Boolean).join('\n')));
+    h('pre', {}, [href, href && (curl ?? `curl -u NAME '${href}'`), settle].filter(Boolean).join('\n')));
 }
 
 function drawPath(where) {

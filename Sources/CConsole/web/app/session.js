@@ -26,7 +26,7 @@ export async function refresh() {
 
 /** Ends the session, and forgets what the page has in memory. */
 export async function logOut() {
-  await ask('_session', { method: 'DELETE', quiet: true });
+  await ask('_session', { method: 'DELETE', whole: true, quiet: true });
   location.hash = '#/';
   location.reload();
 }

@@ -28,6 +28,8 @@ final class MicroHTTPDExchange: Sendable {
         var isSpooling = false
         /// Where the request comes from: the other end of the connection, or the client whom a trusted proxy names.
         var client: String
+        /// How that client has reached the server.
+        var route = ClientRoute()
         var isHandedOn = false
         var response: HTTPResponse?
         var isQueued = false
@@ -93,6 +95,8 @@ final class MicroHTTPDExchange: Sendable {
             state.headers = headers
             state.declaredLength = length
             state.client = options.trustedProxies.client(of: peer, headers)
+            state.route = ClientRoute(
+                headers, isTLS: options.certificate != nil, isTrusted: options.trustedProxies.areTrusted(peer))
             (state.bodyLimit, state.limit) = (limit, limit)
             state.isInside = isInside
             guard isInside else {
@@ -136,7 +140,7 @@ final class MicroHTTPDExchange: Sendable {
             guard state.response == nil else {
                 // The rest is read and dropped, but not for ever.
                 (state.upload, state.collected) = (nil, [])
-                return state.received <= state.bodyLimit + Self.mostDropped ? true : nil
+                return state.received <= state.bodyLimit.adding(clamped: Self.mostDropped) ? true : nil
             }
             state.collected.append(contentsOf: bytes)
             if state.collected.count > Self.wholeBody { spool(&state) }
@@ -281,7 +285,9 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
-        HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: state.client)
+        HTTPRequest(
+            method: state.method, target: target, headers: state.headers, body: body, peer: state.client,
+            route: state.route)
     }
 
     private func answer(_ response: HTTPResponse) {

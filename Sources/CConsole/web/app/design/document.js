@@ -6,6 +6,7 @@ import { panel } from '../parts/panel.js';
 import { dialog } from '../parts/dialog.js';
 import { codeArea } from '../parts/code-area.js';
 import { equal, parse, stringify } from '../value/json.js';
+import { saveDocument } from '../documents/writing.js';
 import { trial } from './trial.js';
 import { count } from '../words.js';
 
@@ -139,7 +140,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     const isBuilt = names.length > 0 && !equal(views, stored);
     const isSure = await dialog({
       title: `Save ${id}`, body: h('p', {}, isBuilt ? `⚠ Saving builds ${count(names.length, 'view')} of it anew, at their next use.` : 'No view is built anew.'),
-      actions: [{ label: 'Save', kind: 'primary', run: async () => { await ask(path`${db}/${whole}`, { method: 'PUT', text: stringify(document) }); return true; } }],
+      actions: [{ label: 'Save', kind: 'primary', run: async () => { await saveDocument(db, whole, stringify(document)); return true; } }],
     });
     if (!isSure) return;
     isSaved = true;

@@ -1,5 +1,5 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
-import { ask, path, root } from '../api.js';
+import { ask, address, isExact, path } from '../api.js';
 import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
 import { dialog } from '../parts/dialog.js';
 import { errorBox } from '../parts/panel.js';
@@ -44,21 +44,25 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
 
   function line([name, { content_type: type, length }]) {
     const url = path`${db}/${id}/${name}`;
-    const address = new URL(url, root);
-    address.searchParams.set('rev', rev);
+    const about = [bdi(name), ` ${bytes(length)} `, h('span', { class: 'muted' }, bdi(type)), ' '];
+    if (!isExact(url)) {
+      return h('li', {}, about, h('span', { class: 'muted' },
+        'Its name has no address that browsers keep. To remove it, take it out of _attachments in the text, and save.'));
+    }
+    const { href } = address(url, { rev });
     const look = h('div');
     const named = word => ({ class: 'button small', 'aria-label': `${word} ${visible(name)}` });
     const plain = type.split(';')[0].trim().toLowerCase();
     const isText = plain === 'application/json' || (plain.startsWith('text/') && plain !== 'text/html');
     const show = async () => {
-      if (!isText) { replace(look, h('img', { src: address.href, alt: visible(name), width: 240 })); return; }
+      if (!isText) { replace(look, h('img', { src: href, alt: visible(name), width: 240 })); return; }
       const { text, size } = await beginningOf(url, rev, signal);
       replace(look, h('pre', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': visible(name) }, text),
         size < length && h('p', { class: 'muted' }, `The first ${bytes(size)} of ${bytes(length)}.`));
     };
-    return h('li', {}, bdi(name), ` ${bytes(length)} `, h('span', { class: 'muted' }, bdi(type)), ' ',
+    return h('li', {}, about,
       (isText || IMAGES.has(plain)) && button('Show', () => tried(show), named('Show')),
-      h('a', { href: address.href, download: name.split('/').at(-1), ...named('Download') }, 'Download'),
+      h('a', { href, download: name.split('/').at(-1), ...named('Download') }, 'Download'),
       mayWrite && button('Remove…', () => tried(() => remove(name)), named('Remove')), look);
   }
 

@@ -1,5 +1,6 @@
 /** Reads documents as the server spells them, and their trees. */
-import { ask, path } from '../api.js';
+import { ask, isExact, path } from '../api.js';
+import { parse, stringify } from '../value/json.js';
 import { laidOut } from '../value/json-text.js';
 
 /**
@@ -9,6 +10,7 @@ import { laidOut } from '../value/json-text.js';
  * @param onSize hears the size before the body is read
  */
 export async function readDocument(db, id, { rev, signal, onSize, quiet } = {}) {
+  if (!isExact(path`${db}/${id}`)) return readByName(db, id, { rev, signal, quiet });
   let response;
   try {
     response = await ask(path`${db}/${id}`, { query: { rev }, signal, quiet, raw: true });
@@ -23,9 +25,19 @@ export async function readDocument(db, id, { rev, signal, onSize, quiet } = {}) 
   return { text: await laidOut(sent.trim()), rev: plain._rev, isDeleted: false, attachments: plain._attachments ?? {} };
 }
 
+/** Reads a document whose id can't be in a path. */
+async function readByName(db, id, { rev, signal, quiet }) {
+  const answer = await ask(path`${db}/_bulk_get`, { method: 'POST', json: { docs: [{ id, rev: rev ?? undefined }] }, signal, quiet });
+  const found = parse(answer.text).get('results')[0].get('docs')[0].get('ok');
+  const isDeleted = found?.get('_deleted') === true;
+  if (!found || isDeleted && !rev) return { text: null, rev: null, isDeleted, attachments: {} };
+  const text = stringify(found);
+  return { text: await laidOut(text), rev: found.get('_rev'), isDeleted: false, attachments: JSON.parse(text)._attachments ?? {} };
+}
+
 /** The revision that wins, all leaves, and all revisions of a document; `null` where there is none. */
 export async function readTree(db, id, signal) {
-  if (id.startsWith('_local/')) return null;
+  if (id.startsWith('_local/') || !isExact(path`${db}/_conflicts/${id}`)) return null;
   try {
     const answer = (await ask(path`${db}/_conflicts/${id}`, { query: { docs: false, tree: 'full' }, signal, quiet: true })).json;
     return { rev: answer.rev, isConflict: answer.conflict, leaves: answer.leaves ?? [], revisions: answer.tree?.revisions ?? [] };

@@ -7,6 +7,7 @@ import { memberTable } from '../parts/member-table.js';
 import { revTree } from '../parts/rev-tree.js';
 import { parse, stringify } from '../value/json.js';
 import { givenUp } from '../value/compare.js';
+import { saveDocument } from '../documents/writing.js';
 import { short, count } from '../words.js';
 import { POLICIES, policyForm } from '../parts/policy-form.js';
 import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
@@ -188,8 +189,8 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   async function takeBack(entry, rev) {
     try {
       const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
-      const answer = (await ask(path`${db}/${id}`, { method: 'PUT', text })).json;
-      replace(done, h('p', { class: 'good', role: 'status' }, `${entry.label} is written again as ${short(answer.rev)}.`));
+      const rev = await saveDocument(db, id, text);
+      replace(done, h('p', { class: 'good', role: 'status' }, `${entry.label} is written again as ${short(rev)}.`));
       main.reload();
     } catch (error) { done.append(errorBox(error)); }
   }

@@ -73,7 +73,7 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   async function remove(key, info) {
     const gone = await confirmByTyping({
       title: `Delete ${key}`, text: `${number(info.doc_count)} documents are deleted here, with all their revisions. Copies elsewhere stay.`,
-      word: key, action: 'Delete', run: () => ask(path`${key}`, { method: 'DELETE' }),
+      word: key, action: 'Delete', run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
     });
     if (gone) list.reload();
   }

@@ -4,6 +4,7 @@ import { link } from '../router.js';
 import { h, bdi, button, field, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { dialog } from '../parts/dialog.js';
+import { saveDocument } from '../documents/writing.js';
 import { one } from '../design/document.js';
 
 export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
@@ -22,7 +23,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       const name = h('input', { required: true });
       const made = await dialog({
         title: 'A new design document', body: field('Name', name),
-        actions: [{ label: 'Create', kind: 'primary', run: async () => { await ask(path`${db}/${`_design/${name.value}`}`, { method: 'PUT', json: { views: {} } }); return name.value; } }],
+        actions: [{ label: 'Create', kind: 'primary', run: async () => { await saveDocument(db, `_design/${name.value}`, '{"views":{}}'); return name.value; } }],
       });
       if (made) location.hash = link([db, 'design', made]);
     };

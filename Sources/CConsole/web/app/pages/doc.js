@@ -11,6 +11,7 @@ import { editor } from '../documents/editor.js';
 import { readDocument, readTree } from '../documents/reading.js';
 import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
+import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { clashView } from '../documents/clash.js';
 import { bytes, short, count } from '../words.js';
 
@@ -128,7 +129,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const text = query.rev ? withRev(sent, loaded.newest) : sent;
     try {
       // Blanks between the tokens of a long text would count as its size.
-      const { rev } = (await ask(path`${db}/${name}`, { method: 'PUT', text: text.length > COLOURED ? format(text, 0) : text })).json;
+      const rev = await saveDocument(db, name, text.length > COLOURED ? format(text, 0) : text);
       replace(problems, h('p', { class: 'good', role: 'status' }, `Saved as ${short(rev)}.`));
       const now = area.text;
       const written = withRev(sent, rev);
@@ -184,7 +185,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
     const gone = await dialog({
       title: `Delete ${visible(id)}`,
       body: h('p', {}, 'A tombstone is written, and replicated like any edit.', loaded.tree?.isConflict && ' The document is in conflict: another leaf becomes the winner, and the document stays.'),
-      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/${id}`, { method: 'DELETE', query: { rev: loaded.rev } }); return true; } }],
+      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
     });
     if (gone) { area.store(area.text); location.hash = link([db, 'docs']); }
   }

@@ -110,7 +110,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   async function remove(index) {
     const gone = await dialog({
       title: `Delete the index ${index.name}`, body: h('p', {}, 'Queries go on, by another index or over all documents.'),
-      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE' }); return true; } }],
+      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE', whole: true }); return true; } }],
     });
     if (gone) explain();
   }

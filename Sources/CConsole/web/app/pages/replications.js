@@ -1,5 +1,7 @@
 /** All replications of the server, with their states and reasons. */
-import { ask, path, root } from '../api.js';
+import { ask, address, path } from '../api.js';
+import { readDocument } from '../documents/reading.js';
+import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { link } from '../router.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
@@ -48,10 +50,10 @@ export default function page({ signal, setTitle, setSame }) {
         field('Only documents by a selector', inputs.selector), h('label', {}, inputs.continuous, ' goes on with new changes'), h('label', {}, inputs.create, ' creates the target'),
         h('p', { class: 'muted' }, 'A password in an address is stored in the document, and shown to administrators.')),
       actions: [{ label: 'Create', kind: 'primary', run: async () => {
-        const doc = { source: address(inputs.source.value), target: address(inputs.target.value), continuous: inputs.continuous.checked, create_target: inputs.create.checked };
+        const doc = { source: urlOf(inputs.source.value), target: urlOf(inputs.target.value), continuous: inputs.continuous.checked, create_target: inputs.create.checked };
         if (inputs.selector.value) { parse(inputs.selector.value); doc.selector = JSON.parse(inputs.selector.value); }
         await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
-        await ask(path`_replicator/${inputs.name.value}`, { method: 'PUT', json: doc });
+        await saveDocument('_replicator', inputs.name.value, JSON.stringify(doc));
         return true;
       } }],
     });
@@ -59,14 +61,14 @@ export default function page({ signal, setTitle, setSame }) {
   }
 
   /** A name means a database of this server. */
-  const address = text => /^[a-z]+:[/][/]/.test(text) ? text : new URL(encodeURIComponent(text), root).href;
+  const urlOf = text => /^[a-z]+:[/][/]/.test(text) ? text : address(path`${text}`).href;
 
   async function remove(job) {
     const gone = await dialog({
       title: `Remove ${job.doc_id}`, body: h('p', {}, 'The replication stops. What it has brought stays.'),
       actions: [{ label: 'Remove', kind: 'danger', run: async () => {
-        const { _rev: rev } = (await ask(path`${job.database}/${job.doc_id}`)).json;
-        await ask(path`${job.database}/${job.doc_id}`, { method: 'DELETE', query: { rev } });
+        const { rev } = await readDocument(job.database, job.doc_id);
+        await deleteDocument(job.database, job.doc_id, rev);
         return true;
       } }],
     });

@@ -1,8 +1,9 @@
 /** The people who may log in. */
-import { ask, path } from '../api.js';
+import { ask } from '../api.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { dialog, confirmByTyping } from '../parts/dialog.js';
+import { deleteDocument, saveDocument } from '../documents/writing.js';
 
 const PREFIX = 'org.couchdb.user:';
 
@@ -32,7 +33,7 @@ export default function page({ signal, setTitle, setSame }) {
         const id = PREFIX + name.value;
         const doc = { ...user, name: name.value, type: 'user', roles: roles.value.split(',').map(role => role.trim()).filter(Boolean) };
         if (password.value) doc.password = password.value;
-        await ask(path`_users/${id}`, { method: 'PUT', json: doc });
+        await saveDocument('_users', id, JSON.stringify(doc));
         return true;
       } }],
     });
@@ -42,7 +43,7 @@ export default function page({ signal, setTitle, setSame }) {
   async function remove(user) {
     const gone = await confirmByTyping({
       title: `Remove ${user.name}`, text: 'The user can’t log in any more; running sessions end.', word: user.name, action: 'Remove',
-      run: () => ask(path`_users/${user._id}`, { method: 'DELETE', query: { rev: user._rev } }),
+      run: () => deleteDocument('_users', user._id, user._rev),
     });
     if (gone) list.reload();
   }

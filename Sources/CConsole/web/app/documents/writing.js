@@ -1,0 +1,21 @@
+/** Writes documents, also those whose ids can't be in a path. */
+import { ask, isExact, path } from '../api.js';
+import { parse, stringify } from '../value/json.js';
+
+/** Stores a document's text under an id, whatever id the text has, and returns its new revision. */
+export async function saveDocument(db, id, text) {
+  const where = path`${db}/${id}`;
+  if (isExact(where)) return (await ask(where, { method: 'PUT', text })).json.rev;
+  return post(db, new Map([...parse(text), ['_id', id]]));
+}
+
+/** Deletes a revision of a document; fails without one. */
+export async function deleteDocument(db, id, rev) {
+  const where = path`${db}/${id}`;
+  if (isExact(where) || !rev) return ask(where, { method: 'DELETE', query: { rev } });
+  return post(db, new Map([['_id', id], ['_rev', rev], ['_deleted', true]]));
+}
+
+async function post(db, members) {
+  return (await ask(path`${db}`, { method: 'POST', text: stringify(members) })).json.rev;
+}

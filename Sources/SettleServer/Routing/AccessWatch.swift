@@ -1,0 +1,111 @@
+internal import Dispatch
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Ends the feeds and mobile connections of users who may not have them any more.
+///
+/// A request is authenticated once, and what it opens may stay for days. Every two seconds the watch asks about all that is open:
+/// does the account still exist, with the same password and the same roles, has the session or the token not ended, and may the
+/// user still read the database? Each node of a shared store asks for itself.
+final class AccessWatch: Sendable {
+    /// What a request was allowed to open.
+    struct Grant: Sendable {
+        let user: User
+        /// What the route asks of its users.
+        let access: Route.Access
+        let path: [String]
+        let database: String?
+
+        init(_ context: RequestContext, _ access: Route.Access) {
+            user = context.user
+            self.access = access
+            path = context.request.target.segments
+            database = context.parameters["db"]
+        }
+
+        /// Grants with one key are allowed or ended together.
+        fileprivate var key: Key {
+            Key(name: user.name, handler: user.handler, roles: user.roles, proof: user.proof, path: path)
+        }
+    }
+
+    fileprivate struct Key: Hashable {
+        let name: String?
+        let handler: String?
+        let roles: [String]
+        let proof: User.Proof?
+        let path: [String]
+    }
+
+    private struct Entry: Sendable {
+        let grant: Grant
+        let end: @Sendable () -> Void
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        var last = 0
+        var isRunning = false
+    }
+
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "settle.access", qos: .utility)
+    private let period: DispatchTimeInterval
+    private let check: @Sendable ([Grant]) throws -> [Bool]
+
+    /// - Parameters:
+    ///   - period: The time between two rounds.
+    ///   - check: Says of each grant whether it still holds; may wait. When it throws, all stay until the next round.
+    init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [Bool]) {
+        (self.period, self.check) = (period, check)
+    }
+
+    /// Watches over something that is open.
+    ///
+    /// - Parameters:
+    ///   - grant: What was allowed.
+    ///   - end: Ends it; called once at most, and must not wait.
+    /// - Returns: A number for ``remove(_:)``.
+    func add(_ grant: Grant, end: @escaping @Sendable () -> Void) -> Int {
+        let (number, starts) = state.withLock { state in
+            state.last += 1
+            state.entries[state.last] = Entry(grant: grant, end: end)
+            defer { state.isRunning = true }
+            return (state.last, !state.isRunning)
+        }
+        if starts { schedule() }
+        return number
+    }
+
+    /// Forgets what has ended by itself.
+    func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
+
+    /// Forgets everything.
+    func close() { state.withLock { $0.entries = [:] } }
+
+    private func schedule() {
+        queue.asyncAfter(deadline: .now() + period) { [weak self] in self?.round() }
+    }
+
+    private func round() {
+        let entries = state.withLock(\.entries)
+        var groups: [Key: [Int]] = [:]
+        for (number, entry) in entries { groups[entry.grant.key, default: []].append(number) }
+        let numbers = Array(groups.values)
+        let grants = numbers.compactMap { $0.first.flatMap { entries[$0]?.grant } }
+        // A store that can't be asked now tells in the next round.
+        if !grants.isEmpty, let answers = try? check(grants) {
+            for (group, isAllowed) in zip(numbers, answers) where !isAllowed { group.forEach(end) }
+        }
+        let goesOn = state.withLock { state in
+            state.isRunning = !state.entries.isEmpty
+            return state.isRunning
+        }
+        if goesOn { schedule() }
+    }
+
+    private func end(_ number: Int) {
+        let entry = state.withLock { $0.entries.removeValue(forKey: number) }
+        entry?.end()
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// Feeds and mobile connections end within seconds after their user's account, password, roles, session or rights have ended.
+@Suite(.timeLimit(.minutes(3))) struct AccessWatchTests {
+    private static let ben = "/_users/org.couchdb.user:ben"
+
+    /// What ends the access of `ben`.
+    enum End: CaseIterable {
+        case account, password, roles, membership, conflict
+    }
+
+    /// Something that stays open.
+    enum Opened: CaseIterable {
+        case continuous, eventsource, longpoll, webSocket
+    }
+
+    private func prepare(_ client: RouterClient) throws {
+        for path in ["/_users", "/db"] { _ = try client.send("PUT", path) }
+        for name in ["ben", "eve"] {
+            let user = RouterClient.user(name, ["staff"])
+            #expect(try client.send("PUT", "/_users/org.couchdb.user:\(name)", user).status == 201)
+        }
+        try secure(client, names: ["ben", "eve"])
+    }
+
+    private func secure(_ client: RouterClient, names: [String]) throws {
+        let members: JSONValue = ["names": .array(names.map(JSONValue.string)), "roles": []]
+        #expect(try client.send("PUT", "/db/_security", ["members": members]).status == 200)
+    }
+
+    private func end(_ what: End, _ client: RouterClient) throws {
+        var user = try #require(try client.send("GET", Self.ben).json.object)
+        switch what {
+        case .account:
+            #expect(try client.send("DELETE", "\(Self.ben)?rev=\(user["_rev"]?.string ?? "")").status == 200)
+        case .password:
+            user["password"] = "other"
+            #expect(try client.send("PUT", Self.ben, .object(user)).status == 201)
+        case .roles:
+            user["roles"] = []
+            #expect(try client.send("PUT", Self.ben, .object(user)).status == 201)
+        case .membership: try secure(client, names: ["eve"])
+        case .conflict:
+            user["_rev"] = "1-00000000000000000000000000000000"
+            let body: JSONValue = ["docs": [.object(user)], "new_edits": false]
+            #expect(try client.send("POST", "/_users/_bulk_docs", body).status == 201)
+        }
+    }
+
+    private func open(_ kind: Opened, port: Int, _ credentials: String) throws -> RawConnection {
+        let connection = try RawConnection(port: port, seconds: 30)
+        let head =
+            switch kind {
+            case .webSocket:
+                "GET /db/_blipsync HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: BLIP_3+CBMobile_2\r\n"
+            case .continuous: "GET /db/_changes?feed=continuous&since=now&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n"
+            case .eventsource: "GET /db/_changes?feed=eventsource&since=now&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n"
+            case .longpoll: "GET /db/_changes?feed=longpoll&since=now&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n"
+            }
+        try connection.write(Array("\(head)\(credentials)\r\n\r\n".utf8))
+        let answer = try connection.read(through: "\r\n\r\n")
+        #expect(answer.hasPrefix(kind == .webSocket ? "HTTP/1.1 101" : "HTTP/1.1 200"), "\(answer)")
+        return connection
+    }
+
+    private func basic(_ name: String) -> String {
+        "Authorization: Basic " + Data("\(name):pw".utf8).base64EncodedString()
+    }
+
+    private func cookie(_ client: RouterClient, _ name: String) throws -> String {
+        let answer = try client.send(as: "", "POST", "/_session", ["name": .string(name), "password": "pw"])
+        return "Cookie: \(answer.headers["Set-Cookie"]?.prefix { $0 != ";" } ?? "")"
+    }
+
+    /// Sees that a connection ends: a feed with its last piece, a WebSocket with the status of a violated policy.
+    private func expectEnd(_ connection: RawConnection, _ kind: Opened, _ what: Any) throws {
+        switch kind {
+        case .webSocket:
+            let bytes = try connection.readToEnd()
+            #expect(bytes.suffix(4) == [0x88, 0x02, 0x03, 0xF0], "\(what)")
+        case .continuous, .eventsource, .longpoll: _ = try connection.read(through: "0\r\n\r\n")
+        }
+    }
+
+    @Test(arguments: End.allCases, Opened.allCases)
+    func `what is open ends within seconds, and other users' stays`(what: End, kind: Opened) throws {
+        let client = try RouterClient { $0.port = 0 }
+        try client.server.start()
+        defer { client.server.stop() }
+        try prepare(client)
+        let port = client.server.port
+        let byBasic = try open(kind, port: port, basic("ben"))
+        let bySession = try open(kind, port: port, try cookie(client, "ben"))
+        let other = try open(.continuous, port: port, basic("eve"))
+        let begin = ContinuousClock.now
+        try end(what, client)
+        try expectEnd(byBasic, kind, what)
+        try expectEnd(bySession, kind, what)
+        #expect(ContinuousClock.now - begin < .seconds(20))
+        #expect(try client.send("PUT", "/db/new", [:]).status == 201)
+        _ = try other.read(through: "\"id\":\"new\"")
+    }
+
+    @Test(arguments: End.allCases, [Opened.continuous, .webSocket])
+    func `what is open on another node ends, too`(what: End, kind: Opened) throws {
+        let nodes = try SharedNodes()
+        try prepare(nodes.one)
+        let opened = try open(kind, port: nodes.two.server.port, basic("ben"))
+        try end(what, nodes.one)
+        try expectEnd(opened, kind, what)
+    }
+
+    @Test(arguments: Opened.allCases)
+    func `what a session has opened ends with it`(kind: Opened) throws {
+        let client = try RouterClient { options in
+            options.port = 0
+            options.security.sessionTimeout = .seconds(3)
+        }
+        try client.server.start()
+        defer { client.server.stop() }
+        try prepare(client)
+        let opened = try open(kind, port: client.server.port, try cookie(client, "ben"))
+        let byBasic = try open(.continuous, port: client.server.port, basic("ben"))
+        try expectEnd(opened, kind, "session")
+        #expect(try client.send("PUT", "/db/new", [:]).status == 201)
+        _ = try byBasic.read(through: "\"id\":\"new\"")
+    }
+
+    @Test func `a token counts until its end, and an administrator until the password changes`() throws {
+        let client = try RouterClient()
+        try prepare(client)
+        let authenticator = client.server.state.authenticator
+        func isCurrent(_ proof: User.Proof?, _ name: String, _ roles: [String]) throws -> Bool {
+            try authenticator.isCurrent(User(name: name, roles: roles, proof: proof), now: 1000)
+        }
+        #expect(try isCurrent(.token(end: 1001), "x", []) && isCurrent(.token(end: nil), "x", []))
+        #expect(try !isCurrent(.token(end: 1000), "x", []))
+        #expect(try isCurrent(nil, "proxied", ["a"]))
+        let salt = try #require(client.server.state.administration.hash(of: "admin")).salt
+        #expect(try isCurrent(.password(salt: salt), "admin", ["_admin"]))
+        #expect(try !isCurrent(.password(salt: salt + "0"), "admin", ["_admin"]))
+        #expect(try !isCurrent(.session(salt: salt, end: 1000), "admin", ["_admin"]))
+        #expect(try !isCurrent(.password(salt: ""), "nobody", []))
+    }
+
+    @Test func `a feed of all databases ends when its administrator is none any more`() throws {
+        let client = try RouterClient { $0.port = 0 }
+        try client.server.start()
+        defer { client.server.stop() }
+        try client.server.setAdministrator("ann", password: "pw")
+        _ = try client.send("PUT", "/_global_changes")
+        let connection = try RawConnection(port: client.server.port, seconds: 30)
+        try connection.write(
+            Array("GET /_db_updates?feed=continuous&heartbeat=1000 HTTP/1.1\r\nHost: a\r\n\(basic("ann"))\r\n\r\n".utf8)
+        )
+        #expect(try connection.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        try client.server.setAdministrator("ann", password: "other")
+        _ = try connection.read(through: "0\r\n\r\n")
+    }
+}
