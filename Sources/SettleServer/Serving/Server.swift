@@ -70,7 +70,7 @@ public final class Server: Sendable {
         settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
-        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) })
+        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0, then: $1) })
         let started = try MicroHTTPDListener(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
