@@ -109,5 +109,12 @@ struct ServeSetting: Sendable {
         ServeSetting("document_size", .count(1...1 << 30), standard: "8000000", "maximum bytes of a document's body"),
         ServeSetting("body_size", .count(1...1 << 32), standard: "67108864", "maximum bytes of a body in memory"),
         ServeSetting("upload_size", .count(1...1 << 50), standard: "4294967296", "maximum bytes of a streamed body"),
+        ServeSetting("bulk_docs", .count(1...1 << 30), standard: "10000", "maximum documents that one request writes"),
+        ServeSetting("bulk_get", .count(1...1 << 30), standard: "10000", "maximum documents that one request gets"),
+        ServeSetting(
+            "query_seconds", .count(1...86_400), standard: "60", "maximum seconds of a processor that one query takes"),
+        ServeSetting(
+            "websocket_memory", .count(1 << 20...1 << 40), standard: "268435456",
+            "maximum bytes of the messages of all WebSocket connections"),
     ]
 }

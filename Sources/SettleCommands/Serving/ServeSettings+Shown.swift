@@ -83,6 +83,7 @@ extension ServeSettings {
         return [
             ("password_iterations", number(options.passwordIterations)),
             ("session_timeout", number(options.sessionTimeout.wholeSeconds)),
+            ("ticket_lifetime", number(options.ticketLifetime.wholeSeconds)),
             ("persistent_cookies", .bool(options.hasPersistentCookies)),
             ("same_site", text(options.sameSite?.rawValue.lowercased())),
             ("cookie_domain", text(options.cookieDomain)),

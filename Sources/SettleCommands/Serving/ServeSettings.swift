@@ -110,6 +110,10 @@ struct ServeSettings {
         options.largestDocument = count("document_size") ?? options.largestDocument
         options.largestBody = count("body_size") ?? options.largestBody
         options.largestUpload = count("upload_size").map(Int64.init) ?? options.largestUpload
+        options.bulkDocuments = count("bulk_docs") ?? options.bulkDocuments
+        options.bulkGets = count("bulk_get") ?? options.bulkGets
+        options.queryTime = count("query_seconds").map { .seconds($0) } ?? options.queryTime
+        options.webSocketMemory = count("websocket_memory") ?? options.webSocketMemory
         options.hasConsole = text("console") != "off"
         options.makesTextIndexes = text("text_indexes") == "on"
         options.security = security

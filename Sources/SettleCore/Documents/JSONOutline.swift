@@ -16,17 +16,21 @@ package struct JSONOutline {
     /// - Parameters:
     ///   - bytes: JSON text in UTF-8.
     ///   - name: The member whose elements are wanted, `nil` for none; of several the last.
-    /// - Throws: ``JSONError``: text that is not JSON, or `notAnObject`.
+    ///   - limit: The maximum number of elements of that member, and of members of the object.
+    /// - Throws: ``JSONError``: text that is not JSON, `notAnObject`, or `tooManyValues` above the limit, at which reading ends.
     /// - Complexity: O(*n*) in bytes.
-    package init(_ bytes: [UInt8], elementsOf name: String? = nil) throws(JSONError) {
+    package init(_ bytes: [UInt8], elementsOf name: String? = nil, atMost limit: Int = .max) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { text in
-            Result { () throws(JSONError) in try JSONOutline(text, elementsOf: name) }
+            Result { () throws(JSONError) in try JSONOutline(text, elementsOf: name, atMost: limit) }
         }.get()
     }
 
-    /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:)-([UInt8],_)``.
-    package init(_ text: UnsafeBufferPointer<UInt8>, elementsOf name: String? = nil) throws(JSONError) {
-        var scanner = JSONScanner(text, into: Sink(text: text, elementsOf: name), depth: JSONLimits.envelopeDepth)
+    /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:atMost:)-([UInt8],_,_)``.
+    package init(
+        _ text: UnsafeBufferPointer<UInt8>, elementsOf name: String? = nil, atMost limit: Int = .max
+    ) throws(JSONError) {
+        var scanner = JSONScanner(
+            text, into: Sink(text: text, elementsOf: name, atMost: limit), depth: JSONLimits.envelopeDepth)
         try scanner.scan()
         (members, elements) = (scanner.sink.members, scanner.sink.elements)
     }
@@ -52,9 +56,14 @@ package struct JSONOutline {
         private var memberStart = 0
         private var elementStart = 0
         private var collects = false
+        private let limit: Int
 
-        init(text: UnsafeBufferPointer<UInt8>, elementsOf wanted: String? = nil, names: [String]? = nil) {
+        init(
+            text: UnsafeBufferPointer<UInt8>, elementsOf wanted: String? = nil, names: [String]? = nil,
+            atMost limit: Int = .max
+        ) {
             self.text = text
+            self.limit = limit
             self.wanted = wanted.map { Array($0.utf8) }
             self.names = names?.map { (Array($0.utf8), $0) }
         }
@@ -78,8 +87,8 @@ package struct JSONOutline {
             open(at: start)
         }
 
-        mutating func endObject(at end: Int) { close(at: end) }
-        mutating func endArray(at end: Int) { close(at: end) }
+        mutating func endObject(at end: Int) throws(JSONError) { try close(at: end) }
+        mutating func endArray(at end: Int) throws(JSONError) { try close(at: end) }
 
         mutating func string(_ token: JSONStringToken) throws(JSONError) {
             try scalar(token.start - 1..<token.end + 1)
@@ -97,25 +106,37 @@ package struct JSONOutline {
             depth += 1
         }
 
-        private mutating func close(at end: Int) {
+        private mutating func close(at end: Int) throws(JSONError) {
             depth -= 1
-            if depth == 1 { take(memberStart..<end) }
-            if depth == 2, collects { elements?.append(elementStart..<end) }
+            if depth == 1 { try take(memberStart..<end) }
+            if depth == 2, collects { try takeElement(elementStart..<end) }
         }
 
         private mutating func scalar(_ range: Range<Int>) throws(JSONError) {
             switch depth {
             case 0: throw notAnObject(at: range.lowerBound)
-            case 1: take(range)
-            case 2 where collects: elements?.append(range)
+            case 1: try take(range)
+            case 2 where collects: try takeElement(range)
             default: break
             }
         }
 
-        private mutating func take(_ range: Range<Int>) {
+        private mutating func takeElement(_ range: Range<Int>) throws(JSONError) {
+            elements?.append(range)
+            try check(elements?.count ?? 0, at: range.lowerBound)
+        }
+
+        private mutating func take(_ range: Range<Int>) throws(JSONError) {
             if !collects, isWanted { elements = nil }
             collects = false
-            if let name { members.append((name, range)) }
+            guard let name else { return }
+            members.append((name, range))
+            try check(members.count, at: range.lowerBound)
+        }
+
+        private func check(_ count: Int, at offset: Int) throws(JSONError) {
+            guard count > limit else { return }
+            throw JSONError(.tooManyValues, "there are more than \(limit) elements", at: offset, in: text)
         }
 
         private func notAnObject(at offset: Int) -> JSONError {

@@ -4,7 +4,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case syntax, unexpectedEnd, invalidUTF8, loneSurrogate, numberOutOfRange, tooDeep, notAnObject
-            case reservedMember, typeMismatch
+            case reservedMember, typeMismatch, tooManyValues
         }
         private let kind: Kind
 
@@ -24,6 +24,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let notAnObject = Code(kind: .notAnObject)
         /// A top-level member starts with an underscore and is not a reserved member of documents (SEMANTICS 89).
         public static let reservedMember = Code(kind: .reservedMember)
+        /// The text has more values, or an array in it more elements, than its reader accepts.
+        public static let tooManyValues = Code(kind: .tooManyValues)
         /// A value is not of the requested type.
         public static let typeMismatch = Code(kind: .typeMismatch)
 

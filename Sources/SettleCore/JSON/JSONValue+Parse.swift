@@ -20,6 +20,24 @@ extension JSONValue {
         }.get()
     }
 
+    /// Parses a JSON text in UTF-8 that has at most a number of values.
+    ///
+    /// A value takes many times the memory of its text: of `[1,1,1]` about 25 times. A limit on the values bounds it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - limit: The maximum number of values, those in arrays and objects included.
+    /// - Throws: ``JSONError`` with line, column and byte offset; with code `tooManyValues` above the limit.
+    package init(utf8 bytes: [UInt8], atMost limit: Int) throws(JSONError) {
+        self = try bytes.withUnsafeBufferPointer { text in
+            Result { () throws(JSONError) -> JSONValue in
+                var scanner = JSONScanner(text, into: JSONBuilder(text: text, limit: limit))
+                try scanner.scan()
+                return scanner.sink.root
+            }
+        }.get()
+    }
+
     /// Parses a JSON text.
     ///
     /// - Throws: ``JSONError`` with line, column and byte offset.
@@ -46,12 +64,23 @@ private struct JSONBuilder: JSONSink {
     let text: UnsafeBufferPointer<UInt8>
     private(set) var root: JSONValue = .null
     private var frames: [Frame] = []
+    /// How many more values there may be.
+    private var left: Int
 
-    init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
+    init(text: UnsafeBufferPointer<UInt8>, limit: Int = .max) {
+        self.text = text
+        left = limit
+    }
 
-    mutating func beginObject(at start: Int) { frames.append(Frame(isObject: true)) }
+    mutating func beginObject(at start: Int) throws(JSONError) {
+        try count(at: start)
+        frames.append(Frame(isObject: true))
+    }
 
-    mutating func beginArray(at start: Int) { frames.append(Frame(isObject: false)) }
+    mutating func beginArray(at start: Int) throws(JSONError) {
+        try count(at: start)
+        frames.append(Frame(isObject: false))
+    }
 
     mutating func endObject(at end: Int) { close() }
 
@@ -59,19 +88,29 @@ private struct JSONBuilder: JSONSink {
 
     mutating func key(_ token: JSONStringToken) { frames[frames.count - 1].name = string(of: token) }
 
-    mutating func string(_ token: JSONStringToken) { add(.string(string(of: token))) }
+    mutating func string(_ token: JSONStringToken) throws(JSONError) {
+        try count(at: token.start)
+        add(.string(string(of: token)))
+    }
 
-    mutating func number(_ token: JSONNumberToken) {
+    mutating func number(_ token: JSONNumberToken) throws(JSONError) {
+        try count(at: token.start)
         let spelling = UnsafeBufferPointer(rebasing: text[token.start..<token.end])
         add(.number(JSONNumber(unchecked: String(decoding: spelling, as: UTF8.self))))
     }
 
-    mutating func literal(_ literal: JSONLiteral, at start: Int) {
+    mutating func literal(_ literal: JSONLiteral, at start: Int) throws(JSONError) {
+        try count(at: start)
         switch literal {
         case .null: add(.null)
         case .true: add(.bool(true))
         case .false: add(.bool(false))
         }
+    }
+
+    private mutating func count(at offset: Int) throws(JSONError) {
+        left -= 1
+        guard left >= 0 else { throw JSONError(.tooManyValues, "the text has too many values", at: offset, in: text) }
     }
 
     private mutating func close() {

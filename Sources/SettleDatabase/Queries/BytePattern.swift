@@ -20,6 +20,6 @@ final class BytePattern: Sendable {
         engine = try Engine(pattern)
     }
 
-    /// Whether the pattern occurs in a text.
-    func occurs(in text: String) -> Bool { engine.occurs(in: text) }
+    /// Whether the pattern occurs in a text, with the steps that are left.
+    func occurs(in text: String, _ work: SelectorWork) -> Bool { engine.occurs(in: text, work) }
 }

@@ -65,10 +65,17 @@ public struct MangoSelector: Sendable {
     ///
     /// - Parameter document: The document with the members that CouchDB returns, so with `_id`, `_rev` and, for a
     ///   tombstone, `_deleted`.
-    /// - Returns: `true` if it does; `false` also if CouchDB would fail, as for `$mod` by zero.
+    /// - Returns: `true` if it does; `false` also if CouchDB would fail, as for `$mod` by zero, and for a document that takes more
+    ///   work than any real one should, such as a pattern that backtracks over a thousand elements.
     public func matches(_ document: JSONValue) -> Bool {
+        matches(document, work: SelectorWork(SelectorWork.document))
+    }
+
+    /// Whether a document matches, with steps that other documents may share; `false` when all are spent.
+    package func matches(_ document: JSONValue, work: SelectorWork) -> Bool {
         guard let root else { return true }
-        return (try? SelectorMatch().matches(root, document)) ?? false
+        // A condition within `$elemMatch` or `$not` may have been cut off without the whole one noticing.
+        return ((try? SelectorMatch(work: work).matches(root, document)) ?? false) && !work.isSpent
     }
 
     /// Whether `_find` returns nothing for this selector: it is an empty `$and`, `$or` or `$nor`.

@@ -7,17 +7,22 @@ internal import SettleCore
 ///   - Values are compared by ``Collation``, those of `_id` by ``ErlangOrder``.
 ///   - If CouchDB would fail (`$mod` by zero, `$nor` inside of elements), the enclosing `$elemMatch` or similar does
 ///     not match; without one, the whole selector does not.
+///   - When the steps of ``SelectorWork`` are spent, the whole selector does not match.
 struct SelectorMatch {
     /// CouchDB's response would be an internal error.
     struct Failure: Error {}
 
     /// Whether values are compared like ids.
     private var comparesIDs = false
+    private let work: SelectorWork
+
+    init(work: SelectorWork) { self.work = work }
 
     /// Whether a value matches.
     ///
     /// - Throws: ``Failure`` if CouchDB would fail.
     func matches(_ node: SelectorNode, _ value: JSONValue) throws(Failure) -> Bool {
+        guard work.take(SelectorWork.condition) else { throw Failure() }
         switch node {
         case .all(let nodes):
             for node in nodes where try !matches(node, value) { return false }
@@ -78,17 +83,32 @@ extension SelectorMatch {
         case .compare(let comparison, let argument): return comparison.accepts(order(value, argument))
         case .contained(let values, let isIn):
             let candidates = value.array ?? [value]
+            try spend(comparing: values.count, with: candidates.count)
             return isIn == values.contains { one in candidates.contains { order($0, one) == .same } }
         case .exists(let should): return should
         case .type(let name): return name == Self.kind(of: value)
         case .remainder(let divisor, let rest):
             guard let number = value.number, number.isInteger else { return false }
             return try Self.remainder(number, divisor) == rest.int
-        case .pattern(let pattern): return value.string.map(pattern.occurs) ?? false
-        case .contains(let values): return value.array.map { Self.contains($0, values) } ?? false
+        case .pattern(let pattern):
+            guard let text = value.string else { return false }
+            guard work.begin() else { throw Failure() }
+            let isFound = pattern.occurs(in: text, work)
+            if work.isSpent { throw Failure() }
+            return isFound
+        case .contains(let values):
+            guard let elements = value.array else { return false }
+            try spend(comparing: values.count, with: elements.count)
+            return Self.contains(elements, values)
         case .size(let size): return value.array.map { $0.count == size } ?? false
         case .prefix(let prefix): return value.string.map { Self.begins($0, with: prefix) } ?? false
         }
+    }
+
+    private func spend(comparing left: Int, with right: Int) throws(Failure) {
+        let (count, overflows) = left.multipliedReportingOverflow(by: right)
+        let (steps, overflowsToo) = count.multipliedReportingOverflow(by: SelectorWork.comparison)
+        guard !overflows, !overflowsToo, work.take(steps) else { throw Failure() }
     }
 
     private static func kind(of value: JSONValue) -> String {

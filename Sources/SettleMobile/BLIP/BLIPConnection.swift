@@ -172,6 +172,9 @@ package final class BLIPConnection: Sendable {
     /// The bytes of messages that have come in part.
     package var incomingBytes: Int { input.withLock { $0.decoder.bytesInMemory + $0.socket.bytesInMemory } }
 
+    /// The bytes of messages that have come in part or are not sent yet, as they lie in memory.
+    package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
+
     /// Says goodbye with a status, 1000 for a normal end; what else was to be sent is not.
     package func close(_ status: UInt16) {
         state.withLock { state in
@@ -182,10 +185,15 @@ package final class BLIPConnection: Sendable {
         wake()
     }
 
-    /// Says that the socket is gone: all that was asked fails.
+    /// Says that the socket is gone: all that was asked fails, and what has come in part or was to be sent is dropped.
     package func end() {
+        input.withLock { input in
+            input.socket.discard()
+            input.decoder.discard()
+        }
         let takers = state.withLock { state in
             (state.isClosed, state.isClosing) = (true, true)
+            state.queue = BLIPQueue()
             defer { state.awaited = [:] }
             return state.awaited.values
         }

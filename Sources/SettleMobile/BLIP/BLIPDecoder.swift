@@ -37,6 +37,9 @@ final class BLIPDecoder {
 
     init(_ limits: BLIPLimits) { self.limits = limits }
 
+    /// Drops the messages that have come in part.
+    func discard() { (open, bytesInMemory) = ([:], 0) }
+
     /// Reads a frame.
     ///
     /// - Parameters:

@@ -46,6 +46,8 @@ struct BLIPQueue {
     private var requests: UInt64 = 0
     /// The bytes of messages that are not sent yet.
     private(set) var bytesInMemory = 0
+    /// The bytes of messages of which something is not sent yet: a message is kept as a whole until then.
+    private(set) var bytesHeld = 0
 
     /// Puts a message into the queue.
     ///
@@ -66,6 +68,7 @@ struct BLIPQueue {
         if message.isSilent { flags.insert(.noReply) }
         if payload.count >= Self.compressedFrom { flags.insert(.compressed) }
         bytesInMemory += payload.count
+        bytesHeld += payload.count
         let waiting = Message(key: key, flags: flags, payload: payload)
         // Requests keep their order, urgent or not.
         if message.isUrgent, isReply { urgent.append(waiting) } else { others.append(waiting) }
@@ -113,6 +116,7 @@ struct BLIPQueue {
     mutating func sent(_ piece: Piece, bytes: Int) {
         let key = piece.message.key
         guard !piece.isLast else {
+            bytesHeld = max(bytesHeld - piece.message.payload.count, 0)
             begun[key] = nil
             return
         }

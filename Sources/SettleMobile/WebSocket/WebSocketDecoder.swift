@@ -25,6 +25,9 @@ package struct WebSocketDecoder: Sendable {
     /// How many bytes wait for the rest of their frame or message.
     package var bytesInMemory: Int { buffer.count - start + (message?.count ?? 0) }
 
+    /// Drops what has come in part.
+    package mutating func discard() { (buffer, start, message) = ([], 0, nil) }
+
     /// Takes bytes as they come.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {

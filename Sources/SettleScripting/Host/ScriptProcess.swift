@@ -22,6 +22,8 @@ final class ScriptProcess {
     private static let mostContexts = 24
     /// The maximum size of the answer to one request, in bytes.
     private static let longestAnswer = 512 << 20
+    /// How many times its limit a worker may take on the clock.
+    private static let mostWaiting: Int64 = 12
     /// The maximum number of item bytes per frame, unless a single item has more.
     private static let frameLength = 4 << 20
 
@@ -138,8 +140,9 @@ final class ScriptProcess {
         var results: [[UInt8]] = []
         var length = 0
         var isSlow = false
-        // The worker itself ends calls that take too long; this timeout is for a worker that fails to.
-        var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1)
+        // The worker itself ends calls that take too much of a processor's time; this timeout is for a worker that fails to. It is
+        // a time on the clock, and on a busy machine a worker of low priority gets only a small part of that.
+        var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1) * Self.mostWaiting
         while true {
             while !channel.waitToRead(milliseconds: 250) {
                 left -= 250

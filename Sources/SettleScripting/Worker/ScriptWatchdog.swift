@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// Ends the process when a function exceeds its time or memory limit.
 ///
+/// The time is the processor's, of all threads of the process: on a busy machine a function gets as much of it as on a quiet one.
 /// A thread checks the time and the memory in use several times a second. It ends the process rather than the
 /// function, because some work inside the engine, such as matching a pattern, can't be interrupted.
 final class ScriptWatchdog: Sendable {
-    /// The start of the running function, in milliseconds; 0 while none runs.
+    /// The processor's time when the running function began, in milliseconds; 0 while none runs.
     private let start = Atomic<Int64>(0)
     private let limit: Int64
     /// The maximum memory in use, in bytes.
@@ -30,7 +31,7 @@ final class ScriptWatchdog: Sendable {
     }
 
     /// Records the start of a function.
-    func begin() { start.store(Self.now, ordering: .relaxed) }
+    func begin() { start.store(max(Self.now, 1), ordering: .relaxed) }
 
     /// Records its end.
     func end() { start.store(0, ordering: .relaxed) }
@@ -45,9 +46,10 @@ final class ScriptWatchdog: Sendable {
         }
     }
 
+    /// The time of a processor that this process has used, in milliseconds.
     private static var now: Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

@@ -80,16 +80,24 @@ final class Administration: Sendable {
         return isMade ? password : nil
     }
 
-    /// Sets an administrator's password, and stores its hash. On a shared store a password that is set already stays: another
-    /// salt, for each node that starts with it, would end the sessions on all.
+    /// Sets an administrator's password, and stores its hash. A password that is set already stays: another salt, for each start
+    /// with it and each node, would end the sessions.
     func set(_ name: String, password: [UInt8]) throws {
         try load()
+        if isSet(name, password, in: state.withLock(\.settings)) { return }
         let hash = try hasher.hash(password)
         try change { settings in
-            if isShared, (try? settings.admins[name]?.verify(password)) == true { return false }
+            if isSet(name, password, in: settings) { return false }
             settings.admins[name] = hash
             return true
         }
+    }
+
+    private func isSet(_ name: String, _ password: [UInt8], in settings: ServerSettings) -> Bool {
+        guard let hash = settings.admins[name],
+            hash.scheme == .derived(.sha256, iterations: hasher.iterations, fromSimple: false)
+        else { return false }
+        return (try? hash.verify(password)) == true
     }
 
     /// The configuration changed over HTTP, by `section/key`.

@@ -10,6 +10,7 @@ struct Authenticator: Sendable {
     private let databases: DatabasePool
     let cookies: SessionCookie
     let lockout: LoginLockout
+    private let tickets: PasswordTicket
 
     init(_ options: ServerOptions, administration: Administration, databases: DatabasePool) {
         self.options = options.security
@@ -18,6 +19,7 @@ struct Authenticator: Sendable {
         accounts = Accounts(
             administration: administration, known: databases.isShared ? UserDocuments() : nil)
         cookies = SessionCookie(options: options.security, isSecure: options.certificate != nil)
+        tickets = PasswordTicket(lifetime: options.security.ticketLifetime.wholeSeconds)
         lockout = LoginLockout(
             threshold: options.security.lockoutThreshold, seconds: options.security.lockout.inSeconds)
     }
@@ -28,18 +30,27 @@ struct Authenticator: Sendable {
     }
 
     /// How cookies are made for the client of a request: only for encrypted connections, if it has one.
-    func cookies(for request: HTTPRequest) -> SessionCookie {
+    func cookies(for request: HTTPRequest) -> SessionCookie { cookies(isSecure: request.route.isSecure) }
+
+    private func cookies(isSecure: Bool) -> SessionCookie {
         var cookies = cookies
-        cookies.isSecure = cookies.isSecure || request.route.isSecure
+        cookies.isSecure = cookies.isSecure || isSecure
         return cookies
     }
 
     /// Authenticates a request.
     ///
-    /// - Throws: ``HTTPError`` for wrong or malformed credentials.
+    /// - Throws: ``HTTPError`` for wrong or malformed credentials; ``PendingLogin`` if a password has to be verified first, which
+    ///   takes time: ``finish(_:_:)`` does that.
     func user(of request: HTTPRequest) throws -> User {
-        try proxied(request) ?? token(request) ?? session(request, databases)
-            ?? basic(request) { try login($0, $1, peer: request.peer) } ?? .anonymous
+        if let user = try proxied(request) ?? token(request) ?? session(request, databases) { return user }
+        guard let (name, password) = try passwordCredentials(request) else { return .anonymous }
+        let login = PendingLogin(
+            name: name, password: password, account: try accounts.find(name, in: databases), peer: request.peer,
+            isEncrypted: request.route.isSecure)
+        try lockout.check(login.peer, name, login.salt)
+        if let user = userAtHand(login, request) { return user }
+        throw login
     }
 
     /// Who sends a request, if that needs no waiting: no key is derived, and no signature of a token is looked at.
@@ -49,29 +60,101 @@ struct Authenticator: Sendable {
         let databases = PromptDatabases(databases)
         if let known = proxied(request) { return known }
         guard bearer(request) == nil else { throw NotAtHand() }
-        return try session(request, databases) ?? basic(request) { name, password in
-            guard let account = try accounts.find(name, in: databases), let hash = account.password,
-                administration.hasher.remembers(password, hash, name), account.secondFactor.accepts("")
-            else { throw NotAtHand() }
-            try lockout.check(request.peer, name, account.salt)
-            return account
-        } ?? .anonymous
+        if let user = try session(request, databases) { return user }
+        guard let (name, password) = try passwordCredentials(request) else { return .anonymous }
+        let login = PendingLogin(
+            name: name, password: password, account: try accounts.find(name, in: databases), peer: request.peer,
+            isEncrypted: request.route.isSecure)
+        guard let user = userAtHand(login, request) else { throw NotAtHand() }
+        try lockout.check(login.peer, name, login.salt)
+        return user
     }
 
-    /// The account for a name and password, and a code if it has a second factor.
-    ///
-    /// - Throws: ``HTTPError`` with status 403 if the account is locked, and 503 if too many logins are waiting.
-    func login(_ name: String, _ password: [UInt8], code: String = "", peer: String) throws -> Account? {
-        let account = try accounts.find(name, in: databases)
-        let salt = account?.salt ?? ""
-        try lockout.check(peer, name, salt)
-        // The lock is checked again when the key is derived, so that concurrent guesses stay within the limit.
-        let isRight = try administration.hasher.verify(password, against: account?.password, of: name) {
-            try lockout.check(peer, name, salt)
+    /// The user of a login whose password was verified lately, or before as a ``PasswordTicket`` says.
+    private func userAtHand(_ login: PendingLogin, _ request: HTTPRequest) -> User? {
+        guard let account = login.account, let hash = account.password, account.secondFactor.accepts("") else {
+            return nil
         }
-        if isRight, let account, try accepts(code, of: account) { return account }
-        lockout.fail(peer, name, salt)
-        return nil
+        let hasher = administration.hasher
+        let isRemembered = hasher.remembers(login.password, hash, login.name)
+        let credentials = PasswordTicket.Credentials(name: login.name, password: login.password, hash: hash)
+        let age = request.headers.cookie(PasswordTicket.name).flatMap {
+            tickets.age($0, credentials, secret: administration.secret)
+        }
+        guard isRemembered || age != nil else { return nil }
+        if !isRemembered { hasher.remember(login.password, hash, login.name) }
+        var user = login.user(account)
+        if let age, tickets.needsRenewal(age) { user.renewedCookie = ticket(credentials, login) }
+        return user
+    }
+
+    /// Verifies the password of a login.
+    ///
+    /// - Parameters:
+    ///   - login: The login.
+    ///   - done: Is called with the user, or with an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
+    ///     503 if too many logins wait. It must not wait.
+    func finish(_ login: PendingLogin, _ done: @escaping @Sendable (Result<User, any Error>) -> Void) {
+        verify(login) { result in
+            done(
+                Result {
+                    guard let account = try result.get() else { throw HTTPError.wrongPassword }
+                    var user = login.user(account)
+                    if let hash = account.password {
+                        user.renewedCookie = ticket(
+                            PasswordTicket.Credentials(name: login.name, password: login.password, hash: hash), login)
+                    }
+                    return user
+                })
+        }
+    }
+
+    /// Finds the account for a name and password, and a code if it has a second factor.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - password: The password.
+    ///   - code: The code.
+    ///   - peer: The address of the client.
+    ///   - done: Is called with the account, with `nil` for a wrong name or password, or with an ``HTTPError``: status 403 if the
+    ///     account is locked, and 503 if too many logins wait. It must not wait.
+    func login(
+        _ name: String, _ password: [UInt8], code: String = "", peer: String,
+        _ done: @escaping @Sendable (Result<Account?, any Error>) -> Void
+    ) {
+        do {
+            let login = PendingLogin(
+                name: name, password: password, account: try accounts.find(name, in: databases), peer: peer)
+            try lockout.check(peer, name, login.salt)
+            verify(login, code: code, done)
+        } catch { done(.failure(error)) }
+    }
+
+    private func verify(
+        _ login: PendingLogin, code: String = "", _ done: @escaping @Sendable (Result<Account?, any Error>) -> Void
+    ) {
+        let (peer, name, salt) = (login.peer, login.name, login.salt)
+        let seat = PasswordHasher.Seat(address: peer, name: name, isKnown: login.account?.password != nil)
+        // The lock is checked again when the key is derived and after it, so that concurrent guesses stay within the limit.
+        administration.hasher.verify(
+            login.password, against: login.account?.password, seat,
+            precheck: { [lockout] in try lockout.check(peer, name, salt) },
+            taker: { [lockout] result in
+                done(
+                    Result {
+                        let isRight = try result.get()
+                        try lockout.check(peer, name, salt)
+                        if isRight, let account = login.account, try accepts(code, of: account) { return account }
+                        lockout.fail(peer, name, salt)
+                        return nil
+                    })
+            })
+    }
+
+    private func ticket(_ credentials: PasswordTicket.Credentials, _ login: PendingLogin) -> String? {
+        guard tickets.lifetime > 0 else { return nil }
+        let value = tickets.value(credentials, secret: administration.secret)
+        return cookies(isSecure: login.isEncrypted).header(PasswordTicket.name, value, lasting: tickets.lifetime)
     }
 
     /// Whether a code satisfies the second factor of an account. A code of TOTP does so once (RFC 6238, section 5.2).
@@ -131,9 +214,8 @@ struct Authenticator: Sendable {
         return user
     }
 
-    private func basic(
-        _ request: HTTPRequest, _ login: (String, [UInt8]) throws -> Account?
-    ) throws -> User? {
+    /// Name and password of a request, if it has any.
+    private func passwordCredentials(_ request: HTTPRequest) throws -> (name: String, password: [UInt8])? {
         guard let header = request.headers["Authorization"], header.hasPrefix("Basic ") else { return nil }
         guard let bytes = Base64.decode(header.dropFirst(6).utf8) else {
             throw HTTPError.badRequest("Authorization header has invalid base64 value")
@@ -141,10 +223,7 @@ struct Authenticator: Sendable {
         let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         // Browsers send `_:_` to forget a password.
         guard parts.count == 2, parts != [[UInt8(ascii: "_")], [UInt8(ascii: "_")]] else { return nil }
-        let name = String(decoding: parts[0], as: UTF8.self)
-        guard let account = try login(name, Array(parts[1])) else { throw HTTPError.wrongPassword }
-        return User(
-            name: account.name, roles: account.roles, handler: "default", proof: .password(salt: account.salt))
+        return (String(decoding: parts[0], as: UTF8.self), Array(parts[1]))
     }
 
     private func token(_ request: HTTPRequest) throws -> User? {
@@ -171,5 +250,23 @@ struct Authenticator: Sendable {
             String($0).trimmingBlanks()
         }
         return User(name: name, roles: roles, handler: "proxy")
+    }
+}
+
+/// A login whose password has to be verified, which takes time.
+struct PendingLogin: Error {
+    let name: String
+    let password: [UInt8]
+    let account: Account?
+    /// The address of the client.
+    let peer: String
+    /// Whether the client has reached the server by TLS.
+    var isEncrypted = false
+
+    fileprivate var salt: String { account?.salt ?? "" }
+
+    /// The user, once the password is verified.
+    fileprivate func user(_ account: Account) -> User {
+        User(name: account.name, roles: account.roles, handler: "default", proof: .password(salt: account.salt))
     }
 }

@@ -1,63 +1,140 @@
+internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
 /// Hashes and verifies passwords: a few concurrently, with a cache of recent verifications.
 ///
-/// Deriving a key takes a tenth of a second of a core. So it runs on worker threads, never on polling threads, and
-/// concurrency is limited: a call that finds too many waiting fails.
+/// Deriving a key takes a fifth of a second of a core. So a few threads of its own do that, and no other thread waits for them:
+///
+///     verify ─→ known from the cache? ──────────────────────────────→ done
+///            ─→ the same credentials wait already? ─ join them ─┐
+///            ─→ LoginQueue ─→ one derivation for all of them ───┴───→ done
+///
+/// A login that would wait for longer than clients do is refused with 503 and the time after which to come again.
 final class PasswordHasher: Sendable {
-    private struct State {
-        var running = 0
-        var waiting = 0
+    typealias Seat = LoginQueue<Job>.Seat
+    /// Is called with whether the password is right; must not wait.
+    typealias Taker = @Sendable (Result<Bool, any Error>) -> Void
+
+    /// One derivation, and those who wait for it.
+    final class Job: Sendable {
+        fileprivate struct Waiter {
+            let precheck: @Sendable () throws -> Void
+            let taker: Taker
+        }
+
+        fileprivate let mark: [UInt8]
+        fileprivate let isKnown: Bool
+        fileprivate let compute: @Sendable () throws -> Bool
+        /// Changed only while the state of the hasher is locked.
+        fileprivate let waiters: Guarded<[Waiter]>
+
+        fileprivate init(
+            _ mark: [UInt8], isKnown: Bool, _ waiter: Waiter, _ compute: @escaping @Sendable () throws -> Bool
+        ) {
+            (self.mark, self.isKnown, self.compute) = (mark, isKnown, compute)
+            waiters = Guarded([waiter])
+        }
     }
 
-    private let state = Monitor(State())
+    private struct State {
+        var queue = LoginQueue<Job>()
+        /// Those that wait or run, by what is verified.
+        var jobs: [[UInt8]: Job] = [:]
+        var running = 0
+        /// How many of those are about names without an account.
+        var runningUnknown = 0
+        /// How long a derivation takes, in seconds, as of late.
+        var cost = 0.25
+        /// How many logins of accounts, and of names without one, were refused and have not come again, about.
+        var refused = [true: 0, false: 0]
+    }
+
+    private let state = Guarded(State())
     private let places: Int
-    private let seats: Int
+    private let seats: ClosedRange<Int>
+    private let threads: WorkerPool
     private let verified: VerifiedPasswords
     /// The iterations for new passwords.
     let iterations: Int
     /// Compared with passwords of unknown users, so that the time does not reveal which users exist.
     private let nobody: PasswordHash
 
-    init(iterations: Int, places: Int = 2, seats: Int = 16, remembering capacity: Int = 1000, seconds: Double = 600) {
+    /// How long a login may have to wait, in seconds: many clients give up after half a minute.
+    private static let patience = 20.0
+    /// How many logins of names without an account may wait.
+    private static let unknownSeats = 32
+    /// The longest time after which a refused client is asked to come again, in seconds.
+    private static let longestDelay = 120.0
+
+    /// - Parameters:
+    ///   - iterations: The iterations for new passwords.
+    ///   - places: How many keys are derived at the same time.
+    ///   - seats: How many logins may wait at least, and at most; between these, as many as are done in 20 seconds.
+    ///   - capacity: How many verifications are remembered.
+    ///   - seconds: How long they are.
+    init(
+        iterations: Int, places: Int = 2, seats: ClosedRange<Int> = 16...4096, remembering capacity: Int = 16_384,
+        seconds: Double = 600
+    ) {
         self.iterations = max(1, min(iterations, PasswordHash.mostIterations))
         self.places = max(1, places)
         self.seats = seats
+        threads = WorkerPool(limit: self.places)
         verified = VerifiedPasswords(capacity: capacity, seconds: seconds)
         nobody = PasswordHash(of: SecureRandom.bytes(16), iterations: 1).withIterations(self.iterations)
     }
 
-    /// How many calls wait.
-    var waiting: Int { state.withLock { $0.waiting } }
+    deinit { threads.close() }
 
-    /// Hashes a new password.
+    /// How many derivations wait.
+    var waiting: Int { state.withLock(\.queue.count) }
+
+    /// Hashes a new password; waits for a place.
     ///
     /// - Throws: ``HTTPError`` with status 503 if too many calls wait.
     func hash(_ password: [UInt8]) throws -> PasswordHash {
-        try inPlace { PasswordHash(of: password, iterations: iterations) }
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<Bool, any Error>?>(nil))
+        let made = Guarded<PasswordHash?>(nil)
+        let iterations = iterations
+        let waiter = Job.Waiter(
+            precheck: {},
+            taker: { result in
+                box.withLock { $0 = result }
+                done.signal()
+            })
+        submit(Seat(address: "", name: "", isKnown: true), SecureRandom.bytes(16), waiter) {
+            let hash = PasswordHash(of: password, iterations: iterations)
+            made.withLock { $0 = hash }
+            return true
+        }
+        done.wait()
+        _ = try box.withLock { $0 }?.get()
+        guard let hash = made.withLock({ $0 }) else { throw HTTPError(500, "unknown_error", "no hash was made") }
+        return hash
     }
 
     /// Verifies a password against a hash; fails without a hash.
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - hash: What is kept of it.
-    ///   - name: Whose it is.
+    ///   - hash: What is kept of it, `nil` for a name without an account or an account without a password.
+    ///   - seat: Whose it is, and where the login waits.
     ///   - precheck: Is called when it is its turn, before the key is derived.
-    /// - Returns: Whether it is.
-    /// - Throws: ``HTTPError`` with status 503 when too many wait, and what the hash or the check before says.
+    ///   - taker: Is called with whether it is right, or with an ``HTTPError``: status 503 when too many wait, and what the hash or
+    ///     the check before says.
     func verify(
-        _ password: [UInt8], against hash: PasswordHash?, of name: String, precheck: () throws -> Void
-    ) throws -> Bool {
-        if let hash, remembers(password, hash, name) { return true }
-        let isRight = try inPlace {
-            try precheck()
-            return try (hash ?? nobody).verify(password)
+        _ password: [UInt8], against hash: PasswordHash?, _ seat: Seat,
+        precheck: @escaping @Sendable () throws -> Void, taker: @escaping Taker
+    ) {
+        if let hash, remembers(password, hash, seat.name) { return taker(.success(true)) }
+        let expected = hash ?? nobody
+        submit(seat, verified.mark(password, expected, seat.name), Job.Waiter(precheck: precheck, taker: taker)) {
+            [verified] in
+            guard try expected.verify(password), let hash else { return false }
+            verified.insert(password, hash, seat.name)
+            return true
         }
-        guard isRight, let hash else { return false }
-        verified.insert(password, hash, name)
-        return true
     }
 
     /// Whether a password was found to be the one of a hash lately.
@@ -65,20 +142,101 @@ final class PasswordHasher: Sendable {
         verified.contains(password, hash, name)
     }
 
-    private func inPlace<Result>(_ body: () throws -> Result) throws -> Result {
-        let hasSeat = state.withLock { state in
-            guard state.running < places || state.waiting < seats else { return false }
-            state.waiting += 1
-            return true
+    /// Remembers that a password is the one of a hash, which the caller has proved.
+    func remember(_ password: [UInt8], _ hash: PasswordHash, _ name: String) {
+        verified.insert(password, hash, name)
+    }
+
+    private func submit(
+        _ seat: Seat, _ mark: [UInt8], _ waiter: Job.Waiter, _ compute: @escaping @Sendable () throws -> Bool
+    ) {
+        let (refusal, starts) = state.withLock { state -> ((waiters: [Job.Waiter], delay: Int)?, Job?) in
+            if let same = state.jobs[mark] {
+                same.waiters.withLock { $0.append(waiter) }
+                return (nil, nil)
+            }
+            let job = Job(mark, isKnown: seat.isKnown, waiter, compute)
+            switch state.queue.add(job, seat, limit: limit(seat, state)) {
+            case .seated: break
+            case .replaced(let other):
+                state.jobs[other.mark] = nil
+                state.jobs[mark] = job
+                return ((other.waiters.withLock { $0 }, delay(seat, &state)), next(&state))
+            case .refused: return (([waiter], delay(seat, &state)), nil)
+            }
+            state.jobs[mark] = job
+            return (nil, next(&state))
         }
-        guard hasSeat else { throw HTTPError(503, "service_unavailable", "Too many logins at the same time.") }
-        _ = state.wait { state -> Bool? in
-            guard state.running < places else { return nil }
-            state.running += 1
-            state.waiting -= 1
-            return true
+        if let refusal {
+            for waiter in refusal.waiters { waiter.taker(.failure(Self.busy(refusal.delay))) }
         }
-        defer { state.update { $0.running -= 1 } }
-        return try body()
+        if let starts { threads.submit { [self] in run(starts) } }
+    }
+
+    /// The next derivation, if there is a place for it.
+    private func next(_ state: inout State) -> Job? {
+        guard state.running < places else { return nil }
+        // A place is kept for accounts, who would wait for a derivation about nobody otherwise.
+        let takesUnknown = places == 1 || state.runningUnknown < places / 2
+        guard let job = state.queue.next(takesUnknown: takesUnknown) else { return nil }
+        state.running += 1
+        if !job.isKnown { state.runningUnknown += 1 }
+        state.refused[job.isKnown] = max((state.refused[job.isKnown] ?? 0) - 1, 0)
+        return job
+    }
+
+    private func run(_ first: Job) {
+        var job: Job? = first
+        while let current = job {
+            let start = ContinuousClock.now
+            let result = verdict(of: current)
+            let seconds = (ContinuousClock.now - start).inSeconds
+            let (waiters, following) = state.withLock { state -> ([Job.Waiter], Job?) in
+                if case .success = result { state.cost += (seconds - state.cost) / 8 }
+                state.jobs[current.mark] = nil
+                state.running -= 1
+                if !current.isKnown { state.runningUnknown -= 1 }
+                return (current.waiters.withLock { $0 }, next(&state))
+            }
+            for waiter in waiters { waiter.taker(result) }
+            job = following
+        }
+    }
+
+    /// Derives the key if anybody who waits for it may still log in.
+    private func verdict(of job: Job) -> Result<Bool, any Error> {
+        var refusal: (any Error)?
+        let mayLogIn = job.waiters.withLock { $0 }.contains { waiter in
+            do {
+                try waiter.precheck()
+                return true
+            } catch {
+                refusal = error
+                return false
+            }
+        }
+        if !mayLogIn, let refusal { return .failure(refusal) }
+        return Result { try job.compute() }
+    }
+
+    private func limit(_ seat: Seat, _ state: State) -> Int {
+        let inTime = Int(min(Self.patience * Double(places) / max(state.cost, 1e-6), 1e6))
+        let limit = min(max(inTime, seats.lowerBound), seats.upperBound)
+        return seat.isKnown ? limit : min(limit, Self.unknownSeats)
+    }
+
+    /// The time after which a refused login may come again, in seconds: all that wait and were refused before are spread over the
+    /// time that they take.
+    private func delay(_ seat: Seat, _ state: inout State) -> Int {
+        let refused = (state.refused[seat.isKnown] ?? 0) + 1
+        state.refused[seat.isKnown] = refused
+        let all = Double(state.queue.count(isKnown: seat.isKnown) + refused) * state.cost / Double(places)
+        let spread = min(max(all, 2), Self.longestDelay)
+        return Int(Double.random(in: spread / 4...spread).rounded(.up))
+    }
+
+    private static func busy(_ delay: Int) -> HTTPError {
+        HTTPError(
+            503, "service_unavailable", "Too many logins at the same time.", headers: ["Retry-After": "\(delay)"])
     }
 }

@@ -57,22 +57,24 @@ struct SessionCookie: Sendable {
     func header(_ name: String, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> String {
         let signed = Array("\(name):\(String(now, radix: 16, uppercase: true))".utf8)
         let code = HashFunction.sha256.code(of: signed, key: secret + Array(salt.utf8))
-        return header(Base64.encodeForURL(signed + [UInt8(ascii: ":")] + code), now)
+        return header(
+            Self.name, Base64.encodeForURL(signed + [UInt8(ascii: ":")] + code), lasting: timeout, now: now)
     }
 
     /// The value of the header `Set-Cookie` that ends a session.
-    func cleared(now: Int = SessionCookie.now) -> String { header("", now) }
+    func cleared(now: Int = SessionCookie.now) -> String { header(Self.name, "", lasting: timeout, now: now) }
 
     private var timeout: Int { options.sessionTimeout.wholeSeconds }
 
     /// The time in seconds.
     static var now: Int { WallTime.now().seconds }
 
-    private func header(_ value: String, _ now: Int) -> String {
-        var text = "\(Self.name)=\(value); Version=1"
+    /// The value of the header `Set-Cookie` for another cookie with the same attributes.
+    func header(_ name: String, _ value: String, lasting seconds: Int, now: Int = SessionCookie.now) -> String {
+        var text = "\(name)=\(value); Version=1"
         if options.hasPersistentCookies {
-            let expiry = WallTime(seconds: now + timeout)
-            text += "; Expires=\(expiry.cookie); Max-Age=\(timeout)"
+            let expiry = WallTime(seconds: now + seconds)
+            text += "; Expires=\(expiry.cookie); Max-Age=\(seconds)"
         }
         text += "; Path=/"
         if isSecure { text += "; Secure" }

@@ -39,9 +39,14 @@ final class VerifiedPasswords: Sendable {
         }
     }
 
-    /// A keyed hash of the parts, each with its length; it never leaves this object.
-    private func mark(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
-        var message = key
+    /// A keyed hash of credentials; it never leaves this process.
+    func mark(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
+        HashFunction.sha256.hash(key + Self.message(password, hash, name))
+    }
+
+    /// The parts of credentials in one text, each with its length.
+    static func message(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
+        var message: [UInt8] = []
         func append(_ part: some Collection<UInt8>) {
             withUnsafeBytes(of: UInt64(part.count).littleEndian) { message.append(contentsOf: $0) }
             message.append(contentsOf: part)
@@ -55,6 +60,6 @@ final class VerifiedPasswords: Sendable {
             message.append(fromSimple ? 1 : 0)
         }
         append(password)
-        return HashFunction.sha256.hash(message)
+        return message
     }
 }

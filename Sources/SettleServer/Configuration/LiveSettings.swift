@@ -10,6 +10,9 @@ struct LiveSettings: Sendable {
     var largestDocument: Int
     /// The largest body of a request, in bytes.
     var largestUpload: Int
+    /// The documents that one request may write, and get.
+    var bulkDocuments: Int
+    var bulkGets: Int
     /// Whether `POST /{db}/_index` creates text indexes.
     var makesTextIndexes: Bool
 
@@ -20,6 +23,7 @@ struct LiveSettings: Sendable {
         crossOrigin = options.security.crossOrigin ?? CrossOriginOptions(origins: [])
         largestDocument = options.largestDocument
         largestUpload = Int(clamping: options.largestUpload)
+        (bulkDocuments, bulkGets) = (options.bulkDocuments, options.bulkGets)
         makesTextIndexes = options.makesTextIndexes
     }
 

@@ -50,6 +50,7 @@ struct VisibleSettings {
             (
                 "couchdb",
                 [
+                    ("max_bulk_docs_count", "\(live.bulkDocuments)"), ("max_bulk_get_count", "\(live.bulkGets)"),
                     ("max_dbs_open", "\(options.openDatabases)"), ("max_document_size", "\(live.largestDocument)"),
                     ("users_db_security_editable", "\(live.isUsersSecurityEditable)"),
                 ]

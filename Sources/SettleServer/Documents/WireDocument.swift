@@ -26,7 +26,7 @@ struct WireDocument: Sendable {
         let reader: DocumentReader
         do { reader = try DocumentReader.read(bytes, allowsReserved: true) } catch {
             guard error.code == .notAnObject else { throw error }
-            _ = try JSONValue(utf8: bytes)
+            _ = try RequestLimits.value(bytes)
             throw HTTPError.badRequest("Document must be a JSON object")
         }
         body = reader.body
@@ -58,7 +58,7 @@ struct WireDocument: Sendable {
     static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
 
     private mutating func take(_ member: DocumentReader.ReservedMember) throws {
-        let value = try JSONValue(utf8: member.value)
+        let value = try RequestLimits.value(member.value)
         switch (member.name, value) {
         case ("_id", .string(let text)):
             _ = try Self.checked(text)

@@ -7,36 +7,12 @@ enum BulkEndpoints {
     static let bulkDocuments: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
-        // The documents are read where they stand, and no value is built of the whole.
-        let bytes = try context.body()
-        let outline = try context.outline(of: bytes, elementsOf: "docs")
-        guard outline["docs"] != nil else {
-            throw HTTPError.badRequest("POST body must include `docs` parameter.")
-        }
-        guard let places = outline.elements else { throw HTTPError.badRequest("`docs` parameter must be an array.") }
-        let newEdits = try outline["new_edits"].map { try JSONValue(utf8: Array(bytes[$0])) }
-        let isReplicated = newEdits == false
-        let documents = try places.map { place in
-            var document = try WireDocument(Array(bytes[place]), limit: context.largestDocument)
-            if isReplicated, document.revision == nil {
-                throw HTTPError.badRequest(
-                    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
-            }
-            for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
-            return (id: try document.complete(), document: document)
-        }
-        guard newEdits.map({ $0.bool != nil }) ?? true else {
-            throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
-        }
-        if !isReplicated, try outline["all_or_nothing"].map({ try JSONValue(utf8: Array(bytes[$0])) == true }) ?? false
-        {
-            return .json(.array(documents.map { notAtomic($0.document, $0.id) }), status: 417)
-        }
+        let batch = try Batch(context)
+        let documents = batch.documents
+        if batch.isAtomic { return .json(.array(documents.map { notAtomic($0.document, $0.id) }), status: 417) }
         let writer = try DocumentWriter(database, context)
-        if isReplicated {
-            // A member of our own, which CouchDB passes over: for hubs that want no branches.
-            let refuses = try outline["conflicts"].map { try JSONValue(utf8: Array(bytes[$0])) == "refuse" } ?? false
-            let refused = try writer.insert(documents, refusingBranches: refuses).map {
+        if batch.isReplicated {
+            let refused = try writer.insert(documents, refusingBranches: batch.refusesBranches).map {
                 id, revision, error -> JSONValue in
                 [
                     "id": .string(id.string), "rev": .string(revision), "error": .string(error.error),
@@ -54,6 +30,50 @@ enum BulkEndpoints {
             }
         }
         return .json(.array(outcomes), status: 201)
+    }
+
+    /// The documents of a request. They are read one by one where they stand, no value is built of the whole, and the text is gone
+    /// before they are written.
+    private struct Batch {
+        let documents: [(id: DocumentID, document: WireDocument)]
+        let isReplicated: Bool
+        /// Whether all are to be written, or none.
+        let isAtomic: Bool
+        /// A member of our own, which CouchDB passes over: for hubs that want no branches.
+        let refusesBranches: Bool
+
+        init(_ context: RequestContext) throws {
+            let bytes = try context.body()
+            let limit = context.live.bulkDocuments
+            let outline = try context.outline(
+                of: bytes, elementsOf: "docs", atMost: limit, or: .batchTooLong("bulk_docs", limit))
+            guard outline["docs"] != nil else {
+                throw HTTPError.badRequest("POST body must include `docs` parameter.")
+            }
+            guard let places = outline.elements else {
+                throw HTTPError.badRequest("`docs` parameter must be an array.")
+            }
+            func member(_ name: String) throws -> JSONValue? {
+                try outline[name].map { try RequestLimits.value(Array(bytes[$0])) }
+            }
+            let newEdits = try member("new_edits")
+            let isReplicated = newEdits == false
+            documents = try places.map { place in
+                var document = try WireDocument(Array(bytes[place]), limit: context.largestDocument)
+                if isReplicated, document.revision == nil {
+                    throw HTTPError.badRequest(
+                        "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+                }
+                for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
+                return (id: try document.complete(), document: document)
+            }
+            guard newEdits.map({ $0.bool != nil }) ?? true else {
+                throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
+            }
+            self.isReplicated = isReplicated
+            isAtomic = try !isReplicated && member("all_or_nothing") == true
+            refusesBranches = try isReplicated && member("conflicts") == "refuse"
+        }
     }
 
     /// What is said of a document of a batch that is to be written as a whole or not at all, as CouchDB says it.
@@ -75,6 +95,8 @@ enum BulkEndpoints {
             throw HTTPError.badRequest("\"\(name)\" query parameter is not acceptable")
         }
         guard let list = docs.array else { throw HTTPError.badRequest("Missing JSON list of 'docs'.") }
+        let limit = context.live.bulkGets
+        guard list.count <= limit else { throw HTTPError.batchTooLong("bulk_get", limit) }
         let options = try DocumentOptions(context)
         let asked = list.map { BulkGetRow($0) }
         let accepts = { MediaTypes.accepts($0, context.request) }

@@ -12,7 +12,7 @@ enum ChangesEndpoints {
             try context.requireContentType()
             bytes = try context.body()
             if !bytes.isEmpty {
-                guard let object = try JSONValue(utf8: bytes).object else {
+                guard let object = try RequestLimits.value(bytes).object else {
                     throw HTTPError.badRequest("Request body must be a JSON object")
                 }
                 body = object

@@ -25,13 +25,14 @@ enum FindEndpoints {
         try context.requireContentType()
         let source = try context.source()
         let request = try FindRequest(context.jsonObject())
-        let cursor = try FindCursor(request.resumed(), in: source)
-        if cursor.isQuick(quickCount) {
-            var answer = FindAnswer(cursor, request, source, context.metrics)
-            let bytes = try answer.next(lookingAt: quickCount)
-            if answer.isDone { return .json(bytes: bytes) }
+        var cursor = try FindCursor(request.resumed(), in: source)
+        if cursor.isQuick(quickCount), let bytes = try quickAnswer(cursor, request, source, context) {
+            return .json(bytes: bytes)
         }
-        let (database, context) = (try source.database, try context.worker)
+        cursor.budget = QueryBudget(
+            steps: context.options.querySteps, seconds: context.options.queryTime.inSeconds,
+            isWanted: { [life = context.request.life] in !life.isAbandoned })
+        let (database, context, begun) = (try source.database, try context.worker, cursor)
         guard try cursor.behind() > fewChanges, let scripts = context.scripts else {
             return try answer(cursor, request, context)
         }
@@ -39,7 +40,7 @@ enum FindEndpoints {
         let deferred = DeferredResponse()
         scripts.threads.submit(for: try DesignDocuments.owner(of: database)) {
             do {
-                var response = try answer(cursor, request, context)
+                var response = try answer(begun, request, context)
                 response.headers["Set-Cookie"] = context.user.renewedCookie
                 deferred.fulfil(response)
             } catch { deferred.fulfil(.error(HTTPError(error))) }
@@ -47,6 +48,21 @@ enum FindEndpoints {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
+    /// The answer to a query that takes little, or `nil` if it takes more.
+    private static func quickAnswer(
+        _ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ context: any ReadContext
+    ) throws -> [UInt8]? {
+        var cursor = cursor
+        cursor.budget = QueryBudget(steps: quickSteps, seconds: .infinity)
+        var answer = FindAnswer(cursor, request, source, context.metrics)
+        do {
+            let bytes = try answer.next(lookingAt: quickCount)
+            return answer.isDone ? bytes : nil
+        } catch let error as QueryError where error.code == .tooExpensive { return nil }
+    }
+
+    /// The steps of a selector that an answer without waiting takes.
+    private static let quickSteps = 1_000_000
     /// How many documents an answer without waiting looks at.
     private static let quickCount = 50
     /// How many changes are brought into an index before an answer on the thread of the request.

@@ -40,6 +40,7 @@ enum ListingEndpoints {
                 throw HTTPError.badRequest("POST body must include `queries` parameter.")
             }
             guard let list = queries.array else { throw HTTPError.badRequest("`queries` member must be an array.") }
+            try RequestLimits.check(queries: list.count)
             let listings = try list.map { item in
                 var query = ListingQuery()
                 try query.take(context.query)

@@ -23,7 +23,18 @@ enum SessionEndpoints {
     /// `POST /_session`
     static let login: Endpoint = .work(\.authenticator) { authenticator, context in
         let (name, password, code) = try credentials(context)
-        let account = try authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer)
+        let deferred = DeferredResponse()
+        authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer) { result in
+            do {
+                deferred.fulfil(try answer(to: context, authenticator, result.get()))
+            } catch { deferred.fulfil(.error(HTTPError(error))) }
+        }
+        return HTTPResponse(status: 200, body: .later(deferred))
+    }
+
+    private static func answer(
+        to context: RequestContext, _ authenticator: Authenticator, _ account: Account?
+    ) throws -> HTTPResponse {
         guard let account else {
             var response = try redirected(context, "fail", .error(.wrongPassword))
             response.headers["Set-Cookie"] = authenticator.cookies(for: context.request).cleared()

@@ -55,6 +55,7 @@ enum ViewEndpoints {
             throw HTTPError.badRequest("POST body must include `queries` parameter.")
         }
         guard let list = queries.array else { throw HTTPError.badRequest("`queries` member must be an array.") }
+        try RequestLimits.check(queries: list.count)
         let all = try list.map { item in
             var query = ViewQuery()
             try query.take(context.query)

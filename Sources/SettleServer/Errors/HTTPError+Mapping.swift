@@ -9,12 +9,13 @@ extension HTTPError {
         switch error {
         case let error as HTTPError: self = error
         case let error as DatabaseError: self = Self.mapped(error)
-        case is JSONError: self = .invalidJSON
+        case let error as JSONError: self = error.code == .tooManyValues ? .tooManyValues : .invalidJSON
         case let error as ScriptError: self = .script(error)
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
         case let error as MapIndexError: self = HTTPError(500, error.name, error.reason)
         case is HTTPRequest.BodyError: self = .tooLarge
+        case is CancellationError: self = HTTPError(408, "timeout", "The client has closed the connection.")
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }
     }

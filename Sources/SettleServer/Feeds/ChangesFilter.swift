@@ -140,6 +140,9 @@ extension ChangesFilter {
             guard let list = fields.array else {
                 throw HTTPError.badRequest("Selector error: fields must be JSON array")
             }
+            guard list.count <= RequestLimits.fields else {
+                throw HTTPError.tooMany("`fields` may have \(RequestLimits.fields) names")
+            }
             return .selector(selector, try Projection(list))
         } catch let error as SelectorError {
             throw HTTPError.badRequest(error.reason)

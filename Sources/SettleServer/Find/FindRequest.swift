@@ -67,6 +67,9 @@ struct FindRequest {
             throw HTTPError(
                 400, "invalid_fields", "Fields must be an array of strings, not: \(ErlangText.text(of: value))")
         }
+        guard list.count <= RequestLimits.fields else {
+            throw HTTPError.tooMany("`fields` may have \(RequestLimits.fields) names")
+        }
         _ = try Projection(list)
         return list.compactMap(\.string)
     }

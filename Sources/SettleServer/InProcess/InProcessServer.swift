@@ -42,6 +42,8 @@ public final class InProcessServer: HTTPTransport {
         options.largestBody = .max
         options.largestUpload = .max
         options.largestDocument = .max
+        (options.bulkDocuments, options.bulkGets) = (.max, .max)
+        (options.queryTime, options.querySteps) = (.seconds(1_000_000_000), .max)
         options.security.proxy = ProxyOptions(secret: secret)
         let user = "settle"
         let code = HashFunction.sha256.code(of: Array(user.utf8), key: Array(secret.utf8))

@@ -50,7 +50,7 @@ public final class ServerLog: Sendable {
     ///   - message: The problem.
     ///   - details: Further fields.
     public func warning(_ message: String, _ details: KeyValuePairs<String, String> = [:]) {
-        write("warning", "warning", [("message", message)] + details.map { ($0.key, $0.value) })
+        write("warning", "problem", [("message", message)] + details.map { ($0.key, $0.value) })
     }
 
     /// Reopens the files, after a log rotation.

@@ -23,7 +23,8 @@ struct BlobQueue {
     private var waiting: [UInt64: PushedRevision] = [:]
     private var questions: [Question] = []
     private var open = 0
-    private var bytes = 0
+    /// The bytes of the messages that wait.
+    private(set) var bytes = 0
 
     /// Has a revision wait.
     ///

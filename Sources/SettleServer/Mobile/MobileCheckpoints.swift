@@ -18,7 +18,7 @@ struct MobileCheckpoints {
     func set(_ message: BLIPMessage) throws -> BLIPMessage {
         let given = message.properties["rev"].flatMap { $0.isEmpty ? nil : $0 }
         let saved = try database.saveLocalDocument(
-            id(message.properties["client"]), body: DocumentBody(JSONValue(utf8: message.body)), expecting: given)
+            id(message.properties["client"]), body: DocumentBody(RequestLimits.value(message.body)), expecting: given)
         return BLIPMessage(.reply, properties: ["rev": saved.revision])
     }
 
@@ -26,7 +26,7 @@ struct MobileCheckpoints {
     ///
     /// - Throws: ``BLIPError`` with status 400 for a message that has not as many of one as of the other, or more than 100.
     static func collections(_ message: BLIPMessage) throws -> [(collection: String, client: String)] {
-        let body = try JSONValue(utf8: message.body)
+        let body = try RequestLimits.value(message.body)
         let names = body["collections"]?.array?.compactMap(\.string) ?? []
         let clients = body["checkpoint_ids"]?.array?.compactMap(\.string) ?? []
         guard !names.isEmpty, names.count == clients.count, names.count == body["collections"]?.array?.count,

@@ -29,6 +29,8 @@ final class MobileFeed: Sendable {
     private static let mostUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
     private static let mostBytes = 1 << 20
+    /// The same while memory is tight.
+    private static let fewBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -63,7 +65,7 @@ final class MobileFeed: Sendable {
         guard since.isNull || since.int.map({ $0 >= 0 }) == true else {
             throw BLIPError.http(400, "`since` must be a sequence of this server")
         }
-        let body: JSONValue = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
+        let body: JSONValue = message.body.isEmpty ? .null : try RequestLimits.value(message.body)
         ids = body["docIDs"]?.array.map { Set($0.compactMap { $0.string.map { DocumentID(unchecked: $0) } }) }
         state = Guarded(State(since: UpdateSequence(Int64(since.int ?? 0))))
     }
@@ -95,9 +97,10 @@ final class MobileFeed: Sendable {
     }
 
     private func sendRevisions(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws {
+        let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
         let next = state.withLock { state -> [PulledRevision] in
             let room = Self.mostUnanswered - state.unanswered
-            guard room > 0, connection.outgoingBytes < Self.mostBytes else { return [] }
+            guard room > 0, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
             state.unanswered += next.count
@@ -114,7 +117,14 @@ final class MobileFeed: Sendable {
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
             connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(session) }
             if message.isSilent { noteAnswer(nil) }
-            return true
+            return connection.outgoingBytes < most
+        }
+        // The others go when the client has taken these.
+        if !rest.isEmpty {
+            state.withLock { state in
+                state.wanted.insert(contentsOf: rest, at: 0)
+                state.unanswered -= rest.count
+            }
         }
     }
 
@@ -179,7 +189,7 @@ final class MobileFeed: Sendable {
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
     private func take(_ answer: BLIPMessage?, to changes: [PulledRevision]) {
-        let chosen = answer.flatMap { try? JSONValue(utf8: $0.body) }?.array ?? []
+        let chosen = answer.flatMap { try? RequestLimits.value($0.body) }?.array ?? []
         let most = answer?.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change

@@ -67,7 +67,7 @@ struct MobilePush {
 
     private func rows(_ message: BLIPMessage) throws -> [JSONValue] {
         guard !message.body.isEmpty else { return [] }
-        guard let rows = try JSONValue(utf8: message.body).array, rows.count <= Self.mostRows else {
+        guard let rows = try RequestLimits.value(message.body).array, rows.count <= Self.mostRows else {
             throw BLIPError.http(400, "the body must be a list of at most \(Self.mostRows) changes")
         }
         return rows

@@ -44,6 +44,9 @@ extension MobileSession {
                 guard connection.outgoingBytes < Self.mostOutgoing else {
                     throw BLIPError.http(503, "the client takes too little of what is sent")
                 }
+                guard message.profile != "getAttachment" || hasRoom(for: MobileStub.largestContent) else {
+                    throw BLIPError.http(503, "the connections of the account take as much memory as they may")
+                }
                 store()
                 connection.respond(to: message, with: try respond(to: message, context, collection))
             } catch { connection.respond(to: message, with: .failure(Self.blipError(for: error))) }

@@ -18,6 +18,8 @@ final class MobileSession: ConnectionOwner {
         var connection: BLIPConnection?
         var inbox: [BLIPMessage] = []
         var inboxBytes = 0
+        /// The bytes of the messages that a worker handles.
+        var turnBytes = 0
         /// Revisions whose blobs have come.
         var complete: [PushedRevision] = []
         var blobs = BlobQueue()
@@ -40,7 +42,7 @@ final class MobileSession: ConnectionOwner {
     private static let mostWaiting = 200
     private static let mostWaitingBytes = 32 << 20
     /// The bytes that wait for the client from which on requests are refused.
-    static let mostOutgoing = 64 << 20
+    static let mostOutgoing = 32 << 20
 
     let context: RequestContext
     let workers: WorkerPool
@@ -72,6 +74,16 @@ final class MobileSession: ConnectionOwner {
         state.withLock { $0.inbox.count >= Self.mostWaiting || $0.inboxBytes >= Self.mostWaitingBytes }
     }
 
+    var account: String { context.user.name ?? "address " + peer }
+
+    var bytesInMemory: Int { state.withLock { $0.inboxBytes + $0.turnBytes + $0.blobs.bytes } }
+
+    /// Whether an answer of some bytes may be made.
+    func hasRoom(for bytes: Int) -> Bool { budget.hasRoom(for: account, bytes: bytes) }
+
+    /// The memory of all connections.
+    var budget: MobileBudget { context.service(\.mobile).budget }
+
     /// The connection, until it has ended.
     var connection: BLIPConnection? { state.withLock(\.connection) }
 
@@ -92,6 +104,7 @@ final class MobileSession: ConnectionOwner {
     func end() {
         let (feeds, unwatch) = state.withLock { state in
             (state.isOver, state.connection) = (true, nil)
+            (state.inbox, state.inboxBytes, state.complete, state.blobs) = ([], 0, [], BlobQueue())
             defer { (state.feeds, state.unwatch) = ([:], nil) }
             return (state.feeds, state.unwatch)
         }
@@ -118,10 +131,12 @@ final class MobileSession: ConnectionOwner {
     private func work() {
         while true {
             let turn = state.withLock { state -> (messages: [BLIPMessage], complete: [PushedRevision])? in
+                state.turnBytes = 0
                 guard state.hasWork else {
                     state.isWorking = false
                     return nil
                 }
+                state.turnBytes = state.inboxBytes
                 defer { (state.inbox, state.inboxBytes, state.complete, state.wantsAdvance) = ([], 0, [], false) }
                 return (state.inbox, state.complete)
             }

@@ -5,6 +5,11 @@ protocol ConnectionOwner: AnyObject, Sendable {
     /// Whether so much waits that no more is to be read.
     var isBusy: Bool { get }
 
+    /// Whose connection it is: those of one account have a common part of the memory.
+    var account: String { get }
+    /// The bytes of messages that wait here.
+    var bytesInMemory: Int { get }
+
     /// Takes a request; must not wait.
     func take(_ message: BLIPMessage)
 

@@ -7,6 +7,11 @@ final class MobileService: Sendable {
     private let loop = Guarded<SocketLoop?>(nil)
     /// What handles messages.
     let workers = WorkerPool(limit: 8)
+    /// The memory of all connections.
+    let budget: MobileBudget
+
+    /// - Parameter memory: The memory of all connections, in bytes.
+    init(memory: Int) { budget = MobileBudget(limit: memory) }
 
     deinit { workers.close() }
 
@@ -15,7 +20,7 @@ final class MobileService: Sendable {
     /// - Returns: The connection; `nil` if the system has no sockets left, and then it is closed.
     func take(_ socket: UpgradedSocket, for owner: any ConnectionOwner, _ limits: BLIPLimits) -> BLIPConnection? {
         let loop = self.loop.withLock { kept -> SocketLoop? in
-            kept = kept ?? SocketLoop()
+            kept = kept ?? SocketLoop(budget: budget)
             return kept
         }
         guard let loop else {

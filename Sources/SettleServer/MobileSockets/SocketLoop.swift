@@ -5,7 +5,8 @@ internal import SettlePlatform
 /// One thread that reads and writes the sockets of all mobile connections, without waiting for any.
 ///
 /// A connection whose messages wait to be handled is not read, so its client has to wait, too. A client that reads nothing of what
-/// is sent for a minute is cut off, and one that sends nothing for ten minutes.
+/// is sent for a minute is cut off, and one that sends nothing for ten minutes. When all take more memory than they may, the largest
+/// is closed at once.
 final class SocketLoop: Sendable {
     private final class Client: Sendable {
         let socket: UpgradedSocket
@@ -21,6 +22,9 @@ final class SocketLoop: Sendable {
             session.end()
             socket.giveBack()
         }
+
+        /// What the budget knows it by.
+        var id: ObjectIdentifier { ObjectIdentifier(self) }
     }
 
     /// What the loop's thread alone knows of a client.
@@ -33,6 +37,10 @@ final class SocketLoop: Sendable {
         var lastWrite = ContinuousClock.now
         var lastPing = ContinuousClock.now
         var isEnding = false
+        /// The memory that the budget has for it.
+        var weight = 0
+        /// Whether the client was closed for the memory that it took.
+        var isGone = false
         var hasOutput: Bool { sent < output.count }
     }
 
@@ -52,12 +60,13 @@ final class SocketLoop: Sendable {
     }
 
     private let patience: Patience
+    private let budget: MobileBudget
     private let state = Guarded(State())
     private let bell: SocketBell
 
     /// Makes a loop; `nil` if the system has no sockets left.
-    init?(patience: Patience = Patience()) {
-        self.patience = patience
+    init?(patience: Patience = Patience(), budget: MobileBudget) {
+        (self.patience, self.budget) = (patience, budget)
         guard let bell = SocketBell() else { return nil }
         self.bell = bell
     }
@@ -99,23 +108,57 @@ final class SocketLoop: Sendable {
             var polled = [pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)]
             for index in clients.indices {
                 fill(&clients[index].traffic, clients[index].client)
+                weigh(index, &clients)
+            }
+            for index in clients.indices {
                 var events: Int16 = 0
                 if !clients[index].traffic.isEnding, !clients[index].client.session.isBusy { events |= Int16(POLLIN) }
                 if clients[index].traffic.hasOutput { events |= Int16(POLLOUT) }
-                polled.append(pollfd(fd: clients[index].client.socket.descriptor, events: events, revents: 0))
+                // One that is gone has no socket any more; the system ignores it.
+                let descriptor = clients[index].traffic.isGone ? -1 : clients[index].client.socket.descriptor
+                polled.append(pollfd(fd: descriptor, events: events, revents: 0))
             }
             _ = poll(&polled, nfds_t(polled.count), 1000)
             if polled[0].revents != 0 { bell.silence() }
             let now = ContinuousClock.now
-            for index in clients.indices {
+            for index in clients.indices where !clients[index].traffic.isGone {
                 serve(&clients[index].traffic, clients[index].client, polled[index + 1].revents, now)
+                weigh(index, &clients)
             }
             clients.removeAll { entry in
                 guard entry.traffic.isEnding, !entry.traffic.hasOutput else { return false }
-                entry.client.leave()
+                budget.remove(entry.client.id)
+                if !entry.traffic.isGone { entry.client.leave() }
                 return true
             }
         }
+    }
+
+    /// Records the memory of a client, and closes the largest one if all take too much.
+    private func weigh(_ index: Int, _ clients: inout [(client: Client, traffic: Traffic)]) {
+        let (client, traffic) = clients[index]
+        guard !traffic.isGone else { return }
+        let bytes = client.connection.bytesInMemory + client.session.bytesInMemory + traffic.output.count
+        guard bytes != traffic.weight else { return }
+        clients[index].traffic.weight = bytes
+        guard let largest = budget.set(client.id, of: client.session.account, bytes: bytes),
+            let place = clients.firstIndex(where: { $0.client.id == largest })
+        else { return }
+        close(&clients[place].traffic, clients[place].client)
+    }
+
+    /// Closes a client with the status 1013, "try again later", and frees its memory now: others may go on to take some.
+    private func close(_ traffic: inout Traffic, _ client: Client) {
+        client.session.note(BLIPError.http(503, "the connections take more memory than they may; this is the largest"))
+        if !traffic.hasOutput {
+            client.connection.close(1013)
+            if let bytes = try? client.connection.takeOutput() {
+                _ = bytes.withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
+            }
+        }
+        (traffic.isEnding, traffic.isGone, traffic.output, traffic.sent) = (true, true, [], 0)
+        budget.remove(client.id)
+        client.leave()
     }
 
     /// Takes more to send once all of the last was sent.

@@ -154,8 +154,8 @@ extension ReadContext {
 
     /// The body as a value.
     ///
-    /// - Throws: ``HTTPError`` with status 400 when it is no JSON.
-    func json() throws -> JSONValue { try JSONValue(utf8: body()) }
+    /// - Throws: ``HTTPError`` with status 400 if it is not JSON, and 413 if it has more values than ``RequestLimits`` allow.
+    func json() throws -> JSONValue { try RequestLimits.value(body()) }
 
     /// The body as an object's members.
     func jsonObject() throws -> JSONObject {
@@ -164,10 +164,15 @@ extension ReadContext {
     }
 
     /// Where the members of a body stand, which must be an object.
-    func outline(of bytes: [UInt8], elementsOf name: String) throws -> JSONOutline {
-        do { return try JSONOutline(bytes, elementsOf: name) } catch {
+    ///
+    /// - Throws: ``HTTPError`` with status 400 if it is not one; `tooLong` if there are more elements than the limit.
+    func outline(
+        of bytes: [UInt8], elementsOf name: String, atMost limit: Int, or tooLong: HTTPError
+    ) throws -> JSONOutline {
+        do { return try JSONOutline(bytes, elementsOf: name, atMost: limit) } catch {
+            if error.code == .tooManyValues { throw tooLong }
             guard error.code == .notAnObject else { throw error }
-            _ = try JSONValue(utf8: bytes)
+            _ = try RequestLimits.value(bytes)
             throw HTTPError.badRequest("Request body must be a JSON object")
         }
     }

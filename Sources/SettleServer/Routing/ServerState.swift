@@ -19,7 +19,9 @@ final class ServerState: Sendable {
     let indexing = IndexingTasks()
     let replications: ReplicationService
     let requestIDs = RequestIDs()
-    let mobile = MobileService()
+    let mobile: MobileService
+    /// Where requests go on whose password had to be verified.
+    let afterLogin = WorkerPool(limit: 16)
     /// What happens to databases.
     let updates: DatabaseUpdates
     /// What ends feeds and connections that may not be open any more.
@@ -41,6 +43,7 @@ final class ServerState: Sendable {
         self.options = options
         let given = Guarded(options)
         self.given = given
+        mobile = MobileService(memory: options.webSocketMemory)
         let live = Guarded(LiveSettings(options))
         self.live = live
         databases = DatabasePool(store: store, limit: options.openDatabases)
@@ -58,6 +61,8 @@ final class ServerState: Sendable {
             options.replicator, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
         updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
     }
+
+    deinit { afterLogin.close() }
 
     /// Takes the settings that were changed over HTTP before, where that is still allowed.
     func restoreSettings() {

@@ -13,6 +13,9 @@ public struct SecurityOptions: Sendable {
     public var passwordWorkers = 2
     /// How long a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
+    /// How long a client that sends name and password with each request need not have them verified again by a derivation, if it
+    /// keeps the cookie `AuthTicket`; in whole seconds, 7 days by default, 0 for never.
+    public var ticketLifetime: Duration = .seconds(604_800)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
     public var hasPersistentCookies = true
     /// The attribute `SameSite` of the session's cookie; `Lax` by default, `nil` for a cookie without the attribute.
@@ -85,6 +88,7 @@ extension SecurityOptions {
         let reader = try ConfigurationReader(utf8: configuration)
         passwordIterations = try reader.count("password_iterations") ?? passwordIterations
         sessionTimeout = try reader.seconds("session_timeout") ?? sessionTimeout
+        ticketLifetime = try reader.seconds("ticket_lifetime", from: 0) ?? ticketLifetime
         hasPersistentCookies = try reader.flag("persistent_cookies") ?? hasPersistentCookies
         sameSite = try reader.choice("same_site", ["none": SameSite.none, "lax": .lax, "strict": .strict]) ?? sameSite
         cookieDomain = try reader.text("cookie_domain") ?? cookieDomain

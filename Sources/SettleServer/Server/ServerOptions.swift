@@ -16,6 +16,14 @@ public struct ServerOptions: Sendable {
     public var largestBody = 64 << 20
     /// The largest body of a document, in bytes; 8,000,000 unless set, as in CouchDB.
     public var largestDocument = 8_000_000
+    /// The maximum number of documents that one request may write; 10,000 by default.
+    public var bulkDocuments = 10_000
+    /// The maximum number of documents that one request may get by `_bulk_get`; 10,000 by default.
+    public var bulkGets = 10_000
+    /// The time of a processor that one query may take; 60 seconds by default.
+    public var queryTime: Duration = .seconds(60)
+    /// The memory for the messages of all WebSocket connections, in bytes; 256 MiB by default. One account gets a quarter.
+    public var webSocketMemory = 256 << 20
     /// The largest body at all, in bytes; 4 GiB unless set.
     public var largestUpload: Int64 = 4 << 30
     /// How many databases are kept open at the same time; 500 unless set.
@@ -42,6 +50,9 @@ public struct ServerOptions: Sendable {
     public var productName = "Settle"
     /// The version the root answers with; CouchDB's whose behaviour is the measure.
     public var compatibleVersion = "3.5.0"
+
+    /// The steps of a selector that one query may take, a few seconds' worth.
+    var querySteps = 1_000_000_000
 
     /// Whether what is written is stored as it is: no validation function is asked, and design documents may have any form. So a
     /// program writes that has the database open itself.

@@ -6,6 +6,8 @@ final class ResponseRules: Sendable {
     private let options: ServerOptions
     private let live: Guarded<LiveSettings>
     private let metrics: Metrics
+    /// The requests that were refused because the server was busy, since the last line of the log about it.
+    private let refusals = Guarded((count: 0, next: ContinuousClock.now))
 
     init(_ options: ServerOptions, _ live: Guarded<LiveSettings>, _ metrics: Metrics) {
         (self.options, self.live, self.metrics) = (options, live, metrics)
@@ -15,14 +17,32 @@ final class ResponseRules: Sendable {
     func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {
-            let cause = error is HTTPError ? told.reason : "\(error)"
-            options.log?.warning("\(told.status) \(told.error): \(cause)", ["id": call.id])
+            // An HTTP error is made for clients; any other one says more than they are told.
+            let reason = error is HTTPError ? told.reason : "\(error)"
+            let count = told.headers["Retry-After"] == nil ? 1 : refused()
+            let others = count > 1 ? " (\(count) times since the last line)" : ""
+            if count > 0 {
+                options.log?.warning("\(told.status) \(told.error): \(reason)\(others)", ["id": call.id])
+            }
         }
         let isDown = told.status >= 500 && call.request.target.segments == ["_up"]
         var response =
             isDown ? ServerEndpoints.down(told) : HTTPResponse.error(challenged(told, call.request))
         if told.status >= 500 { response.cause = error }
         return response
+    }
+
+    /// Counts a request that was refused for now; thousands may be, and one line in ten seconds is enough to see that.
+    ///
+    /// - Returns: How many a line of the log is to tell of; 0 for no line.
+    private func refused() -> Int {
+        let now = ContinuousClock.now
+        return refusals.withLock { refusals in
+            refusals.count += 1
+            guard now >= refusals.next else { return 0 }
+            defer { refusals = (0, now + .seconds(10)) }
+            return refusals.count
+        }
     }
 
     /// A response with what all have.

@@ -31,15 +31,30 @@ struct Router: Sendable {
         return .work { [self, call] in respond(to: call) }
     }
 
-    /// Whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right to
-    /// do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
-    func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
-        var call = RoutedRequest(request, routes, server.requestIDs)
+    /// Finds out whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right
+    /// to do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without its body.
+    ///   - then: Is called with what was found out, now or once a password was verified.
+    func admit(_ request: HTTPRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
+        admit(RoutedRequest(request, routes, server.requestIDs), then)
+    }
+
+    private func admit(_ call: RoutedRequest, _ then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
+        var call = call
         do {
             let route = try server.answering(about: call.database) { try admitted(&call).match.route }
-            return .admitted(route.body.bytes(call.request.method, server.options))
+            then(.admitted(route.body.bytes(call.request.method, server.options)))
+        } catch let login as PendingLogin {
+            goOn(after: login, call) { result in
+                switch result {
+                case .success(let call): admit(call, then)
+                case .failure(let response): then(.refused(response))
+                }
+            }
         } catch {
-            return .refused(rules.finished(rules.failure(error, call), call))
+            then(.refused(rules.finished(rules.failure(error, call), call)))
         }
     }
 
@@ -55,12 +70,42 @@ struct Router: Sendable {
         var response: HTTPResponse
         do {
             response = try server.answering(about: call.database) { try rules.preflight(call.request) ?? answer(&call) }
+        } catch let login as PendingLogin {
+            let deferred = DeferredResponse()
+            goOn(after: login, call) { result in
+                switch result {
+                case .success(let call): deferred.fulfil(respond(to: call))
+                case .failure(let response): deferred.fulfil(response)
+                }
+            }
+            return HTTPResponse(status: 200, body: .later(deferred))
         } catch {
             response = rules.failure(error, call)
         }
         guard case .later(let deferred) = response.body else { return rules.finished(response, call) }
         response.body = .later(deferred.map { [self, call] in rules.finished($0, call) })
         return response
+    }
+
+    /// Has a password verified and goes on with the request, on a thread that may wait.
+    private func goOn(
+        after login: PendingLogin, _ call: RoutedRequest, _ then: @escaping @Sendable (LoginResult) -> Void
+    ) {
+        server.authenticator.finish(login) { [self] result in
+            server.afterLogin.submit(for: call.request.peer) { [self] in
+                var call = call
+                do {
+                    call.user = try result.get()
+                    then(.success(call))
+                } catch { then(.failure(rules.finished(rules.failure(error, call), call))) }
+            }
+        }
+    }
+
+    /// A request whose sender is known now, or the answer to it.
+    private enum LoginResult {
+        case success(RoutedRequest)
+        case failure(HTTPResponse)
     }
 
     /// The answer of a reading endpoint to a request with a short body, unless that would have to wait.

@@ -19,8 +19,9 @@ struct HTTPHandler: Sendable {
     /// Looks at a request that has come as a whole; runs once for each, on a thread that polls for all clients, and must not
     /// wait for anything.
     let plan: @Sendable (HTTPRequest) -> Plan
-    /// Looks at a request whose body is long and has not come yet; runs on a thread that may wait for the disk.
-    var admit: @Sendable (HTTPRequest) -> Admission = { _ in .admitted(.max) }
+    /// Looks at a request whose body is long and has not come yet, on a thread that may wait for the disk, and calls the closure with
+    /// what it finds, now or later.
+    var admit: @Sendable (HTTPRequest, @escaping @Sendable (Admission) -> Void) -> Void = { $1(.admitted(.max)) }
     /// Answers a request that came on an open connection after the listener began to stop; must not wait for anything.
     var refuse: @Sendable (HTTPRequest) -> HTTPResponse = { _ in .error(.stopping) }
 }

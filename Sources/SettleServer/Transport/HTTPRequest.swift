@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A request as a transport hands it on.
 struct HTTPRequest: Sendable {
     /// Why a request's body could not be read.
@@ -18,6 +20,21 @@ struct HTTPRequest: Sendable {
     var peer = ""
     /// How the client has reached the server.
     var route = ClientRoute()
+    /// Whether its client still waits for the answer.
+    var life = RequestLife()
+}
+
+/// Whether the client of a request still waits for the answer.
+///
+/// Looked at by what may take long and changes nothing, such as a query; it is noticed within about a second.
+final class RequestLife: Sendable {
+    private let isOver = Atomic<Bool>(false)
+
+    /// Whether the client has gone, or has closed its half of the connection.
+    var isAbandoned: Bool { isOver.load(ordering: .relaxed) }
+
+    /// Records that the client has gone.
+    func abandon() { isOver.store(true, ordering: .relaxed) }
 }
 
 /// The body of a request, which has come as a whole, read piece by piece by one thread at a time.
@@ -40,7 +57,13 @@ extension RequestBody {
         var all: [UInt8] = []
         while let piece = try read() {
             guard all.count + piece.count <= limit else { throw HTTPRequest.BodyError.tooLarge }
-            if all.isEmpty { all = piece } else { all += piece }
+            if all.isEmpty, declaredLength.map({ $0 <= piece.count }) ?? true {
+                all = piece
+            } else {
+                // Room for all at once: an array that grows takes twice its size, and three times while it moves.
+                if all.isEmpty { all.reserveCapacity(Int(clamping: declaredLength ?? 0)) }
+                all += piece
+            }
         }
         return all
     }

@@ -27,6 +27,9 @@ package struct FindCursor {
     private var left: Int
     private var toSkip: Int
     private var last: (id: DocumentID, key: [UInt8])?
+    /// What the query may cost.
+    package var budget: QueryBudget
+    private var partStart = 0.0
 
     /// Whether all results were found.
     package private(set) var isDone: Bool
@@ -42,6 +45,7 @@ package struct FindCursor {
         self.plan = plan
         self.source = source
         self.options = options
+        budget = options.budget
         selector = options.selector.withoutSearches
         if let search = plan.index.search, case .texts(let searches) = plan.search {
             index = nil
@@ -124,9 +128,12 @@ package struct FindCursor {
     /// - Parameters:
     ///   - limit: The maximum number of documents to examine before this returns.
     ///   - body: Called with each document found; returns whether to continue now.
-    /// - Throws: ``DatabaseError``, or what the closure throws.
+    /// - Throws: ``DatabaseError``, ``QueryError`` with code `tooExpensive`, what the budget throws when nobody waits for the result
+    ///   anymore, or what the closure throws.
     package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard !isDone else { return }
+        partStart = budget.begin()
+        defer { budget.end(partStart) }
         if let sorter, sorter.isFilled { return try giveSorted(limit, body) }
         switch search {
         case .nowhere: isDone = true
@@ -134,9 +141,15 @@ package struct FindCursor {
         case .rows(let range): try findRows(range, limit, body)
         case .texts: try findTexts(limit, body)
         }
+        try budget.check(partStart)
         guard isDone, sorter != nil else { return }
         sorter?.fill()
         isDone = sorter?.isDone ?? true
+    }
+
+    /// Checks the budget for each document, and its time for some: asking for that takes as long as a small document.
+    private func checkBudget() throws {
+        if statistics.keysExamined & 15 == 0 { try budget.check(partStart) } else { try budget.check() }
     }
 
     private mutating func giveSorted(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
@@ -158,6 +171,7 @@ package struct FindCursor {
         if page.count < wanted { isDone = true }
         var rest = range
         for record in page {
+            try checkBudget()
             if range.descending { rest.before = record.id } else { rest.after = record.id }
             guard try take(record, body) else {
                 isDone = left == 0
@@ -209,6 +223,7 @@ package struct FindCursor {
         let rest = try source.read(index) { reading in
             try source.snapshot {
                 try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
+                    try me.checkBudget()
                     looked += 1
                     return try me.take(row, reading.sequence, derives, body) && looked < limit
                 }.rest
@@ -230,7 +245,7 @@ package struct FindCursor {
         let found: FoundDocument
         if derives {
             let document = CoveredDocument.derive(plan.index, key: row.key, id: id)
-            guard plan.isExact || selector.matches(document) else { return true }
+            guard plan.isExact || selector.matches(document, work: budget.work) else { return true }
             found = .part(projection?.shown(of: document) ?? document, id: id)
         } else {
             guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
@@ -266,7 +281,7 @@ package struct FindCursor {
 
     private mutating func matches(_ record: DocumentRecord) -> Bool {
         guard let members = asked.json(of: record, hasConflicts: options.hasConflicts) else { return false }
-        guard !selector.matches(members) else { return true }
+        guard !selector.matches(members, work: budget.work) else { return true }
         if let warning = crossing?.warning(for: members) { plan.warnings.append(warning) }
         return false
     }
@@ -319,6 +334,7 @@ package struct FindCursor {
 
     /// The document if it matches the conditions other than `$text`.
     private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
+        try checkBudget()
         statistics.keysExamined += 1
         guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
             return nil

@@ -32,6 +32,9 @@ package struct FindOptions: Sendable {
     /// Whether documents count as read from several copies, as in CouchDB when `r` is more than one.
     package var isQuorum = false
 
+    /// What the query may cost.
+    package var budget = QueryBudget.unlimited
+
     /// Makes options for the documents that a selector matches.
     package init(_ selector: MangoSelector) { self.selector = selector }
 

@@ -9,10 +9,13 @@ struct NeededMembers: Sendable {
     private let hasRevision: Bool
     private let hasAttachments: Bool
     private let hasConflicts: Bool
+    /// With more names than this the whole body is read.
+    private static let mostNames = 32
 
     /// - Parameter paths: The paths; a path that names no member needs the whole document.
     init(_ paths: [String]) {
         var names: [String] = []
+        var seen = Set<[UInt8]>()
         var isWhole = false
         for path in paths {
             // An invalid path needs nothing.
@@ -21,8 +24,10 @@ struct NeededMembers: Sendable {
                 isWhole = true
                 continue
             }
-            if !names.contains(where: { $0.utf8.elementsEqual(first.utf8) }) { names.append(first) }
+            if seen.insert(Array(first.utf8)).inserted { names.append(first) }
         }
+        // Each member of a document is compared with each name.
+        isWhole = isWhole || names.count > Self.mostNames
         func has(_ name: String) -> Bool { isWhole || names.contains(name) }
         (hasID, hasRevision) = (has("_id"), has("_rev"))
         (hasAttachments, hasConflicts) = (has("_attachments"), has("_conflicts"))

@@ -18,6 +18,8 @@ public struct QueryError: SettleError, Hashable, Sendable {
         public static let multipleTextIndexes = Code(name: "multiple_text_indexes")
         /// The search of `$text` is invalid.
         public static let textSearch = Code(name: "text_search_error")
+        /// The query takes more work than one query may; an index, a narrower range or a simpler pattern helps.
+        public static let tooExpensive = Code(name: "query_too_expensive")
         /// The bookmark is invalid.
         public static let invalidBookmark = Code(name: "invalid_bookmark")
         /// The fields of a text index are invalid.

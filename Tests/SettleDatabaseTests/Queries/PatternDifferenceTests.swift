@@ -41,6 +41,10 @@ import Testing
         #expect(try FoundationPattern(pattern).occurs(in: text) == PCREPattern(pattern).occurs(in: text))
     }
 }
+
+extension PCREPattern {
+    func occurs(in text: String) -> Bool { occurs(in: text, SelectorWork(SelectorWork.document)) }
+}
 #endif
 
 /// What patterns on Foundation refuse, and what they do with too much work.
@@ -90,4 +94,8 @@ struct FoundationPatternTests {
         #expect(
             translation.text.hasSuffix(#"(?:\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z))"#) && translation.hidesWork == false)
     }
+}
+
+extension FoundationPattern {
+    func occurs(in text: String) -> Bool { occurs(in: text, SelectorWork(SelectorWork.document)) }
 }

@@ -11,6 +11,8 @@ import Testing
     private final class Owner: ConnectionOwner {
         let hasEnded = Monitor(false)
         let isBusy = false
+        let account = "anna"
+        let bytesInMemory = 0
         func take(_ message: BLIPMessage) {}
         func advance() {}
         func note(_ error: any Error) {}
@@ -18,7 +20,7 @@ import Testing
     }
 
     private func connect(_ patience: SocketLoop.Patience) throws -> (loop: SocketLoop, owner: Owner, end: Int32) {
-        let loop = try #require(SocketLoop(patience: patience))
+        let loop = try #require(SocketLoop(patience: patience, budget: MobileBudget(limit: .max)))
         let (server, client) = try #require(Sockets.pair())
         let owner = Owner()
         let socket = UpgradedSocket(descriptor: server, first: [], peer: "") { Sockets.close(server) }

@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 @testable import SettleServer
@@ -36,5 +37,28 @@ extension RouterClient {
         var headers = headers
         headers["Authorization"] = credentials.isEmpty ? "" : "Basic " + Base64.encode(Array(credentials.utf8))
         return try send(method, path, body, headers: headers)
+    }
+}
+
+extension Authenticator {
+    /// Logs in and waits for the outcome.
+    func login(_ name: String, _ password: [UInt8], peer: String) throws -> Account? {
+        let outcome = Monitor<Result<Account?, any Error>?>(nil)
+        login(name, password, peer: peer) { result in outcome.update { $0 = result } }
+        return try outcome.wait { $0 }.get()
+    }
+}
+
+extension PasswordHasher {
+    /// Verifies a password and waits for the outcome.
+    func verify(
+        _ password: [UInt8], against hash: PasswordHash?, of name: String,
+        precheck: @escaping @Sendable () throws -> Void = {}
+    ) throws -> Bool {
+        let outcome = Monitor<Result<Bool, any Error>?>(nil)
+        verify(
+            password, against: hash, Seat(address: "", name: name, isKnown: hash != nil), precheck: precheck,
+            taker: { result in outcome.update { $0 = result } })
+        return try outcome.wait { $0 }.get()
     }
 }

@@ -20,8 +20,8 @@ final class FoundationPattern: Sendable {
         hidesWork = translated.hidesWork
     }
 
-    /// Whether the pattern occurs in a text.
-    func occurs(in text: String) -> Bool {
+    /// Whether the pattern occurs in a text; a call of ICU's counts as 10,000 steps.
+    func occurs(in text: String, _ work: SelectorWork) -> Bool {
         let (mapped, count) = ByteText.text(text)
         let cost = hidesWork ? 1 + count / 1024 : 1
         let search = Guarded((isFound: false, left: 1_000 + 2 * cost * (1 + count / 10_000)))
@@ -31,7 +31,8 @@ final class FoundationPattern: Sendable {
             let isDone = search.withLock { search in
                 search.isFound = match != nil
                 search.left -= cost
-                return search.isFound || search.left <= 0
+                let hasSteps = work.take(10_000)
+                return search.isFound || search.left <= 0 || !hasSteps
             }
             if isDone { stop.pointee = true }
         }

@@ -4,13 +4,15 @@ internal import CPCRE2
 /// A regular expression over bytes, by PCRE2.
 ///
 ///     pattern:  c₁ item c₂ item c₃ …        before each item PCRE2 calls back (`PCRE2_AUTO_CALLOUT`)
-///     budget:   10,000,000 − 1 a call − the bytes between two calls ÷ 16
+///     budget:   100,000 + 32 for each byte of the text, 10,000,000 at most
+///               − 1 a call − the bytes between two calls ÷ 16
 ///
-/// The budget covers one search with all its start positions, because PCRE2's own limits restart at each position. A
+/// A search that only reads its text takes a few steps for each byte; one that backtracks without end costs half a millisecond in
+/// a short text. The budget covers one search with all its start positions, because PCRE2's own limits restart at each position. A
 /// search that exceeds it does not match, as in CouchDB; the result never depends on time.
 final class PCREPattern: Sendable {
-    /// The budget of one search.
-    static let budget = 10_000_000
+    /// The budget of a search in the longest text.
+    private static let budget = 10_000_000
     /// The maximum memory of one search, in KiB.
     private static let memory: UInt32 = 65_536
 
@@ -46,10 +48,17 @@ final class PCREPattern: Sendable {
 
     deinit { pcre2_code_free_8(code) }
 
+    /// The budget of a search in a text.
+    private static func budget(of text: String) -> Int { min(100_000 + text.utf8.count * 32, budget) }
+
     /// Whether the pattern occurs in a text.
     ///
-    /// - Complexity: Bounded by ``budget``.
-    func occurs(in text: String) -> Bool {
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - work: The steps that are left; those of this search are taken from it.
+    /// - Returns: Whether it does; `false` also when the budget is spent.
+    /// - Complexity: Bounded by the budget.
+    func occurs(in text: String, _ work: SelectorWork) -> Bool {
         guard let match = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
             return false
         }
@@ -57,13 +66,14 @@ final class PCREPattern: Sendable {
             pcre2_match_data_free_8(match)
             pcre2_match_context_free_8(context)
         }
-        pcre2_set_match_limit_8(context, UInt32(Self.budget))
-        pcre2_set_depth_limit_8(context, UInt32(Self.budget))
+        let budget = max(min(Self.budget(of: text), work.available), 0)
+        pcre2_set_match_limit_8(context, UInt32(budget))
+        pcre2_set_depth_limit_8(context, UInt32(budget))
         pcre2_set_heap_limit_8(context, Self.memory)
-        var work = Work()
+        var search = Search(left: budget)
         var text = text
-        let result = withUnsafeMutablePointer(to: &work) { work in
-            pcre2_set_callout_8(context, Work.charge, work)
+        let result = withUnsafeMutablePointer(to: &search) { search in
+            pcre2_set_callout_8(context, Search.charge, search)
             return text.withUTF8 { bytes in
                 var none: UInt8 = 0
                 return withUnsafePointer(to: &none) { none in
@@ -71,23 +81,28 @@ final class PCREPattern: Sendable {
                 }
             }
         }
+        _ = work.take(budget - max(search.left, 0))
         return result >= 0
     }
 
-    /// The work of one search so far.
-    private struct Work {
-        private var left = PCREPattern.budget
+    /// One search so far.
+    private struct Search {
+        private(set) var left: Int
         private var position = 0
+
+        init(left: Int) { self.left = left }
 
         /// Charges the distance since the last callout to the budget; a nonzero result ends the search.
         static let charge:
             @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 = {
                 block, data in
-                guard let block, let work = data?.assumingMemoryBound(to: Work.self) else { return PCRE2_ERROR_CALLOUT }
+                guard let block, let search = data?.assumingMemoryBound(to: Search.self) else {
+                    return PCRE2_ERROR_CALLOUT
+                }
                 let position = block.pointee.current_position
-                work.pointee.left -= 1 + abs(position - work.pointee.position) / 16
-                work.pointee.position = position
-                return work.pointee.left > 0 ? 0 : PCRE2_ERROR_MATCHLIMIT
+                search.pointee.left -= 1 + abs(position - search.pointee.position) / 16
+                search.pointee.position = position
+                return search.pointee.left > 0 ? 0 : PCRE2_ERROR_MATCHLIMIT
             }
     }
 }

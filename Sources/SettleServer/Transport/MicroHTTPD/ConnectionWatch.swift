@@ -41,11 +41,15 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Ends the answers that wait for something to send and whose clients have gone. A socket may be closed meanwhile, and its
+    /// Ends the answers that wait for something to send and whose clients have gone. An answer that is still being made is only
+    /// told: its client may have closed no more than its own half of the connection. A socket may be closed meanwhile, and its
     /// number belong to another connection; then the exchange that is ended here is over already.
     private func endAbandoned(_ connections: [MicroHTTPDConnection]) {
         let waiting = connections.compactMap(\.waiting)
-        for place in Sockets.closedByPeer(waiting.map(\.socket)) { waiting[place].exchange.stop(isForced: true) }
+        for place in Sockets.closedByPeer(waiting.map(\.socket)) {
+            let exchange = waiting[place].exchange
+            if exchange.isWaitingToSend { exchange.stop(isForced: true) } else { exchange.abandon() }
+        }
     }
 
     /// Ends the thread.

@@ -26,11 +26,13 @@ final class MicroHTTPDConnection: Sendable {
     /// The request it has now.
     var exchange: MicroHTTPDExchange? { state.withLock { $0.exchange } }
 
-    /// The request whose answer has nothing to send just now, with the socket on which its client may go away; `nil` if there
-    /// is none.
+    /// The request whose answer has nothing to send just now or is being made, with the socket on which its client may go away;
+    /// `nil` if there is none.
     var waiting: (exchange: MicroHTTPDExchange, socket: Int32)? {
         let state = state.withLock { $0 }
-        guard state.isOpen, let exchange = state.exchange, exchange.isWaitingToSend else { return nil }
+        guard state.isOpen, let exchange = state.exchange, exchange.isWaitingToSend || exchange.isBeingAnswered else {
+            return nil
+        }
         return (exchange, socket)
     }
 

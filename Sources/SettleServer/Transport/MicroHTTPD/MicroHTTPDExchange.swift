@@ -50,6 +50,7 @@ final class MicroHTTPDExchange: Sendable {
     let target: RequestTarget
     private let peer: String
     private let start = ContinuousClock.now
+    private let life = RequestLife()
     private let options: ListenerOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
@@ -125,6 +126,12 @@ final class MicroHTTPDExchange: Sendable {
     /// Whether a part of the answer may have been sent, and nothing of the rest is there.
     var isWaitingToSend: Bool { state.withLock { $0.pump != nil && $0.isSuspended } }
 
+    /// Whether the answer is being made, and nothing of it was sent.
+    var isBeingAnswered: Bool { state.withLock { $0.isHandedOn && $0.response == nil && $0.isSuspended } }
+
+    /// Records that the client has gone while the answer is being made, which may end it.
+    func abandon() { life.abandon() }
+
     /// Takes a piece of the body.
     ///
     /// - Returns: False when it has to come again later, `nil` when the connection must be closed.
@@ -156,21 +163,29 @@ final class MicroHTTPDExchange: Sendable {
         (state.collected, state.isSpooling) = ([], true)
         suspend(&state)
         pools.uploads.submit(for: state.client) { [self] in
-            let outcome = Result { () throws -> (UploadFile, Int64?) in
-                var limit: Int64?
-                if upload == nil {
-                    switch handler.admit(request) {
-                    case .refused(let response): throw Refusal(response: response)
-                    case .admitted(let most): limit = most
-                    }
+            guard upload == nil else { return store(part, in: upload, limit: nil) }
+            handler.admit(request) { [self] admission in
+                switch admission {
+                case .refused(let response): finishSpooling(.failure(Refusal(response: response)))
+                case .admitted(let most):
+                    pools.uploads.submit(for: request.peer) { [self] in store(part, in: nil, limit: most) }
                 }
+            }
+        }
+    }
+
+    private func store(_ part: [UInt8], in upload: UploadFile?, limit: Int64?) {
+        finishSpooling(
+            Result {
                 let file = try upload ?? UploadFile(in: options.uploadFolder)
                 try file.append(part)
                 return (file, limit)
-            }
-            self.state.withLock { take(outcome, &$0) }
-            resume()
-        }
+            })
+    }
+
+    private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>) {
+        state.withLock { take(outcome, &$0) }
+        resume()
     }
 
     private struct Refusal: Error { let response: HTTPResponse }
@@ -240,6 +255,7 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Parameter isCut: Whether the connection ended before the answer did.
     func complete(isCut: Bool) {
+        life.abandon()
         let (pump, record, wasInside) = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
@@ -254,6 +270,7 @@ final class MicroHTTPDExchange: Sendable {
 
     /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
     func stop(isForced: Bool) {
+        if isForced { life.abandon() }
         state.withLock { state in
             state.isEnding = true
             if isForced { state.isForcedToEnd = true }
@@ -287,7 +304,7 @@ final class MicroHTTPDExchange: Sendable {
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
         HTTPRequest(
             method: state.method, target: target, headers: state.headers, body: body, peer: state.client,
-            route: state.route)
+            route: state.route, life: life)
     }
 
     private func answer(_ response: HTTPResponse) {

@@ -1,0 +1,126 @@
+/// Logins that wait for their key to be derived, in turns.
+///
+///     accounts that exist:        by address in turn, those of one address by name in turn ──┐
+///     names without an account:   likewise, and only while no login of an account waits    ──┴─→ next
+///
+/// The seats are bounded. When all are taken, the address with the most logins gives one up to an address with fewer, so a client
+/// that asks for much keeps no other out.
+struct LoginQueue<Job> {
+    /// Where a login waits.
+    struct Seat: Sendable {
+        /// The address that it comes from.
+        let address: String
+        let name: String
+        /// Whether there is an account of that name.
+        let isKnown: Bool
+    }
+
+    /// The outcome of adding a login.
+    enum Admission {
+        case seated
+        /// It has the seat of another login, which is refused.
+        case replaced(Job)
+        case refused
+    }
+
+    private struct Entry {
+        let seat: Seat
+        let job: Job
+    }
+
+    /// Those who take turns in one respect, each with the number of its last turn; one that comes gets the number of the day, so it
+    /// gains nothing by leaving and coming back.
+    private struct Turns {
+        private var last: [String: (turn: UInt64, count: Int)] = [:]
+        private var clock: UInt64 = 0
+
+        subscript(name: String) -> UInt64 { last[name]?.turn ?? 0 }
+
+        mutating func enter(_ name: String) { last[name, default: (clock, 0)].count += 1 }
+
+        mutating func leave(_ name: String, isServed: Bool) {
+            guard var entry = last[name] else { return }
+            if isServed {
+                clock += 1
+                entry.turn = clock
+            }
+            entry.count -= 1
+            last[name] = entry.count > 0 ? entry : nil
+        }
+
+        /// The one with the most entries.
+        var largest: (name: String, count: Int)? {
+            last.max { $0.value.count < $1.value.count }.map { ($0.key, $0.value.count) }
+        }
+
+        func count(of name: String) -> Int { last[name]?.count ?? 0 }
+    }
+
+    /// The logins of one kind, in the order in which they came.
+    private struct Line {
+        var entries: [Entry] = []
+        var addresses = Turns()
+        var names = Turns()
+
+        mutating func add(_ entry: Entry) {
+            entries.append(entry)
+            addresses.enter(entry.seat.address)
+            names.enter(Self.name(entry.seat))
+        }
+
+        mutating func remove(at index: Int, isServed: Bool) -> Job {
+            let entry = entries.remove(at: index)
+            addresses.leave(entry.seat.address, isServed: isServed)
+            names.leave(Self.name(entry.seat), isServed: isServed)
+            return entry.job
+        }
+
+        mutating func next() -> Job? {
+            func turn(_ index: Int) -> (UInt64, UInt64, Int) {
+                let seat = entries[index].seat
+                return (addresses[seat.address], names[Self.name(seat)], index)
+            }
+            return entries.indices.min { turn($0) < turn($1) }.map { remove(at: $0, isServed: true) }
+        }
+
+        private static func name(_ seat: Seat) -> String { seat.address + "\0" + seat.name }
+    }
+
+    private var known = Line()
+    private var unknown = Line()
+
+    /// How many logins wait.
+    var count: Int { known.entries.count + unknown.entries.count }
+
+    /// How many logins of accounts, or of names without one, wait.
+    func count(isKnown: Bool) -> Int { isKnown ? known.entries.count : unknown.entries.count }
+
+    /// Adds a login.
+    ///
+    /// - Parameters:
+    ///   - job: The login.
+    ///   - seat: Where it waits.
+    ///   - limit: How many of its kind may wait.
+    /// - Returns: Whether it has a seat.
+    mutating func add(_ job: Job, _ seat: Seat, limit: Int) -> Admission {
+        seat.isKnown ? Self.add(job, seat, limit, to: &known) : Self.add(job, seat, limit, to: &unknown)
+    }
+
+    private static func add(_ job: Job, _ seat: Seat, _ limit: Int, to line: inout Line) -> Admission {
+        var replaced: Job?
+        if line.entries.count >= limit {
+            guard let largest = line.addresses.largest, largest.count > line.addresses.count(of: seat.address) + 1,
+                let index = line.entries.lastIndex(where: { $0.seat.address == largest.name })
+            else { return .refused }
+            replaced = line.remove(at: index, isServed: false)
+        }
+        line.add(Entry(seat: seat, job: job))
+        return replaced.map { .replaced($0) } ?? .seated
+    }
+
+    /// Removes and returns the next login.
+    ///
+    /// - Parameter takesUnknown: Whether one of a name without an account may be next.
+    /// - Returns: The login; `nil` if none waits that may be next.
+    mutating func next(takesUnknown: Bool) -> Job? { known.next() ?? (takesUnknown ? unknown.next() : nil) }
+}
