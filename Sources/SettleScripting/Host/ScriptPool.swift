@@ -40,6 +40,9 @@ public final class ScriptPool: Sendable {
 
     deinit { close() }
 
+    /// Writes a line to the log, like those that a script logs.
+    package func log(_ line: String, of source: ScriptSource) { options.log(source.owner, line) }
+
     /// Submits a request, which runs as soon as a worker is free.
     public func submit(_ request: ScriptRequest) -> ScriptCall {
         let call = ScriptCall(request)

@@ -123,9 +123,9 @@ final class ScriptContext {
     private static func text(_ value: JSValueRef, in context: JSContextRef?) -> String {
         guard let string = JSValueToStringCopy(context, value, nil) else { return "" }
         defer { JSStringRelease(string) }
-        var text = ""
-        withUTF8(of: string) { text = String(decoding: $0, as: UTF8.self) }
-        return text
+        // It may have halves of surrogate pairs, of which the engine makes no UTF-8.
+        let units = UnsafeBufferPointer(start: JSStringGetCharactersPtr(string), count: JSStringGetLength(string))
+        return String(decoding: units, as: UTF16.self)
     }
 
     private static func withUTF8(of string: JSStringRef, _ take: (UnsafeBufferPointer<UInt8>) -> Void) {

@@ -65,9 +65,11 @@ final class ScriptEngine {
             watchdog.begin()
             let isDone = context.call(command.function, arguments) { result in
                 switch result.first {
-                case UInt8(ascii: "+"): piece.add(result.dropFirst())
+                case UInt8(ascii: "+"):
+                    let json = result.dropFirst()
+                    if let other = HalfSurrogates.replaced(in: json) { piece.add(other) } else { piece.add(json) }
                 case UInt8(ascii: "!"): isExhausted = true
-                default: failure = Array(result.dropFirst())
+                default: failure = HalfSurrogates.replaced(in: result.dropFirst()) ?? Array(result.dropFirst())
                 }
             }
             watchdog.end()

@@ -12,18 +12,27 @@ struct ScriptMapper: ViewMapper {
 
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
         let texts = documents.map { ScriptDocument.mapped($0, hasSequence: hasSequence) }
-        return Mapping(call: texts.isEmpty ? nil : pool.submit(.map(texts, by: source)), count: texts.count)
+        return Mapping(
+            call: texts.isEmpty ? nil : pool.submit(.map(texts, by: source)), ids: documents.map(\.id),
+            log: { [pool, source] in pool.log($0, of: source) })
     }
 
     private struct Mapping: ViewMapping {
         let call: ScriptCall?
-        let count: Int
+        let ids: [DocumentID]
+        let log: @Sendable (String) -> Void
 
         func wait() throws -> [[Emission]] {
             guard let call else { return [] }
             let answers = try call.wait()
-            guard answers.count == count else { throw MapIndexError("invalid_map_result", "a document has no result") }
-            return answers.map { EmissionReader.read($0) }
+            guard answers.count == ids.count else {
+                throw MapIndexError("invalid_map_result", "a document has no result")
+            }
+            return zip(answers, ids).map { answer, id in
+                let (rows, lost) = EmissionReader.read(answer)
+                if lost > 0 { log("\(lost) rows can't be stored as JSON with doc._id \(id)") }
+                return rows
+            }
         }
     }
 }
@@ -32,13 +41,21 @@ struct ScriptMapper: ViewMapper {
 ///
 ///     [[[key,value],[key,value]],[]]        depth 1: functions, 2: their rows, 3: key and value
 ///
-/// The text comes from a process that runs what others wrote, so it is checked first; what is of another form has no rows.
+/// The text comes from a process that runs what others wrote, so it is checked first. If it is not valid as a whole, for a row
+/// that is nested too deep, only the rows that are not valid are lost.
 enum EmissionReader {
-    static func read(_ answer: [UInt8]) -> [Emission] {
+    /// The rows of a document, and the number of rows that are not valid.
+    static func read(_ answer: [UInt8]) -> (rows: [Emission], lost: Int) {
         answer.withUnsafeBufferPointer { text in
-            guard (try? JSONValue.validate(utf8: text)) != nil else { return [] }
-            return emissions(text)
+            let all = emissions(text)
+            if (try? JSONValue.validate(utf8: text)) != nil { return (all, 0) }
+            let rows = all.filter { isValid($0.key) && isValid($0.value) }
+            return (rows, max(all.count - rows.count, all.isEmpty ? 1 : 0))
         }
+    }
+
+    private static func isValid(_ json: [UInt8]) -> Bool {
+        json.withUnsafeBufferPointer { (try? JSONValue.validate(utf8: $0)) != nil }
     }
 
     private static func emissions(_ text: UnsafeBufferPointer<UInt8>) -> [Emission] {
