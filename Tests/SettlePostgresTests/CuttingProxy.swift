@@ -45,6 +45,9 @@ final class CuttingProxy: Sendable {
 
     var cuts: Int { state.withLock { $0.cuts } }
 
+    /// Takes no more connections; those that are open stay.
+    func refuse() { shutdown(listener, Int32(SHUT_RDWR)) }
+
     func stop() {
         let sockets = state.withLock { state in
             state.isStopped = true

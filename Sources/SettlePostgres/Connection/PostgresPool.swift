@@ -106,7 +106,11 @@ final class PostgresPool: Sendable {
         if state.isClosed { return .closed }
         if let idle = state.idle.popLast() { return .open(idle, state.generation) }
         guard state.count < limit else { return nil }
-        if let pause = state.pause, pause.end > .now { return state.count > 0 ? nil : .failed(pause.error) }
+        if let pause = state.pause {
+            if pause.end > .now { return state.count > 0 ? nil : .failed(pause.error) }
+            // Of all that wait, one tries.
+            state.pause = (.now + Self.pause, pause.error)
+        }
         state.count += 1
         return .new(state.generation)
     }

@@ -11,7 +11,12 @@ extension ServerState {
         try whileFresh {
             if databases.isShared {
                 let names = database.map { $0 != "_users" && DocumentStore.isName($0) ? [$0] : [] } ?? []
-                try databases.freshen(names + ["_users"])
+                do { try databases.freshen(names + ["_users"]) } catch let error as DatabaseError
+                    where error.code == .newerFormat
+                {
+                    // Another node can answer.
+                    throw HTTPError(503, "service_unavailable", error.message)
+                }
                 try administration.follow()
             }
             return try body()
