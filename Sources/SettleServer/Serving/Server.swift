@@ -74,6 +74,7 @@ public final class Server: Sendable {
         let started = try MicroHTTPDListener(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
+        state.scrubber?.start()
         // After it listens, for they may be with this very server.
         try state.watchAllReplications()
     }
@@ -114,6 +115,7 @@ public final class Server: Sendable {
             defer { transport = nil }
             return transport
         }
+        state.scrubber?.stop()
         state.stopReplications(within: options.stopTimeout.inSeconds)
         running?.stop(within: options.stopTimeout.inSeconds)
         state.scripts?.close()
