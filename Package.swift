@@ -137,7 +137,8 @@ let package = Package(
         .target(
             name: "SettleCommands",
             dependencies: [
-                "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews",
+                "Settle",
                 "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
             ],
             swiftSettings: strict),

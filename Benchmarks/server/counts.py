@@ -37,7 +37,7 @@ class Server:
         self.dumps = 0
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--quiet", settle, "serve",
                    "--quiet", "--data", f"{folder}/data", "--port", str(self.port), "--admin", "admin"]
-        self.process = subprocess.Popen(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD})
+        self.process = subprocess.Popen(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD, "SETTLE_SCRUB_DAYS": "0"})
         self.headers = {"Content-Type": "application/json",
                         "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
         end = time.monotonic() + 120

@@ -27,7 +27,8 @@ private let allowedImports: [String: Set<String>] = [
         "CCrypto", "CConsole", "SettleMobile",
     ]),
     "SettleCommands": system.union([
-        "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer", "SettleScripting",
+        "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer",
+        "SettleScripting",
         "SettlePostgres", "CSettleBuild",
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting"],

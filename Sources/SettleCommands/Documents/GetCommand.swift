@@ -56,7 +56,7 @@ enum GetCommand: Command {
             if let path = arguments.text("--output"), path != "-" {
                 let file = try ByteOutput(path: path)
                 try file.write(shape.bytes + [UInt8(ascii: "\n")])
-                try file.flush()
+                try file.finish()
             } else {
                 try invocation.console.print(document: shape.bytes)
             }
@@ -95,7 +95,7 @@ enum GetCommand: Command {
         let path = invocation.arguments.text("--output").flatMap { $0 == "-" ? nil : $0 }
         let output = try path.map { try ByteOutput(path: $0) } ?? invocation.console.output
         try client.read(attachment, of: document) { try output.write($0) }
-        try output.flush()
+        try output.finish()
         return .success
     }
 

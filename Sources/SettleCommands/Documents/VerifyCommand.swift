@@ -5,7 +5,7 @@ enum VerifyCommand: Command {
     static let spec = CommandSpec(
         "verify", "check every revision, body, attachment and index",
         discussion: """
-            Nothing is changed. Problems are written to standard error, one per line, and the exit code is 7.
+            Nothing is changed. Of a folder of `settle backup` all files are compared with their digests. Problems are written to standard error, one per line, and the exit code is 7.
             """,
         operands: [.folder],
         examples: [
@@ -16,7 +16,9 @@ enum VerifyCommand: Command {
         json: #"{"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDatabase { database in
+        let path = try invocation.path()
+        if BackupFolder.isBackup(path) { return try verify(BackupFolder(path), invocation.console) }
+        return try invocation.withDatabase { database in
             let console = invocation.console
             let bar = ProgressBar(console)
             let report = try bar.watch("Verifying", database.verify(progress:))
@@ -39,6 +41,25 @@ enum VerifyCommand: Command {
             }
             return report.isSound ? .success : .damaged
         }
+    }
+
+    /// Compares all files of the moments of a backup with their digests.
+    private static func verify(_ backup: BackupFolder, _ console: Console) throws -> ExitStatus {
+        let moments = try backup.moments()
+        var (seen, problems, bytes) = (Set<String>(), [String](), Int64(0))
+        for file in moments.flatMap(\.files) where seen.insert(file.path).inserted {
+            bytes += file.bytes
+            if let problem = backup.problem(of: file) { problems.append(problem) }
+        }
+        for problem in problems { console.complain(problem, json: .null) }
+        let verdict = problems.isEmpty ? console.styled("Sound", .green) : console.styled("Damaged", .red)
+        try console.print(
+            "\(verdict): \(Quantity.of(moments.count, "backup")) of \(Quantity.bytes(bytes)) checked",
+            json: [
+                "ok": .bool(problems.isEmpty), "moments": .array(moments.map { .string($0.name) }),
+                "files": .number(JSONNumber(seen.count)), "problems": .array(problems.map(JSONValue.string)),
+            ])
+        return problems.isEmpty ? .success : .damaged
     }
 
     private static func json(_ report: VerificationReport) -> JSONValue {

@@ -20,7 +20,12 @@ enum CommandList {
         ("Conflicts", [ConflictsCommand.self, ShowCommand.self, TreeCommand.self, ResolveCommand.self]),
         ("Local changes", [StatusCommand.self, LogCommand.self, UndoCommand.self, OfflineSyncCommand.self]),
         ("Maintenance", [CompactCommand.self, VerifyCommand.self, PurgeCommand.self]),
-        ("Server", [ServeCommand.self, PostgresCommand.self]),
+        (
+            "Server",
+            [
+                ServeCommand.self, BackupCommand.self, RestoreCommand.self, RenewCommand.self, PostgresCommand.self,
+            ]
+        ),
         ("Tool", [ShellCommand.self, HelpCommand.self, VersionCommand.self]),
     ]
 

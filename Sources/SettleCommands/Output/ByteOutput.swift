@@ -4,6 +4,8 @@ internal import SettlePlatform
 final class ByteOutput {
     private let descriptor: Int32
     private let closes: Bool
+    /// The name that a new file gets when it is complete, and the one it has until then.
+    private let names: (whole: String, partial: String)?
     private var buffer: [UInt8] = []
     /// How many bytes were added.
     private(set) var count: Int64 = 0
@@ -12,12 +14,22 @@ final class ByteOutput {
     init(descriptor: Int32) {
         self.descriptor = descriptor
         closes = false
+        names = nil
     }
 
-    /// Creates a file, or replaces one of that name.
+    /// Begins a file, which gets its name from ``finish()`` and replaces one of that name then.
+    ///
+    /// A symbolic link is followed. A device, a pipe or the like is written into and stays what it is.
     init(path: String) throws {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         closes = true
+        switch FileTarget(path) {
+        case .special:
+            names = nil
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        case .file(let whole):
+            names = (whole, whole + ".partial")
+            descriptor = open(whole + ".partial", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        }
         if descriptor < 0 { throw Self.failure("can't write \(path)") }
     }
 
@@ -51,15 +63,12 @@ final class ByteOutput {
         }
     }
 
-    /// Writes the buffered bytes and forces them to the disk.
-    func synchronize() throws {
+    /// Writes the buffered bytes. A new file is forced to the disk and gets its name.
+    func finish() throws {
         try flush()
+        guard let names else { return }
         if DurableWrite.force(descriptor) != 0 { throw Self.failure("can't write the output") }
-    }
-
-    /// Renames a finished file.
-    static func rename(_ path: String, to name: String) throws {
-        if systemRename(path, name) != 0 { throw failure("can't write \(name)") }
+        if systemRename(names.partial, names.whole) != 0 { throw Self.failure("can't write \(names.whole)") }
     }
 
     private static func failure(_ doing: String) -> CommandError {

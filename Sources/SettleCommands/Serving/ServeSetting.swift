@@ -102,6 +102,9 @@ struct ServeSetting: Sendable {
             "idle_timeout", .count(1...86_400), standard: "60",
             "seconds without progress until a connection is closed"),
         ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "maximum seconds that stopping takes; requests have 90 % of it"),
+        ServeSetting(
+            "scrub_days", .count(0...36_500), standard: "7",
+            "days between two reads of all that is stored, which look for damage; 0 for none"),
         ServeSetting("open_databases", .count(1...1_000_000), standard: "500", "maximum number of open databases"),
         ServeSetting(
             "open_indexes", .count(1...1_000_000), standard: "16",

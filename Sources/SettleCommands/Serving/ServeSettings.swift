@@ -105,6 +105,7 @@ struct ServeSettings {
         options.port = count("port") ?? options.port
         options.connectionLimit = count("connections") ?? options.connectionLimit
         options.idleTimeout = count("idle_timeout").map { .seconds($0) } ?? options.idleTimeout
+        if let days = count("scrub_days") { options.scrubInterval = days == 0 ? nil : .seconds(days * 86_400) }
         options.stopTimeout = count("stop_timeout").map { .seconds($0) } ?? options.stopTimeout
         options.openDatabases = count("open_databases") ?? options.openDatabases
         options.largestDocument = count("document_size") ?? options.largestDocument

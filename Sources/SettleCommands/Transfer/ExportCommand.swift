@@ -7,7 +7,8 @@ enum ExportCommand: Command {
         discussion: """
             Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
             import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
-            are not exported. The file gets its name when it is complete.
+            are not exported. A file gets its name when it is complete; a symbolic link is followed, and a device or a pipe \
+            is written into.
             --csv writes a table of the documents as apps see them, without design documents: nested members by their \
             paths, lists as JSON. It has no types and no revisions, so it is not a backup.
             """,
@@ -68,8 +69,7 @@ enum ExportCommand: Command {
         let arguments = invocation.arguments
         let console = invocation.console
         let total = max(count.live + (arguments.flag("--no-deleted") ? 0 : count.deleted), 1)
-        let partial = path.map { $0 + ".partial" }
-        let output = try partial.map { try ByteOutput(path: $0) } ?? console.output
+        let output = try path.map { try ByteOutput(path: $0) } ?? console.output
         let options = Exporter.Options(
             includesDeleted: !arguments.flag("--no-deleted"), includesConflicts: !arguments.flag("--winners-only"),
             includesLocal: arguments.flag("--local"))
@@ -84,10 +84,7 @@ enum ExportCommand: Command {
                 \(Quantity.rate(counts.documents, in: bar.elapsed))  \(Quantity.bytes(output.count))
                 """)
         }
-        if let path, let partial {
-            try output.synchronize()
-            try ByteOutput.rename(partial, to: path)
-        }
+        try output.finish()
         bar.finish()
         try summarize(exporter.counts, bar.elapsed, output, isFile: path != nil, console)
         guard exporter.counts.damaged == 0 else {

@@ -8,40 +8,75 @@ import SettleReplication
 struct RemoteExport {
     let remote: Client
     let options: Exporter.Options
+    /// Called with a document of which a revision or an attachment can't be read, which is left out then; `nil` ends the export.
+    var leaveOut: ((DocumentID, any Error) -> Void)?
     private static let pageLength = 500
     private static let budget = 16 << 20
+    /// A server answers with up to so many changes of one state of a database.
+    private static let changesOfOneState = 16
+    /// How many pages are read beyond the changes that there were at the beginning.
+    private static let mostLatePages = 200
+
+    /// Where an export has ended.
+    struct End {
+        /// The position of the last change that was written.
+        var sequence: PeerSequence
+        /// Whether what was written is the state at that position: not if others wrote all the time.
+        var isConsistent: Bool
+    }
 
     /// Writes all documents, in the order of the last changes.
     func run(_ exporter: Exporter, progress: @escaping (Exporter.Counts) -> Void) throws {
-        var since = PeerSequence.start
-        while true {
+        _ = try runDocuments(exporter, from: .start, progress: progress)
+        if options.includesLocal { try runLocals(exporter) }
+        try exporter.finish()
+    }
+
+    /// Writes the documents that were changed after a position, in the order of the last changes.
+    ///
+    /// A document that is changed meanwhile is written again with its later change, so the last one of each counts. The export ends with
+    /// a page that is of one state and has all changes up to it.
+    func runDocuments(
+        _ exporter: Exporter, from start: PeerSequence, progress: @escaping (Exporter.Counts) -> Void = { _ in }
+    ) throws -> End {
+        let newest = try remote.wait { _, peer in try await peer.connect().lastSequence.number }
+        var since = start
+        var latePages = 0
+        while latePages < Self.mostLatePages {
             let from = since
             let page = try remote.wait { _, peer in
                 try await peer.changes(ChangesRequest(since: from, limit: Self.pageLength))
             }
-            try write(page.changes, exporter, progress)
-            if page.changes.isEmpty || page.last == since { break }
-            since = page.last
+            let isWhole = try write(page.changes, exporter, progress)
+            if !page.changes.isEmpty { since = page.last }
+            if page.changes.isEmpty || isWhole && page.changes.count < Self.changesOfOneState {
+                return End(sequence: since, isConsistent: true)
+            }
+            if let newest, let number = since.number, number >= newest { latePages += 1 }
         }
-        if options.includesLocal { try writeLocals(exporter) }
-        try exporter.finish()
+        return End(sequence: since, isConsistent: false)
     }
 
+    /// Writes changes; returns whether none of them was replaced by a later one before it was read.
     private func write(
         _ changes: [ChangedDocument], _ exporter: Exporter, _ progress: @escaping (Exporter.Counts) -> Void
-    ) throws {
+    ) throws -> Bool {
+        var isWhole = true
         let wanted = changes.filter { options.includesDeleted || !$0.isDeleted }.flatMap { change in
             (options.includesConflicts ? change.leaves : Array(change.leaves.prefix(1))).map { leaf in
                 RevisionRequest(
                     id: change.id, revision: leaf, isDeletionAtSource: change.isDeleted && leaf == change.leaves.first)
             }
         }
-        if wanted.isEmpty { return }
+        if wanted.isEmpty { return true }
         let batch = try Batch(exporter, progress)
         var leaves: [PeerRevision] = []
         func finishDocument() throws {
-            try batch.add(leaves) { try bring($0, of: $1, into: $2) }
-            leaves = []
+            defer { leaves = [] }
+            do { try batch.add(leaves) { try bring($0, of: $1, into: $2) } } catch let error as CommandError {
+                guard let leaveOut, error.status != .interrupted, let first = leaves.first else { throw error }
+                leaveOut(first.id, error)
+            }
         }
         var rest = wanted[...]
         while !rest.isEmpty {
@@ -53,13 +88,17 @@ struct RemoteExport {
                 switch answer {
                 case .found(let found): leaves.append(found)
                 // It was changed since, and is listed again with its later change.
-                case .missing: break
-                case .failed(let error): throw remote.failure(about: request.id).explained(error)
+                case .missing: isWhole = false
+                case .failed(let error):
+                    let failure = remote.failure(about: request.id).explained(error)
+                    guard let leaveOut, error.code == .serverError || !error.isTransient else { throw failure }
+                    leaveOut(request.id, failure)
                 }
             }
         }
         try finishDocument()
         try batch.flush()
+        return isWhole
     }
 
     /// Downloads the stored bytes of an attachment, which are the same as at the server.
@@ -87,7 +126,8 @@ struct RemoteExport {
             length: attachment.length)
     }
 
-    private func writeLocals(_ exporter: Exporter) throws {
+    /// Writes the local documents.
+    func runLocals(_ exporter: Exporter) throws {
         try remote.forEachElement("rows", of: "_local_docs", query: ["include_docs": "true"]) { text in
             let outline = try JSONOutline(text)
             guard let range = outline["doc"] else { return true }

@@ -16,8 +16,12 @@ extension RevisionTree {
     ///       body token     varint, if there is one
     ///
     /// A varint is little-endian base 128, as in LEB128. A document of one revision takes 20 bytes.
-    public func packed() -> [UInt8] {
-        var writer = PackedWriter(capacity: 16 + nodes.count * 24)
+    public func packed() -> [UInt8] { packed(after: 0) }
+
+    /// The packed tree after some zeros, which the caller overwrites.
+    package func packed(after zeros: Int) -> [UInt8] {
+        var writer = PackedWriter(capacity: 16 + zeros + nodes.count * 24)
+        for _ in 0..<zeros { writer.append(0) }
         writer.append(Self.packedVersion)
         writer.append(varint: UInt64(nodes.count))
         var generation: UInt64 = 0

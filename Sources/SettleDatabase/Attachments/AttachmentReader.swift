@@ -1,9 +1,12 @@
+internal import SettleCrypto
+
 /// Reads the content of an attachment piece by piece, in bounded memory.
 ///
 ///     let reader = try database.attachmentReader(for: photo)
 ///     while let piece = try reader.read() { socket.send(piece) }
 ///
-/// Compressed content is expanded. A reader is used by one thread at a time.
+/// Compressed content is expanded. The digest of the stored bytes is computed on the way, and the last piece is returned only if it
+/// is right; of a part of a large content it can't be known. A reader is used by one thread at a time.
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)
@@ -13,19 +16,36 @@ public final class AttachmentReader {
     private var source: Source
     private let gzip: Gzip?
     private var remaining: Int64
+    private let digest: BlobDigest
+    /// Computes the digest of the stored bytes; `nil` for a part of them, and where the caller does.
+    private let hash: SHA256?
     /// The maximum number of bytes read at once.
     private static let pieceLength = 64 * 1024
     /// The same for compressed bytes, each of which can expand to a thousand.
     private static let compressedPieceLength = 4 * 1024
 
-    init(_ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?) throws {
+    /// - Parameters:
+    ///   - record: The content.
+    ///   - store: Where it is.
+    ///   - expands: Whether it is gzip and is expanded.
+    ///   - range: A part of the stored bytes; `nil` for all.
+    ///   - checksDigest: Whether the digest is compared; the caller does so otherwise.
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing` or `inputOutput`.
+    init(
+        _ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?, checksDigest: Bool = true
+    ) throws {
         gzip = expands ? try Gzip(.expand) : nil
+        digest = record.digest
         guard record.length >= 0, record.content.map({ $0.count == record.length }) ?? true else {
             throw DatabaseError(.attachmentMissing, "the content \(record.digest) has not the length it should have")
         }
         let range = (range ?? 0..<record.length).clamped(to: 0..<record.length)
         remaining = Int64(range.count)
+        let isWhole = remaining == record.length
+        hash = checksDigest && isWhole ? SHA256() : nil
         if let content = record.content {
+            // A part of it is at hand with the rest.
+            if checksDigest, !isWhole { try Self.check(SHA256.hash(content), digest) }
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return
         }
@@ -42,6 +62,10 @@ public final class AttachmentReader {
                 throw DatabaseError(.attachmentMissing, "the stored content of an attachment was cut short")
             }
             remaining -= Int64(piece.count)
+            if let hash {
+                piece.withUnsafeBytes { hash.update($0) }
+                if remaining == 0 { try Self.check(hash.finish(), digest) }
+            }
             guard let gzip else { return piece }
             var expanded: [UInt8] = []
             try piece.withUnsafeBytes { bytes in
@@ -60,6 +84,13 @@ public final class AttachmentReader {
         var all: [UInt8] = []
         while let piece = try read() { all += piece }
         return all
+    }
+
+    private static func check(_ found: [UInt8], _ digest: BlobDigest) throws {
+        guard found == digest.bytes else {
+            throw DatabaseError(
+                .attachmentMissing, "the content \(digest) of an attachment is damaged: its digest differs")
+        }
     }
 
     private func readStored() throws -> [UInt8] {

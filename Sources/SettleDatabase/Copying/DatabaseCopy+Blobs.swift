@@ -29,7 +29,7 @@ extension DatabaseCopy {
         guard let record = try source.engine.read({ try $0.blob(row.digest) }) else {
             throw DatabaseError(.attachmentMissing, "the content \(row.digest) was removed while it was being copied")
         }
-        let reader = try AttachmentReader(record, store: source.blobs, expands: false, range: nil)
+        let reader = try AttachmentReader(record, store: source.blobs, expands: false, range: nil, checksDigest: false)
         let writer = try target.attachmentWriter(contentType: "application/octet-stream", encoding: .identity)
         while let piece = try reader.read() { try writer.write(piece) }
         guard let pending = try writer.finish(name: "copy").pending, pending.record.digest == record.digest,

@@ -124,7 +124,8 @@ struct DatabaseCopy {
 
     /// Whether a setting belongs to what is copied. A shared database has no journal, not even one that is switched on and empty.
     private func isCopied(setting name: String) -> Bool {
-        name != Self.marker && (name != Database.journalSetting || !target.engine.isShared && !source.engine.isShared)
+        name != Self.marker && name != Database.fileSetting
+            && (name != Database.journalSetting || !target.engine.isShared && !source.engine.isShared)
     }
 
     private func compare(_ sequence: UpdateSequence) throws -> DatabaseFingerprint {

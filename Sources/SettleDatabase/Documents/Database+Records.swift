@@ -87,20 +87,6 @@ extension Database {
         try engine.commit { try $0.setSetting(name, to: value) }
     }
 
-    /// The instance name of this database, created on first use. A database that was deleted and created again under
-    /// the same name has another, so that positions in the old one's changes are recognized as invalid.
-    package func instanceName() throws -> String {
-        if let name = try setting(Self.instanceSetting) { return name }
-        return try engine.commit { writer in
-            if let name = try writer.setting(Self.instanceSetting) { return name }
-            let name = SecureRandom.hexadecimal(bytes: 8)
-            try writer.setSetting(Self.instanceSetting, to: name)
-            return name
-        }
-    }
-
-    private static var instanceSetting: String { "instance" }
-
     /// Whether the database was closed or deleted.
     package var isClosed: Bool { notifier.isFinished }
 

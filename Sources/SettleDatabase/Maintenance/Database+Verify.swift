@@ -6,8 +6,9 @@ extension Database {
     /// Checks every invariant of the database and reads everything in it.
     ///
     /// That is: the structure of the file; every tree; that each leaf has its content and each content belongs to one
-    /// revision; that bodies are compact JSON and revision ids made here are the hash of what is stored; that every
-    /// attachment's content is there, with its digests and lengths; that the indexes and counts are right.
+    /// revision; that contents have their checksums, bodies are compact JSON and revision ids made here are the hash of what is
+    /// stored; that every attachment's content is there, with its digests and lengths; that the indexes and counts are right.
+    /// A write-ahead log that was damaged when the database was opened is named as long as its copy is kept.
     /// Nothing is changed, and memory is bounded. Writes made meanwhile are not mistaken for damage, since all is read
     /// from one state.
     ///
@@ -19,6 +20,7 @@ extension Database {
     ) throws -> VerificationReport {
         var report = VerificationReport()
         for problem in try engine.maintain(.check).problems { report.report("file: \(problem)") }
+        if let problem = try files?.problemOfLog() { report.report("file: \(problem)") }
         try engine.snapshot { reader in
             var verifier = DocumentVerifier(reader: reader, report: report)
             let documents = try Self.damage { try verifier.run(progress) }
@@ -74,21 +76,23 @@ extension Database {
     ) throws {
         var last: BlobDigest?
         while case let page = try reader.blobs(after: last, limit: 1000), let newest = page.last {
-            for digest in page.map(\.digest) {
-                report.blobs += 1
-                do {
-                    guard let record = try reader.blob(digest) else { continue }
-                    try verify(record, &report)
-                } catch { report.report("attachment content \(digest) can't be read: \(error)") }
-            }
+            for digest in page.map(\.digest) { verifyBlob(digest, &report) { try reader.blob($0) } }
             last = newest.digest
             try progress(MaintenanceProgress("attachments", report.blobs, of: report.blobs))
         }
     }
 
+    func verifyBlob(_ digest: BlobDigest, _ report: inout VerificationReport, _ lookUp: BlobLookup) {
+        report.blobs += 1
+        do {
+            guard let record = try lookUp(digest) else { return }
+            try verify(record, &report)
+        } catch { report.report("attachment content \(digest) can't be read: \(error)") }
+    }
+
     private func verify(_ record: BlobRecord, _ report: inout VerificationReport) throws {
         let (md5, sha256) = (MD5(), SHA256())
-        let reader = try AttachmentReader(record, store: blobs, expands: false, range: nil)
+        let reader = try AttachmentReader(record, store: blobs, expands: false, range: nil, checksDigest: false)
         var length: Int64 = 0
         while let piece = try reader.read() {
             md5.update(piece)

@@ -93,13 +93,19 @@ extension Database {
                 """)
         }
         if let warning = SQLiteFileSystem.standard.warning { options.log(.warning, .database, warning) }
+        // Processes that share a database have its log open.
+        let log = try options.sharing == nil ? files.checkLog() : nil
+        if let problem = log?.problem {
+            options.log(.warning, .database, "\(files.name): \(problem); verify the database")
+        }
         let turn = ProcessTurn(files, lock)
         let engine = try SuspendableEngine(turn, sharing: options.sharing) {
             // Another process may have deleted it meanwhile.
             guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
             return try SQLiteEngine(
                 path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
-                readers: options.readers, leavesShortLog: options.leavesShortLogs || options.sharing != nil)
+                readers: options.readers, leavesShortLog: options.leavesShortLogs || options.sharing != nil,
+                emptiesLog: log?.hasRest == true)
         }
         let database = try Database(engine: engine, files: files, turn: turn, options: options)
         engine.onChange(database.suspensionHooks)

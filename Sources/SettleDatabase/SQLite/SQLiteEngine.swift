@@ -32,7 +32,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Nothing is written before the file was looked at.
     init(
         path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, leavesShortLog: Bool = false,
-        sizes: CountSizes = CountSizes()
+        emptiesLog: Bool = false, sizes: CountSizes = CountSizes()
     ) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
         connection.leavesShortLog = leavesShortLog
@@ -49,6 +49,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
+        // A log with frames that can't be used; nobody else has the file open yet.
+        if emptiesLog { _ = try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") }
         writer = SQLiteWriter(connection, sizes)
         commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))

@@ -100,11 +100,14 @@ extension SQLiteReader {
 
     private func journalContent(_ row: SQLiteStatement, _ column: Int32) throws -> StoredJournalEntry.Content {
         guard !row.isNull(column) else { return .none }
-        let list: [DocumentAttachment]
-        do { list = row.isNull(column + 1) ? [] : try DocumentAttachment.unpack(row.bytes(column + 1)) } catch {
+        do {
+            return .given(
+                try row.withBytes(column + 1) {
+                    try RevisionContent(storedAttachments: $0, body: row.bytes(column))
+                })
+        } catch {
             throw DatabaseError(
                 .corrupt, "operation \(row.integer(0)) of the journal can't be read: \(error)", cause: error)
         }
-        return .given(RevisionContent(body: DocumentBody(unchecked: row.bytes(column)), attachments: list))
     }
 }

@@ -179,15 +179,14 @@ extension SQLiteReader {
 
     private func record(_ row: SQLiteStatement, id: DocumentID, withContent: Bool) -> DocumentRecord {
         var record = row.withBytes(2) {
-            DocumentRecord(id: id, sequence: UpdateSequence(row.integer(0)), packedTree: $0)
+            DocumentRecord(id: id, sequence: UpdateSequence(row.integer(0)), storedTree: $0)
         }
         guard withContent else { return record }
-        record.readContent(attachments: row.isNull(3) ? nil : row.bytes(3), body: row.bytes(4))
+        row.withBytes(3) { record.readContent(attachments: $0, body: row.bytes(4)) }
         return record
     }
 
     private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
-        try RevisionContent(
-            packedAttachments: row.isNull(attachments) ? nil : row.bytes(attachments), body: row.bytes(body))
+        try row.withBytes(attachments) { try RevisionContent(storedAttachments: $0, body: row.bytes(body)) }
     }
 }

@@ -5,7 +5,7 @@ enum SQLiteSchema {
     /// The number in the file's header that says it is a Settle database: "Setl".
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
     /// How many pages the write-ahead log has when SQLite copies it into the database.
     private static let pagesBeforeCheckpoint = 4000
 
@@ -73,6 +73,7 @@ enum SQLiteSchema {
             try connection.execute("ALTER TABLE documents ADD COLUMN \(counted); \(counts)")
             try SQLiteWriter(connection).rebuildCounts()
         }
+        // Format 5 has the tables of format 4: rows that are written from then on have checksums.
         try readJournal(connection)
         try connection.execute("PRAGMA user_version = \(version); COMMIT;")
     }

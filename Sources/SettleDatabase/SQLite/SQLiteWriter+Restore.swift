@@ -27,7 +27,7 @@ extension SQLiteWriter {
         changes += 1
         let statement = try connection.statement(.restoreContent)
         statement.bind(1, number)
-        statement.bind(2, DocumentAttachment.packed(content.attachments))
+        statement.bind(2, content.storedAttachments)
         try statement.run(lending: (3, content.body.utf8))
         guard connection.changedRows == 1 else {
             throw DatabaseError(.conflict, "there is a content with the token \(token) already")

@@ -80,6 +80,6 @@ extension SQLiteWriter {
             return
         }
         statement.bind(column, content.body.utf8)
-        statement.bind(column + 1, DocumentAttachment.packed(content.attachments))
+        statement.bind(column + 1, content.storedAttachments)
     }
 }

@@ -90,7 +90,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         case .updateTree(let record):
             sequence = record.sequence
             isExpected = try rewrite(.updateTree, record, now: RecordFlags(record.tree)) { statement in
-                statement.bind(2, record.tree.packed())
+                statement.bind(2, record.storedTree)
                 statement.bind(3, RecordFlags(record.tree).rawValue)
             }
         case .remove(let record):
@@ -124,8 +124,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         }
         statement.bind(1, sequence.number)
         statement.bind(3, RecordFlags(record.tree).rawValue)
-        statement.bind(5, DocumentAttachment.packed(content.attachments))
-        try statement.run(lending: (4, record.tree.packed()), (6, content.body.utf8))
+        statement.bind(5, content.storedAttachments)
+        try statement.run(lending: (4, record.storedTree), (6, content.body.utf8))
     }
 
     /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
@@ -146,7 +146,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         // SQLite gives the number of the last row again when that is gone.
         let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
-        statement.bind(1, DocumentAttachment.packed(content.attachments))
+        statement.bind(1, content.storedAttachments)
         if let floor { statement.bind(3, floor) }
         try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1

@@ -77,6 +77,7 @@ extension Database {
     ///     try database.write(movie, to: FileManager.default.temporaryDirectory.appending(path: movie.name))
     ///
     /// A file of that name is replaced when all is written. If the call throws, it is as it was, and nothing is left beside it.
+    /// A symbolic link is followed, and a device or a pipe is written into.
     ///
     /// - Parameters:
     ///   - attachment: An attachment of this database.
@@ -99,20 +100,30 @@ extension Database {
             throw DatabaseError(.invalid, "\(path) is a folder; add the name of a file, such as \"\(attachment.name)\"")
         }
         let reader = try attachmentReader(for: attachment)
-        let unfinished = "\(path).\(DocumentID.unique())"
+        guard case .file(let whole) = FileTarget(path) else {
+            return try copy(reader, attachment.length, to: FileHandleWriter(path: path), progress)
+        }
+        let unfinished = "\(whole).\(DocumentID.unique())"
         do {
             let target = try FileHandleWriter(path: unfinished)
-            var done: Int64 = 0
-            while let piece = try reader.read() {
-                try piece.withUnsafeBytes { try target.write($0) }
-                done += Int64(piece.count)
-                try progress(done, max(done, attachment.length))
-            }
+            try copy(reader, attachment.length, to: target, progress)
             try target.synchronize()
-            try renameDurably(unfinished, to: path)
+            try renameDurably(unfinished, to: whole)
         } catch {
             try? removeIfThere(unfinished)
             throw error
+        }
+    }
+
+    private func copy(
+        _ reader: AttachmentReader, _ length: Int64, to target: FileHandleWriter,
+        _ progress: (_ done: Int64, _ total: Int64) throws -> Void
+    ) throws {
+        var done: Int64 = 0
+        while let piece = try reader.read() {
+            try piece.withUnsafeBytes { try target.write($0) }
+            done += Int64(piece.count)
+            try progress(done, max(done, length))
         }
     }
 

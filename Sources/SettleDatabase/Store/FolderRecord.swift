@@ -39,7 +39,9 @@ final class FolderRecord: ServerRecord {
     }
 
     func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
-        let temporary = path + ".new"
+        // Where the file is a symbolic link to another place, it stays one.
+        guard case .file(let whole) = FileTarget(path) else { throw failure("can't replace") }
+        let temporary = whole + ".new"
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("can't write") }
@@ -47,7 +49,7 @@ final class FolderRecord: ServerRecord {
         let isKept = isWritten && DurableWrite.force(file) == 0
         close(file)
         guard isKept else { throw failure("can't write") }
-        try renameDurably(temporary, to: path)
+        try renameDurably(temporary, to: whole)
         return 0
     }
 

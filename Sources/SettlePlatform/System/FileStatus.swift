@@ -4,6 +4,10 @@ package struct FileStatus: Sendable, Equatable {
     package let size: Int64
     /// Whether it is a folder.
     package let isFolder: Bool
+    /// Whether it is a regular file: no folder, device, pipe or socket.
+    package let isRegular: Bool
+    /// Its number in its file system, which no other file there has at the same time.
+    package let number: UInt64
     /// When its content last changed, in seconds and nanoseconds since 1970.
     package let changed: (seconds: Int64, nanoseconds: Int64)
 
@@ -12,6 +16,8 @@ package struct FileStatus: Sendable, Equatable {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         size = Int64(status.st_size)
+        number = UInt64(status.st_ino)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         #if canImport(Darwin)
         let time = status.st_mtimespec

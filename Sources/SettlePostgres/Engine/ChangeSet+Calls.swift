@@ -48,7 +48,7 @@ extension ChangeSet {
             calls.append(
                 PostgresCall(
                     .putTrees, number, .byteArrays(trees.map { Array($0.0.id.string.utf8) }), .integers(trees.map(\.1)),
-                    .shorts(trees.map(\.0.flags)), .byteArrays(trees.map { $0.0.tree.packed() })))
+                    .shorts(trees.map(\.0.flags)), .byteArrays(trees.map { $0.0.storedTree })))
         }
         if changesSettings { state.settingsAge += 1 }
         if changesDesign { state.designAge += 1 }
@@ -64,8 +64,8 @@ extension ChangeSet {
         }
         return PostgresCall(
             .putDocuments, number, .byteArrays(written.map { Array($0.0.id.string.utf8) }), .integers(written.map(\.1)),
-            .shorts(written.map(\.0.flags)), .byteArrays(written.map { $0.0.tree.packed() }),
-            .byteArrays(contents.map(\.packedAttachments)), .byteArrays(contents.map(\.body.utf8)))
+            .shorts(written.map(\.0.flags)), .byteArrays(written.map { $0.0.storedTree }),
+            .byteArrays(contents.map(\.storedAttachments)), .byteArrays(contents.map(\.body.utf8)))
     }
 
     private func contentCalls(_ number: PostgresValue) -> [PostgresCall] {
@@ -75,7 +75,7 @@ extension ChangeSet {
             calls.append(
                 PostgresCall(
                     .putContents, number, .integers(new.map { Int64(clamping: $0.key) }),
-                    .byteArrays(new.map(\.value.packedAttachments)), .byteArrays(new.map(\.value.body.utf8))))
+                    .byteArrays(new.map(\.value.storedAttachments)), .byteArrays(new.map(\.value.body.utf8))))
         }
         let removed = removedContents.sorted().map { Int64(clamping: $0) }
         if !removed.isEmpty { calls.append(PostgresCall(.removeContents, number, .integers(removed))) }

@@ -21,8 +21,10 @@ extension PostgresResult {
                 guard keepingDamagedIDs else { return nil }
                 return DocumentRow(record: DocumentRecord(damagedID: text(row, 0), sequence), edition: 0)
             }
-            var record = withBytes(row, 3) { DocumentRecord(id: id, sequence: sequence, packedTree: $0) }
-            if columns == .whole { record.readContent(attachments: optionalBytes(row, 4), body: bytes(row, 5)) }
+            var record = withBytes(row, 3) { DocumentRecord(id: id, sequence: sequence, storedTree: $0) }
+            if columns == .whole {
+                withBytes(row, 4) { record.readContent(attachments: $0, body: bytes(row, 5)) }
+            }
             return DocumentRow(record: record, edition: integer(row, 2))
         }
     }

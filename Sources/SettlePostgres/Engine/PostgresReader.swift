@@ -132,7 +132,9 @@ class PostgresReader: StorageReader {
         let result = try ask(.contents, .integers([number]))
         guard result.count > 0 else { return nil }
         do {
-            return try RevisionContent(packedAttachments: result.optionalBytes(0, 1), body: result.bytes(0, 2))
+            return try result.withBytes(0, 1) {
+                try RevisionContent(storedAttachments: $0, body: result.bytes(0, 2))
+            }
         } catch {
             throw DatabaseError(.damagedDocument, "content \(token) is damaged: \(error)", cause: error)
         }

@@ -4,9 +4,12 @@
 /// one by one.
 enum PostgresSchema {
     /// The version that this program reads and writes.
-    static let version: Int64 = 1
+    ///
+    /// Version 2 has the tables of version 1: rows have checksums in `tree` and `attachments`, which a program of version 1 can't
+    /// read.
+    static let version: Int64 = 2
 
-    /// The texts that make version 1.
+    /// The texts that make the tables.
     static let first: [String] = [
         "CREATE SCHEMA IF NOT EXISTS settle",
         "CREATE TABLE settle.format (number bigint NOT NULL, cluster text NOT NULL)",

@@ -330,6 +330,17 @@ extension PostgresStatement {
             """
         case .serverVersion: "SELECT version FROM server WHERE name = $1"
 
+        case .whereabouts:
+            """
+            SELECT system_identifier::text || '/' || 'settle.documents'::regclass::oid::text FROM pg_control_system()
+            """
+        case .renewInstances:
+            """
+            UPDATE records SET value = convert_to(substr(md5(random()::text || clock_timestamp()::text || database_id::text), \
+            1, 16), 'UTF8') WHERE kind = 2 AND key = 'instance'::bytea
+            """
+        case .renewAges: "UPDATE databases SET settings_age = settings_age + 1"
+
         case .weigh:
             """
             SELECT (SELECT coalesce(sum(octet_length(body)), 0)::bigint FROM documents WHERE database_id = $1), \

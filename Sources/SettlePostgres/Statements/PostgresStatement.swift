@@ -36,6 +36,8 @@ enum PostgresStatement: Hashable, Sendable {
     case startCopy, findCopy, endCopy
     // The server.
     case serverRecord, makeServerRecord, putServerRecord, serverVersion
+    // A restore.
+    case whereabouts, renewInstances, renewAges
     // Maintenance.
     case weigh, size, wrongCounts, wrongFlags, sumsAtOdds
 
@@ -79,7 +81,8 @@ enum PostgresStatement: Hashable, Sendable {
         .claimUploads, .dropChunks, .oldUploads, .takeLeases, .renewLeases, .releaseLeases, .forgetLeases,
         .leases, .requireLease, .find, .follow, .names, .create, .name, .deleteName, .doom, .doomed,
         .destroyDocuments, .destroyContents, .destroyChunks, .startCopy, .findCopy, .endCopy, .serverRecord,
-        .makeServerRecord, .putServerRecord, .serverVersion, .weigh, .size, .wrongCounts, .wrongFlags,
+        .makeServerRecord, .putServerRecord, .serverVersion, .whereabouts, .renewInstances, .renewAges, .weigh, .size,
+        .wrongCounts, .wrongFlags,
         .sumsAtOdds,
     ]
 }

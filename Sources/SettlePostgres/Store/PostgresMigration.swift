@@ -54,6 +54,9 @@ public enum PostgresMigration {
                 do { try connection.runText(text) } catch PostgresFailure.refused { skipped.append(text) }
             }
         }
+        if let before, before < PostgresSchema.version {
+            try connection.runText("UPDATE settle.format SET number = \(PostgresSchema.version)")
+        }
         if let appRole { try grant(appRole, connection) }
         let format = try connection.run([PostgresCall(.format)])[0]
         return Report(before: before, now: format.integer(0, 0), cluster: format.text(0, 1), skipped: skipped)

@@ -55,6 +55,11 @@ public final class PostgresStore: Sendable {
         pool.lookAtHosts()
         try pool.checkPooler()
         try checkRights()
+        if (try? renewIfRestored()) == true {
+            options.log(
+                .warning, .database,
+                "the tables were restored into another place: the sequences of all databases have new suffixes")
+        }
         try hub.start()
     }
 
@@ -142,7 +147,7 @@ public final class PostgresStore: Sendable {
     }
 
     /// Runs a closure in a transaction, which is undone if it throws.
-    private func write(_ body: (PostgresConnection) throws -> Void) throws {
+    func write(_ body: (PostgresConnection) throws -> Void) throws {
         try pool.with { connection in
             do { try body(connection) } catch {
                 connection.abandonTransaction()

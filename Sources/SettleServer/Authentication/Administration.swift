@@ -44,6 +44,9 @@ final class Administration: Sendable {
     /// The secret that cookies are signed with.
     var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
 
+    /// The settings as they are stored, with their secrets.
+    var stored: [UInt8] { state.withLock { $0.settings.bytes } }
+
     /// The server's id in the response of `GET /`.
     var uuid: String { state.withLock { $0.settings.uuid } }
 

@@ -34,7 +34,7 @@ enum MonitoringEndpoints {
     private static func metrics(_ replications: ReplicationService, _ context: RequestContext) throws -> [Metric] {
         try ConfigurationEndpoints.checkNode(context)
         return context.metrics.all(openDatabases: context.databases.openCount) + context.databases.numbers
-            + replications.metrics
+            + replications.metrics + context.scrubMetrics
     }
 
     /// Statistics by the parts of their paths.

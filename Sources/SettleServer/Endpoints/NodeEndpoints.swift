@@ -18,6 +18,15 @@ enum NodeEndpoints {
         return .json(["name": .string(name)])
     }
 
+    /// `GET /_node/{node}/_settings`: what the server stores about itself, for a backup: the hashes of the administrators' passwords, the
+    /// secret of cookies, its id and the settings that were changed over HTTP.
+    static let settings: Endpoint = .work(\.administration) { administration, context in
+        try ConfigurationEndpoints.checkNode(context)
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+            body: .bytes(administration.stored))
+    }
+
     /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
     static let versions: Endpoint = .work { context in
         try ConfigurationEndpoints.checkNode(context)

@@ -49,6 +49,8 @@ struct RequestContext: ReadContext {
     var scripts: Scripts? { server.scripts }
     var indexing: IndexingTasks { server.indexing }
     var compactions: Compactions { server.compactions }
+    /// What scrubs have read and found; empty without them.
+    var scrubMetrics: [Metric] { server.scrubber?.metrics ?? [] }
     /// The names of the server's administrators, sorted.
     var administrators: [String] { server.administration.names }
     var hasher: PasswordHasher { server.administration.hasher }

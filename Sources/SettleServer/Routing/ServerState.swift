@@ -13,6 +13,8 @@ final class ServerState: Sendable {
     let authenticator: Authenticator
     let access: AccessCheck
     let compactions: Compactions
+    /// What looks for damage in the background, where the options want that.
+    let scrubber: Scrubber?
     let metrics = Metrics()
     /// What runs the functions of design documents, where the options say what that is.
     let scripts: Scripts?
@@ -46,10 +48,15 @@ final class ServerState: Sendable {
         mobile = MobileService(memory: options.webSocketMemory)
         let live = Guarded(LiveSettings(options))
         self.live = live
-        databases = DatabasePool(store: store, limit: options.openDatabases)
+        databases = DatabasePool(store: store, limit: options.openDatabases) { [log = options.log] in
+            log?.warning("a copy took the place of the database: its sequences have a new suffix", ["db": $0])
+        }
         administration = Administration(options.security, store: store) { stored in
             let settings = LiveSettings(given.withLock(\.self), stored: stored)
             live.withLock { $0 = settings }
+        }
+        scrubber = options.scrubInterval.map { [databases] in
+            Scrubber(databases, Scrubber.Pace(interval: $0), log: options.log)
         }
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security)

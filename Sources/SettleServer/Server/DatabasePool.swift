@@ -33,7 +33,14 @@ final class DatabasePool: Sendable {
     let isShared: Bool
     private let closer = DatabaseCloser()
 
-    init(store: any ServerStore, limit: Int) {
+    private let restored: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - store: Where the databases are.
+    ///   - limit: How many are kept open.
+    ///   - restored: Called with the name of a database that was replaced by a copy, and got a new suffix of sequences.
+    init(store: any ServerStore, limit: Int, restored: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.restored = restored
         self.store = (store as? DocumentStore)?.leavingShortLogs() ?? store
         self.limit = max(limit, 1)
         names = store.nameList()
@@ -83,6 +90,8 @@ final class DatabasePool: Sendable {
         do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
             throw HTTPError.noDatabase
         }
+        // On a full disk it is still served, and the next opening tries again.
+        if (try? database.renewInstanceIfReplaced()) == true { restored(name) }
         keep(database, name)
         return database
     }

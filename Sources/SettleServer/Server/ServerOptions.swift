@@ -30,6 +30,9 @@ public struct ServerOptions: Sendable {
     public var openDatabases = 500
     /// How long stopping may take; 10 seconds by default. Requests have nine tenths of it to finish, then they are cut off.
     public var stopTimeout: Duration = .seconds(10)
+    /// The time between two scrubs of a database, which read all that is stored slowly and compare it with its checksums; seven days
+    /// by default, and `nil` for none.
+    public var scrubInterval: Duration? = .seconds(7 * 86_400)
     /// Who may log in, and how.
     public var security = SecurityOptions()
     /// What runs the functions of design documents; nothing unless set, and then views, filters and update functions are

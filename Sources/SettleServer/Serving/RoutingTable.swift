@@ -40,6 +40,7 @@ enum RoutingTable {
         Route("/_node/{node}/_prometheus", .metrics, "GET", ["GET": MonitoringEndpoints.prometheus]),
         Route("/_node/{node}/_stats", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{node}/_stats/{what...}", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_settings", .serverAdmin, "GET", ["GET": NodeEndpoints.settings]),
         Route("/_node/{node}/_versions", .serverAdmin, "GET", ["GET": NodeEndpoints.versions]),
         Route("/_node/{node}", .serverAdmin, "GET", ["GET": NodeEndpoints.node]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),

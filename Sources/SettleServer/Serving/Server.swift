@@ -65,6 +65,7 @@ public final class Server: Sendable {
         state.metrics.setConnections { [weak self] in self?.load.connections ?? 0 }
         listeners.update { $0 = [started] }
         given.withLock { $0 = options }
+        state.scrubber?.start()
         // After it listens, for they may be with this very server.
         try state.watchAllReplications()
     }
@@ -183,6 +184,7 @@ public final class Server: Sendable {
             defer { listeners = [] }
             return listeners
         }
+        state.scrubber?.stop()
         let end = ContinuousClock.now + options.stopTimeout * 0.9
         for listener in running { listener.drain() }
         state.stopReplications(within: (end - .now).inSeconds)

@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `a newer format is refused and stays unchanged`() throws {
-        try RawFile(path: file.path).execute("PRAGMA user_version = 5")
+        try RawFile(path: file.path).execute("PRAGMA user_version = 6")
         let before = try Data(contentsOf: file)
         let error = #expect(throws: DatabaseError.self) { try open() }
         #expect(error?.code == .newerFormat)

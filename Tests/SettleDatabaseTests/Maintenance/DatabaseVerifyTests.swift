@@ -14,9 +14,23 @@ import Testing
     }
 
     private static let damages = [
-        Damage(sql: "UPDATE documents SET body = '{\"v\":2}' WHERE id = x'61'", finding: "its content hashes to"),
-        Damage(sql: "UPDATE documents SET body = '{\"v\": 1}' WHERE id = x'63'", finding: "not in compact form"),
-        Damage(sql: "UPDATE documents SET body = '{\"v\":' WHERE id = x'63'", finding: "its body is damaged"),
+        Damage(
+            sql: "UPDATE documents SET body = '{\"v\":2}' WHERE id = x'61'",
+            finding: "a: \"a\" is damaged, its content can't be read: its checksum"),
+        Damage(
+            sql: "UPDATE documents SET tree = (SELECT tree FROM documents WHERE id = x'63') WHERE id = x'61'",
+            finding: "its revision tree can't be read: its checksum"),
+        Damage(sql: "UPDATE contents SET body = '{\"v\":7}'", finding: "its checksum"),
+        // Rows of an earlier format have no checksums.
+        Damage(
+            sql: "UPDATE documents SET body = '{\"v\":2}', attachments = NULL WHERE id = x'61'",
+            finding: "its content hashes to"),
+        Damage(
+            sql: "UPDATE documents SET body = '{\"v\": 1}', attachments = NULL WHERE id = x'63'",
+            finding: "not in compact form"),
+        Damage(
+            sql: "UPDATE documents SET body = '{\"v\":', attachments = NULL WHERE id = x'63'",
+            finding: "its body is damaged"),
         Damage(sql: "UPDATE documents SET flags = 1 WHERE id = x'61'", finding: "the counts are"),
         Damage(sql: "UPDATE documents SET flags = 0 WHERE id = x'63'", finding: "the index has 0 conflicts"),
         Damage(sql: "DELETE FROM contents", finding: "its content is missing"),
@@ -35,7 +49,8 @@ import Testing
             finding: "has a date to expire but is not there"),
         Damage(
             sql: """
-                UPDATE documents SET tree = (SELECT tree FROM documents WHERE id = x'63'), body = '{"v":1}'
+                UPDATE documents SET tree = (SELECT substr(tree, 10) FROM documents WHERE id = x'63'), body = '{"v":1}',
+                    attachments = NULL
                 WHERE id = x'61'
                 """, finding: "or others"),
     ]

@@ -1,0 +1,74 @@
+internal import Settle
+import SettleDatabase
+import SettlePostgres
+
+/// `settle renew`: gives databases new suffixes of their update sequences.
+enum RenewCommand: Command {
+    static let spec = CommandSpec(
+        "renew", "give databases new update sequences, after a restore",
+        discussion: """
+            A database that was restored from an older copy counts its changes on from there, and a client that knows a later \
+            position would miss some of them. With a new suffix of the sequences it starts over. FOLDER is a database, or a \
+            folder of databases that no server has open; with --postgres it is all databases in a PostgreSQL whose servers \
+            are stopped.
+
+            `settle restore` does so, and a server does where it can notice it: when the file of a database is \
+            another one than before, and when the tables of a PostgreSQL are. Not noticed are a copy that was written into \
+            the same file, and a PostgreSQL that was set back to a point in time.
+            """,
+        operands: [Operand("FOLDER", isOptional: true, "a database, or a folder of databases")],
+        options: [
+            Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
+            Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
+        ],
+        examples: [
+            CommandSpec.Example("settle renew data", "all databases of a server, after their files were restored"),
+            CommandSpec.Example(
+                "settle renew --postgres 'host=127.0.0.1 dbname=settle user=settle_app' --postgres-password-file pw",
+                "after a recovery to a point in time"),
+        ],
+        json: #"{"ok":true,"databases":N}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let count = try renew(invocation.arguments)
+        try invocation.console.print(
+            "\(Quantity.of(count, "database")) \(count == 1 ? "has" : "have") new sequences",
+            json: ["ok": true, "databases": .number(JSONNumber(count))])
+        return .success
+    }
+
+    private static func renew(_ arguments: Arguments) throws -> Int {
+        let folder = arguments.optionalOperand("FOLDER")
+        if let address = arguments.text("--postgres") {
+            guard folder == nil else { throw CommandError.usage("give FOLDER or --postgres", verb: spec.name) }
+            guard !PostgresSettings.hasPassword(address) else {
+                throw CommandError.usage(
+                    "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
+                    verb: spec.name)
+            }
+            let configuration = try PostgresConfiguration(
+                address, passwordFile: arguments.text("--postgres-password-file"))
+            return try PostgresStore(configuration).renewSequences()
+        }
+        guard let folder else { throw CommandError.usage("FOLDER is missing", verb: spec.name) }
+        do {
+            let database = try Database.open(folder)
+            defer { database.close() }
+            try database.renewInstance()
+            return 1
+        } catch let error as DatabaseError where error.code == .notFound || error.code == .notADatabase {
+            let store = try DocumentStore(path: folder)
+            let names = try store.names()
+            guard !names.isEmpty else { throw error }
+            let record = store.serverRecord()
+            try record.take()
+            defer { record.release() }
+            for name in names {
+                let database = try store.open(name)
+                defer { database.close() }
+                try database.renewInstance()
+            }
+            return names.count
+        }
+    }
+}

@@ -1,0 +1,266 @@
+internal import Foundation
+internal import Settle
+import SettleCore
+import SettleCrypto
+import SettleDatabase
+import SettlePlatform
+
+/// A folder of backups of a server: one moment for each backup, which names all files that restore it.
+///
+///     backup/
+///       backup.json                      what the folder is
+///       20261126T180000.000Z/            a moment; it gets this name when it is complete
+///         moment.json                    for each database its files, also those of moments before, with their digests
+///         server.json                    administrators, the secret of cookies, settings
+///         notes.jsonl                    what was changed since the moment before, as `settle export` writes it
+///         notes.local.jsonl              all local documents
+struct BackupFolder {
+    let path: String
+    private static let marker = "backup.json"
+    private static let version = 1
+
+    /// Opens the folder of backups, and makes one of an empty or missing folder.
+    ///
+    /// - Throws: ``CommandError`` with code `exists` for a folder of other files, or status `inputOutput`.
+    init(creating path: String) throws {
+        self.path = path
+        guard !Self.isBackup(path) else {
+            try check()
+            return
+        }
+        try makePrivateFolder(path)
+        guard try Self.names(in: path).isEmpty else {
+            throw CommandError(
+                "exists", "\(path) has files that are not a backup's; give a new folder", status: .conflict)
+        }
+        try Self.write(["settle_backup": .number(JSONNumber(Self.version))], to: path + "/" + Self.marker)
+    }
+
+    /// Opens a folder of backups that exists.
+    ///
+    /// - Throws: ``CommandError`` with status `notFound` or `damaged`.
+    init(_ path: String) throws {
+        self.path = path
+        guard Self.isBackup(path) else { throw CommandError.notFound("\(path) is not a folder of settle backup") }
+        try check()
+    }
+
+    /// Whether a folder has backups.
+    static func isBackup(_ path: String) -> Bool { FileStatus(path: path + "/" + marker) != nil }
+
+    private func check() throws {
+        let found = try JSONValue(utf8: ByteInput.open(path + "/" + Self.marker).readAll())["settle_backup"]?.int
+        guard found == Self.version else {
+            throw CommandError(
+                "newer_format", "\(path) has the backups of another version of settle", status: .damaged)
+        }
+    }
+
+    /// The moments, the oldest first. A folder without a list has files that later moments need.
+    func moments() throws -> [BackupMoment] {
+        let names = try Self.names(in: path).filter {
+            $0.hasSuffix("Z") && FileStatus(path: "\(path)/\($0)/\(BackupMoment.fileName)") != nil
+        }
+        return try names.sorted().map { name in
+            let text = try ByteInput.open("\(path)/\(name)/\(BackupMoment.fileName)").readAll()
+            guard let moment = (try? JSONValue(utf8: text)).flatMap({ BackupMoment(name, $0) }) else {
+                throw CommandError(
+                    "corrupt", "\(path)/\(name)/\(BackupMoment.fileName) is damaged", status: .damaged)
+            }
+            return moment
+        }
+    }
+
+    /// The newest moment that is not after a time: all or the beginning of a moment's name, or a date such as `2026-11-26T18:00`.
+    ///
+    /// - Parameter text: The time in UTC; `nil` for the newest moment of all.
+    /// - Throws: ``CommandError`` with status `notFound`.
+    func moment(at text: String?) throws -> BackupMoment {
+        let all = try moments()
+        // Digits of a later time sort after those of an earlier one, and a time without seconds means their end.
+        let limit = text.map { $0.filter(\.isNumber) }
+        let chosen = all.last { moment in
+            guard let limit else { return true }
+            let digits = moment.name.filter(\.isNumber)
+            return digits.prefix(limit.count) <= limit
+        }
+        if let chosen { return chosen }
+        guard let first = all.first else { throw CommandError.notFound("\(path) has no complete backup") }
+        throw CommandError.notFound("\(path) has no backup as old as \(text ?? ""); the oldest is \(first.name)")
+    }
+
+    /// Begins a moment, in a folder that has another name until ``finish(_:)``. What an interrupted backup has left is removed.
+    func begin(_ name: String) throws -> String {
+        for left in try Self.names(in: path) where left.hasSuffix(Self.unfinished) {
+            try FileManager.default.removeItem(atPath: path + "/" + left)
+        }
+        let folder = "\(path)/\(name)\(Self.unfinished)"
+        try makePrivateFolder(folder)
+        return folder
+    }
+
+    /// Writes what restores a moment, and gives its folder its name.
+    func finish(_ moment: BackupMoment) throws {
+        let folder = "\(path)/\(moment.name)\(Self.unfinished)"
+        try Self.write(moment.json, to: folder + "/" + BackupMoment.fileName)
+        try renameDurably(folder, to: "\(path)/\(moment.name)")
+    }
+
+    /// Removes all moments but the newest ones, and the files that no moment needs any more.
+    ///
+    /// - Returns: How many moments were removed.
+    func keep(_ count: Int) throws -> Int {
+        let all = try moments()
+        let kept = all.suffix(count)
+        let needed = Set(kept.flatMap(\.files).map(\.path))
+        // Without its list it is not a moment any more, also if this is interrupted.
+        for moment in all.dropLast(count) {
+            try FileManager.default.removeItem(atPath: "\(path)/\(moment.name)/\(BackupMoment.fileName)")
+        }
+        for name in try Self.names(in: path) where name.hasSuffix("Z") && !kept.contains(where: { $0.name == name }) {
+            let folder = "\(path)/\(name)"
+            for file in try Self.names(in: folder) where !needed.contains("\(name)/\(file)") {
+                try FileManager.default.removeItem(atPath: "\(folder)/\(file)")
+            }
+            if try Self.names(in: folder).isEmpty { try FileManager.default.removeItem(atPath: folder) }
+        }
+        return all.count - kept.count
+    }
+
+    /// Describes a file of a moment that was written.
+    func described(_ file: String, in moment: String, folder: String) throws -> BackupMoment.File {
+        let (bytes, digest) = try Self.digest(folder + "/" + file)
+        return BackupMoment.File(path: "\(moment)/\(file)", bytes: bytes, sha256: digest)
+    }
+
+    /// What is wrong with a file; `nil` for one that is as it was written.
+    func problem(of file: BackupMoment.File) -> String? {
+        guard let (bytes, digest) = try? Self.digest("\(path)/\(file.path)") else {
+            return "\(file.path) is missing or can't be read"
+        }
+        return bytes == file.bytes && digest == file.sha256 ? nil : "\(file.path) is damaged: its digest differs"
+    }
+
+    private static func digest(_ path: String) throws -> (Int64, String) {
+        let input = try ByteInput.open(path)
+        let hash = SHA256()
+        var count: Int64 = 0
+        while case let piece = try input.read(), !piece.isEmpty {
+            piece.withUnsafeBytes { hash.update($0) }
+            count += Int64(piece.count)
+        }
+        return (count, Hexadecimal.encode(hash.finish()))
+    }
+
+    private static func write(_ json: JSONValue, to path: String) throws {
+        let output = try ByteOutput(path: path)
+        try output.write(json.utf8 + [UInt8(ascii: "\n")])
+        try output.finish()
+    }
+
+    private static func names(in path: String) throws -> [String] {
+        do { return try FileManager.default.contentsOfDirectory(atPath: path) } catch {
+            throw CommandError("input_output", "can't list \(path)", status: .inputOutput)
+        }
+    }
+
+    private static let unfinished = ".unfinished"
+}
+
+/// A state of a server that can be restored.
+struct BackupMoment {
+    static let fileName = "moment.json"
+
+    /// A file of the backup.
+    struct File {
+        /// Its path in the folder of backups.
+        let path: String
+        let bytes: Int64
+        let sha256: String
+    }
+
+    /// A database at the moment.
+    struct Entry {
+        /// What identifies the database at its server, its purges, and the position up to which it was read.
+        var instance: String?
+        var purges: JSONValue
+        var sequence: JSONValue
+        var security: JSONValue
+        var revisionLimit: Int?
+        /// Whether it is the state of one point of time: not if it was written to all the time.
+        var isConsistent: Bool
+        /// The files with its documents, in the order in which they are imported.
+        var documents: [File]
+        var locals: File
+    }
+
+    /// When the backup was made, in UTC: `20261126T180000.000Z`.
+    let name: String
+    let source: String
+    var databases: [(name: String, entry: Entry)] = []
+    var server: File?
+
+    /// All files that the moment needs.
+    var files: [File] { databases.flatMap { $0.entry.documents + [$0.entry.locals] } + [server].compactMap(\.self) }
+}
+
+extension BackupMoment {
+    init(_ name: String, source: String) { (self.name, self.source) = (name, source) }
+
+    init?(_ name: String, _ json: JSONValue) {
+        guard let list = json["databases"]?.object, let source = json["source"]?.string else { return nil }
+        self.init(name, source: source)
+        for member in list {
+            guard let entry = Entry(member.value) else { return nil }
+            databases.append((member.name, entry))
+        }
+        if let file = json["server"], !file.isNull {
+            guard let server = File(file) else { return nil }
+            self.server = server
+        }
+    }
+
+    var json: JSONValue {
+        [
+            "source": .string(source), "server": server?.json ?? .null,
+            "databases": .object(JSONObject(databases.map { ($0.name, $0.entry.json) })),
+        ]
+    }
+
+    subscript(database: String) -> Entry? { databases.first { $0.name == database }?.entry }
+}
+
+extension BackupMoment.File {
+    init?(_ json: JSONValue) {
+        guard let path = json["path"]?.string, let bytes = json["bytes"]?.int, let sha256 = json["sha256"]?.string,
+            !path.hasPrefix("/"), !path.split(separator: "/").contains("..")
+        else { return nil }
+        self.init(path: path, bytes: Int64(bytes), sha256: sha256)
+    }
+
+    var json: JSONValue {
+        ["path": .string(path), "bytes": .number(JSONNumber(bytes)), "sha256": .string(sha256)]
+    }
+}
+
+extension BackupMoment.Entry {
+    init?(_ json: JSONValue) {
+        guard let sequence = json["sequence"], let purges = json["purges"], let security = json["security"],
+            let files = json["documents"]?.array, let locals = json["locals"].flatMap(BackupMoment.File.init)
+        else { return nil }
+        let documents = files.compactMap(BackupMoment.File.init)
+        guard documents.count == files.count else { return nil }
+        self.init(
+            instance: json["instance"]?.string, purges: purges, sequence: sequence, security: security,
+            revisionLimit: json["revs_limit"]?.int, isConsistent: json["consistent"] == true, documents: documents,
+            locals: locals)
+    }
+
+    var json: JSONValue {
+        [
+            "instance": instance.map(JSONValue.string) ?? .null, "purges": purges, "sequence": sequence,
+            "security": security, "revs_limit": revisionLimit.map { .number(JSONNumber($0)) } ?? .null,
+            "consistent": .bool(isConsistent), "documents": .array(documents.map(\.json)), "locals": locals.json,
+        ]
+    }
+}

@@ -1,0 +1,93 @@
+internal import Foundation
+internal import Settle
+import SettleCore
+import SettleReplication
+
+/// One backup: it writes the files of a moment, database by database.
+final class BackupRun {
+    private let source: BackupSource
+    private let folder: BackupFolder
+    private let before: BackupMoment?
+    private let console: Console
+    private let place: String
+    private var moment: BackupMoment
+    /// How many changed documents were written, and bytes; how many damaged revisions were left out.
+    private(set) var documents = 0
+    private(set) var bytes: Int64 = 0
+    private(set) var damaged = 0
+
+    init(
+        _ source: BackupSource, _ folder: BackupFolder, before: BackupMoment?, named name: String, _ console: Console
+    ) throws {
+        (self.source, self.folder, self.before, self.console) = (source, folder, before, console)
+        moment = BackupMoment(name, source: source.name)
+        place = try folder.begin(name)
+    }
+
+    func run() throws -> BackupMoment {
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        let names = try source.names()
+        for (index, name) in names.enumerated() {
+            try Interruption.check()
+            bar.update(
+                "Backing up", fraction: Double(index) / Double(max(names.count, 1)),
+                "\(name)  \(Quantity.bytes(bytes))")
+            if let entry = try source.withDatabase(name, { try backUp(name, $0) }) {
+                moment.databases.append((name, entry))
+            }
+        }
+        if let settings = try source.settings() {
+            moment.server = try write("server.json") { try $0.write(settings) }
+        }
+        try folder.finish(moment)
+        return moment
+    }
+
+    private func backUp(_ name: String, _ client: Client) throws -> BackupMoment.Entry {
+        let file = name.replacing("/", with: "%2F")
+        let info = try client.info()
+        // Of a folder the server is another one each time.
+        let instance = try client.wait { _, peer in try await peer.connect().instance }?
+            .split(separator: "/").last.map(String.init)
+        let purges = info["purge_seq"] ?? .null
+        let last = before?[name].flatMap { $0.instance == instance && $0.purges == purges ? $0 : nil }
+        // Before the documents: a checkpoint must not be ahead of what it says is there.
+        let locals = try write(file + ".local.jsonl") { output in
+            try RemoteExport(remote: client, options: Exporter.Options()).runLocals(
+                Exporter(to: output, options: .init()))
+        }
+        var end = RemoteExport.End(sequence: PeerSequence(last?.sequence ?? 0), isConsistent: true)
+        var (count, leftOut) = (0, 0)
+        let written = try write(file + ".jsonl") { output in
+            let exporter = Exporter(to: output, options: Exporter.Options())
+            var export = RemoteExport(remote: client, options: Exporter.Options())
+            export.leaveOut = { [console] id, error in
+                leftOut += 1
+                console.complain(
+                    "\(name): left out: \((error as? CommandError)?.message ?? "\(error)")",
+                    json: ["id": .string(id.string), "db": .string(name)])
+            }
+            end = try export.runDocuments(exporter, from: end.sequence)
+            leftOut += exporter.counts.damaged
+            count = exporter.counts.documents
+        }
+        documents += count
+        damaged += leftOut
+        if count == 0 { try FileManager.default.removeItem(atPath: "\(place)/\(file).jsonl") }
+        return BackupMoment.Entry(
+            // What was left out is read again by the next backup, with everything.
+            instance: leftOut == 0 ? instance : nil, purges: purges, sequence: end.sequence.json,
+            security: try client.json("GET", "_security"),
+            revisionLimit: try client.json("GET", "_revs_limit").int, isConsistent: end.isConsistent,
+            documents: (last?.documents ?? []) + (count > 0 ? [written] : []), locals: locals)
+    }
+
+    private func write(_ file: String, _ body: (ByteOutput) throws -> Void) throws -> BackupMoment.File {
+        let output = try ByteOutput(path: place + "/" + file)
+        try body(output)
+        try output.finish()
+        bytes += output.count
+        return try folder.described(file, in: moment.name, folder: place)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Settle
+import SettleCore
+import SettleDatabase
+import SettlePlatform
+import SettleReplication
+
+/// The server of a backup: at a URL, or in a folder that no server has open.
+final class BackupSource {
+    /// What messages and moments call it: its address without user and password, or its folder.
+    let name: String
+    private let url: HTTPURL?
+    private let store: DocumentStore?
+    private let record: (any ServerRecord)?
+    private let arguments: Arguments
+    private let console: Console
+
+    /// Finds the server. A folder is reserved until the object is released.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inUse` if a server has the folder; ``CommandError`` for a folder that is not there.
+    init(_ operand: String, _ invocation: Invocation) throws {
+        (arguments, console) = (invocation.arguments, invocation.console)
+        if Invocation.isURL(operand) {
+            let url = try HTTPURL(operand)
+            (self.url, name, store, record) = (url, url.withoutCredentials.description, nil, nil)
+            return
+        }
+        guard FileStatus(path: operand)?.isFolder == true else {
+            throw CommandError.notFound("there is no folder \(operand) of databases")
+        }
+        let store = try DocumentStore(path: operand)
+        let record = store.serverRecord()
+        do { try record.take() } catch let error as DatabaseError where error.code == .inUse {
+            throw CommandError(
+                "in_use", "a server has the folder \(operand); give its URL, such as http://127.0.0.1:5984",
+                status: .inUse)
+        }
+        (url, name, self.store, self.record) = (nil, operand, store, record)
+    }
+
+    deinit { record?.release() }
+
+    /// The names of all databases, sorted.
+    func names() throws -> [String] {
+        if let store { return try store.names() }
+        return try json("_all_dbs").array?.compactMap(\.string).sorted() ?? []
+    }
+
+    /// What the server stores about itself; `nil` if it stores nothing, or is another product that does not tell.
+    func settings() throws -> [UInt8]? {
+        if let record { return try record.read()?.bytes }
+        do { return try json("_node/_local/_settings").utf8 } catch let error as CommandError
+            where error.status == .notFound
+        { return nil }
+    }
+
+    /// Lends the client of a database to a closure.
+    ///
+    /// - Returns: What the closure returns; `nil` for a database that was deleted meanwhile.
+    func withDatabase<Result>(_ name: String, _ body: (Client) throws -> Result) throws -> Result? {
+        do {
+            guard let store else {
+                return try body(try client(HTTPPath(segments: [name])))
+            }
+            let database = try store.open(name)
+            defer { database.close() }
+            return try body(Client(database, path: name, console: console))
+        } catch let error as CommandError where error.status == .notFound {
+            return nil
+        } catch let error as DatabaseError where error.code == .notFound { return nil }
+    }
+
+    private func client(_ path: HTTPPath) throws -> Client {
+        guard let url else { throw CommandError.invalid("a folder has no address") }
+        return try Client(url.appending(path), arguments: arguments, console: console)
+    }
+
+    /// Asks the server for something that is not in a database.
+    private func json(_ path: String) throws -> JSONValue {
+        try client(HTTPPath(segments: path.split(separator: "/").map(String.init))).json()
+    }
+}

@@ -1,0 +1,131 @@
+internal import Settle
+import SettleCore
+import SettleDatabase
+import SettlePostgres
+
+/// `settle restore`: restores a moment of a backup.
+enum RestoreCommand: Command {
+    static let spec = CommandSpec(
+        "restore", "restore a backup of settle backup",
+        discussion: """
+            FOLDER gets the databases and server.json of a moment of the backup in DIR, the newest unless --at names an older \
+            one. None of the databases may be there already, nor settings of a server. All files are compared with their \
+            digests before, and each database is verified after. With --postgres the databases go into a PostgreSQL.
+
+            Update sequences have a new suffix, so that readers of changes start over. Documents of _replicator are restored \
+            too: a server of FOLDER begins these replications.
+            """,
+        operands: [
+            Operand("DIR", "the folder of the backups"),
+            Operand("FOLDER", isOptional: true, "the folder of a new server; none with --postgres"),
+        ],
+        options: [
+            Option("--at", value: "TIME", "the newest moment until then, in UTC: 2026-11-26T18:00, or a moment's name"),
+            Option("--database", value: "NAME", "only this database"),
+            Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
+            Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
+        ],
+        examples: [
+            CommandSpec.Example(
+                "settle restore /backup/settle data", "the newest moment, for settle serve --data data"),
+            CommandSpec.Example(
+                "settle restore /backup/settle old --at 2026-11-26T18:00 --database notes",
+                "one database as it was in the evening"),
+        ],
+        json: #"{"ok":true,"moment":text,"databases":N,"revisions":N}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        Interruption.watch()
+        let (arguments, console) = (invocation.arguments, invocation.console)
+        let folder = try BackupFolder(try arguments.operand("DIR"))
+        let moment = try folder.moment(at: arguments.text("--at"))
+        let wanted = arguments.text("--database")
+        let entries = moment.databases.filter { wanted == nil || $0.name == wanted }
+        guard !entries.isEmpty || wanted == nil else {
+            throw CommandError.notFound("the backup of \(moment.name) has no database \"\(wanted ?? "")\"")
+        }
+        let store = try store(arguments)
+        let server = wanted == nil ? moment.server : nil
+        let files = entries.flatMap { $0.entry.documents + [$0.entry.locals] } + [server].compactMap(\.self)
+        for file in files {
+            if let problem = folder.problem(of: file) {
+                throw CommandError("corrupt", "nothing was restored: \(problem)", status: .damaged)
+            }
+        }
+        let record = store.serverRecord()
+        try record.take()
+        defer { record.release() }
+        let old = try record.read()
+        if server != nil, old != nil, entries.count == moment.databases.count, !store.isShared {
+            throw CommandError(
+                "exists", "\(store.place) has the settings of a server; give a new folder", status: .conflict)
+        }
+        for (name, _) in entries where try store.contains(name) {
+            throw CommandError("exists", "there is a database \"\(name)\" at \(store.place)", status: .conflict)
+        }
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        var revisions = 0
+        for (index, (name, entry)) in entries.enumerated() {
+            bar.update("Restoring", fraction: Double(index) / Double(entries.count), name)
+            revisions += try restore(name, entry, folder, try store.create(name), console)
+        }
+        if let server {
+            _ = try record.write(
+                try ByteInput.open("\(folder.path)/\(server.path)").readAll(), replacing: old?.version)
+        }
+        bar.finish()
+        try console.print(
+            "Restored \(Quantity.of(entries.count, "database")) with \(Quantity.of(revisions, "revision")) as of \(moment.name)",
+            json: [
+                "ok": true, "moment": .string(moment.name), "databases": .number(JSONNumber(entries.count)),
+                "revisions": .number(JSONNumber(revisions)),
+            ])
+        return .success
+    }
+
+    /// Restores a database; returns how many revisions were stored.
+    private static func restore(
+        _ name: String, _ entry: BackupMoment.Entry, _ folder: BackupFolder, _ database: Database, _ console: Console
+    ) throws -> Int {
+        defer { database.close() }
+        // First, so that no revision is dropped that was kept.
+        if let limit = entry.revisionLimit { try database.setRevisionLimit(limit) }
+        var count = 0
+        for file in entry.documents + [entry.locals] {
+            let input = try ByteInput.open("\(folder.path)/\(file.path)")
+            var problem: ImportFailure?
+            let importer = Importer(LocalImportStore(database), options: Importer.Options()) {
+                problem = problem ?? $0
+            }
+            try importer.run(RecordReader { try input.read() }) { _ in }
+            if let problem {
+                throw CommandError("corrupt", "\(name): \(file.path): \(problem.description)", status: .damaged)
+            }
+            count += importer.counts.revisions
+        }
+        let client = try Client(database, path: name, console: console)
+        if entry.security != .object(JSONObject()) { try client.json("PUT", "_security", body: entry.security) }
+        let report = try database.verify()
+        guard report.isSound else {
+            throw CommandError("corrupt", "\(name) is damaged: \(report.problems[0])", status: .damaged)
+        }
+        return count
+    }
+
+    private static func store(_ arguments: Arguments) throws -> any ServerStore {
+        let folder = arguments.optionalOperand("FOLDER")
+        guard let address = arguments.text("--postgres") else {
+            guard let folder else { throw CommandError.usage("FOLDER is missing", verb: spec.name) }
+            return try DocumentStore(path: folder)
+        }
+        guard folder == nil else { throw CommandError.usage("give FOLDER or --postgres", verb: spec.name) }
+        guard !PostgresSettings.hasPassword(address) else {
+            throw CommandError.usage(
+                "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
+                verb: spec.name)
+        }
+        return try PostgresStore(
+            PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file")))
+    }
+}

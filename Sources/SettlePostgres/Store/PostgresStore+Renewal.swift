@@ -1,0 +1,48 @@
+internal import SettleDatabase
+
+extension PostgresStore {
+    /// The row with the place that the tables had when a node was started last.
+    private static let placeName = "place"
+
+    /// Gives all databases new suffixes of their sequences, because they were restored from an older state: whoever reads their changes
+    /// from a position of the lost state starts over.
+    ///
+    /// Nodes keep the suffixes of open databases in memory, so stop them before.
+    ///
+    /// - Returns: How many databases got one; those whose sequences nobody has seen need none.
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    public func renewSequences() throws -> Int {
+        var count = 0
+        try write { connection in
+            let renewed = try connection.run([PostgresCall(.begin), PostgresCall(.renewInstances)])[1]
+            _ = try connection.run([PostgresCall(.renewAges), PostgresCall(.commit)])
+            count = renewed.changed
+        }
+        return count
+    }
+
+    /// Does the same if the tables are not where they were when a node was started last: in another cluster, or made anew from a dump.
+    ///
+    /// A relative of PostgreSQL that does not say where the tables are is taken for the same.
+    ///
+    /// - Returns: Whether the databases got new suffixes.
+    func renewIfRestored() throws -> Bool {
+        guard let place = try? pool.ask([PostgresCall(.whereabouts)]).first, place.count == 1 else { return false }
+        let bytes = PostgresValue.bytes(place.bytes(0, 0))
+        let name = PostgresValue.text(Self.placeName)
+        guard let known = try pool.ask([PostgresCall(.serverRecord, name)]).first, known.count > 0 else {
+            _ = try pool.runOnce([PostgresCall(.makeServerRecord, name, bytes)])
+            return false
+        }
+        guard known.bytes(0, 0) != place.bytes(0, 0) else { return false }
+        var isDone = false
+        try write { connection in
+            let put = PostgresCall(.putServerRecord, name, bytes, .integer(known.integer(0, 1)))
+            // Of several nodes that are started at once, one does it.
+            isDone = try connection.run([PostgresCall(.begin), put])[1].count > 0
+            let renewal = isDone ? [PostgresCall(.renewInstances), PostgresCall(.renewAges)] : []
+            _ = try connection.run(renewal + [PostgresCall(.commit)])
+        }
+        return isDone
+    }
+}

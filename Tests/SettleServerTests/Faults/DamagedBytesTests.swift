@@ -1,0 +1,90 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// A server whose stored bytes changed by themselves while it was down.
+@Suite struct DamagedBytesTests {
+    private let folder: TemporaryFolder
+    private static let content = String(repeating: "all is well. ", count: 20_000)
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Makes databases with one server, changes their bytes, and starts another one.
+    private func damaged(_ change: (inout ServerOptions) -> Void = { _ in }) throws -> LiveServer {
+        do {
+            let live = try LiveServer(in: folder)
+            for path in ["/db", "/target"] { #expect(try live.send("PUT", path).head.contains(" 201 ")) }
+            for id in ["k", "m"] {
+                #expect(
+                    try live.send("PUT", "/db/\(id)", #"{"pay":1\#(id == "m" ? "000" : "")}"#).head.contains(" 201 "))
+            }
+            let connection = try live.connect()
+            try connection.write(
+                "PUT /db/a/film HTTP/1.1\r\nHost: test\r\nContent-Type: application/octet-stream\r\n"
+                    + "Content-Length: \(Self.content.utf8.count)\r\n\r\n" + Self.content)
+            #expect(try connection.readAnswer().head.contains(" 201 "))
+        }
+        let files =
+            FileManager.default.enumerator(atPath: folder.path + "/db.settle")?.compactMap { $0 as? String } ?? []
+        for file in files {
+            let url = URL(filePath: folder.path + "/db.settle/" + file)
+            guard var data = try? Data(contentsOf: url) else { continue }
+            for (old, new) in [(#""pay":1000"#, #""pay":9000"#), ("well", "evil")] {
+                while let range = data.range(of: Data(old.utf8)) { data.replaceSubrange(range, with: Data(new.utf8)) }
+            }
+            try data.write(to: url)
+        }
+        return try LiveServer(in: folder, change)
+    }
+
+    @Test func `a damaged document is an error and is not replicated`() throws {
+        let live = try damaged()
+        let answer = try live.send("GET", "/db/m")
+        #expect(answer.head.contains(" 500 "))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("damaged_document"))
+        #expect(try live.send("GET", "/db/k").head.contains(" 200 "))
+        let listed = String(decoding: try live.send("GET", "/db/_all_docs?include_docs=true").body, as: UTF8.self)
+        #expect(listed.contains(#""error":"damaged_document""#))
+        #expect(!listed.contains("9000"))
+        let feed = String(decoding: try live.send("GET", "/db/_changes?include_docs=true").body, as: UTF8.self)
+        #expect(!feed.contains("9000"))
+        let source = "http://admin:admin@127.0.0.1:\(live.port)/db"
+        let replicated = try live.send(
+            "POST", "/_replicate",
+            #"{"source":"\#(source)","target":"http://admin:admin@127.0.0.1:\#(live.port)/target"}"#)
+        #expect(!String(decoding: replicated.body, as: UTF8.self).contains("9000"))
+        #expect(try live.send("GET", "/target/m").head.contains(" 404 "))
+    }
+
+    @Test func `a damaged attachment is cut off before its end`() throws {
+        let live = try damaged()
+        let connection = try live.connect(seconds: 10)
+        try connection.write(LiveServer.request("GET", "/db/a/film"))
+        let (text, ending) = connection.readToEnding()
+        #expect(text.contains("Content-Length: \(Self.content.utf8.count)"))
+        #expect(text.utf8.count < Self.content.utf8.count)
+        #expect(ending != nil)
+    }
+
+    @Test func `a scrub counts what it reads and finds`() async throws {
+        let live = try damaged()
+        let pool = live.server.state.databases
+        let scrubber = Scrubber(
+            pool, Scrubber.Pace(interval: .seconds(60), pauses: 0, look: .milliseconds(10)), log: nil)
+        scrubber.start()
+        defer { scrubber.stop() }
+        func value(_ name: String) -> Int {
+            scrubber.metrics.first { $0.path.last == name }?.values.first?.value ?? 0
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while value("scrub_databases") < 4, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(value("scrub_databases") == 4)
+        #expect(value("scrub_problems") == 2)
+        #expect(value("scrub_attachments") == 1)
+        let text = String(decoding: try live.send("GET", "/_node/_local/_prometheus").body, as: UTF8.self)
+        #expect(text.contains("couchdb_settle_scrub_problems 0") || text.contains(" 401"))
+    }
+}
