@@ -40,6 +40,7 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
     signal.addEventListener('abort', () => control.abort(), { once: true });
     pause.textContent = 'Pause';
     state.textContent = '● live';
+    const began = Date.now();
     try {
       await stream(path`${db}/_changes`, { query: { feed: 'continuous', since, heartbeat: 30_000 }, signal: control.signal }, line => {
         const change = JSON.parse(line);
@@ -49,7 +50,9 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
         list.prepend(row(change));
         while (list.childElementCount > KEPT) list.lastElementChild.remove();
       });
-      if (feed === control) end('the feed has ended');
+      if (feed !== control) return;
+      // A feed ends with the session that opened it; there may be a newer one, and else the next request asks for a login.
+      if (Date.now() - began > 5000) begin(); else end('the feed has ended');
     } catch (error) {
       if (error.name !== 'AbortError' && feed === control) { end('not live'); replace(problems, errorBox(error, begin)); }
     }
