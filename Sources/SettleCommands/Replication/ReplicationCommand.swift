@@ -27,7 +27,8 @@ struct ReplicationCommand {
         let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
         // What is only read is not created.
-        guard sends || !what.contains(ClientFailure.shown(other)) else {
+        let name = other.split(separator: "/").last ?? ""
+        guard sends || !what.hasSuffix("/\(name)") else {
             return CommandError(failure.code, what, status: failure.status)
         }
         return CommandError(failure.code, "\(what); --create creates it", status: failure.status)

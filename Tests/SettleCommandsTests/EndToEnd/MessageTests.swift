@@ -1,0 +1,71 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+/// Messages that name the right thing, and exit codes that scripts rely on.
+struct MessageTests {
+    private let room: Room
+
+    init() throws {
+        room = try Room()
+        _ = try room.run("create", "x")
+        _ = try room.run("put", "x", "milk", "{}")
+    }
+
+    @Test func `a query of a missing view names the design document, not the database`() throws {
+        let outcome = try room.run("query", "x", "nodd/k")
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.contains("\"_design/nodd\"") && !outcome.errors.contains("not_found"))
+        #expect(try room.run("query", "none", "nodd/k").errors.contains("there is no database"))
+    }
+
+    @Test func `a deletion without a revision says how to delete`() throws {
+        let outcome = try room.run("delete", "x", "milk")
+        #expect(outcome.status == 4)
+        #expect(outcome.errors.contains("--force to delete it") && !outcome.errors.contains("overwrite"))
+        #expect(try room.run("put", "x", "milk", "{}").errors.contains("--force to overwrite it"))
+    }
+
+    @Test func `the advice to create an index can be pasted into a shell`() throws {
+        _ = try room.run("create", "my böx")
+        _ = try room.run("put", "my böx", "a", "{\"age\": 1}")
+        let outcome = try room.run("find", "my böx", "age > 0")
+        #expect(outcome.status == 0 && outcome.errors.contains("settle index create 'my böx' age"))
+        #expect(try room.run("find", "./x", "age > 0").errors.contains("settle index create ./x age"))
+    }
+
+    @Test func `a missing source is not said to be created`() throws {
+        let pulled = try room.run("pull", "x", "./missing")
+        #expect(pulled.status == 3 && pulled.errors.contains("there is no database"))
+        #expect(!pulled.errors.contains("--create"))
+    }
+
+    @Test func `a PostgreSQL that can't be reached ends with exit code 8`() throws {
+        let address = "host=127.0.0.1 port=1 dbname=settle user=settle_app"
+        #expect(try room.run("serve", "--postgres", address, "--port", "0").status == 8)
+        #expect(try room.run("postgres", "migrate", "--postgres", address).status == 8)
+    }
+
+    @Test func `a long value does not move the sources of all settings away`() throws {
+        let long = String(repeating: "x", count: 200)
+        let outcome = try room.run("serve", "--data", long, "--show-settings")
+        let port = try #require(outcome.lines.first { $0.hasPrefix("port ") })
+        #expect(outcome.status == 0 && port.count < 90 && port.hasSuffix("default"))
+    }
+
+    @Test func `a warning says its level once in a text log`() throws {
+        let process = try room.start(
+            ["serve", "--data", room.path("data"), "--port", "0", "--admin", "anna:sesame"], "warned")
+        defer {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitForEnd()
+        }
+        var errors = ""
+        for _ in 0..<1500 where !errors.contains("notice start") {
+            usleep(20_000)
+            errors = String(decoding: try room.contents(of: "err-warned"), as: UTF8.self)
+        }
+        #expect(errors.contains(" warning message=") && !errors.contains("warning warning"))
+    }
+}
