@@ -112,7 +112,7 @@ struct TextParser {
             if isSilent(text) { return nil }
             let words = text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !isSilent($0) }
             guard let distance, words.count > 1, !index.tokenizer.isWhole else { return phrase(text, isPrefix, column) }
-            return .near(words, distance: distance, column: column ?? defaultColumn)
+            return .near(words.map(index.tokenizer.prepared), distance: distance, column: column ?? defaultColumn)
         case .field(let name): return try parseOne(try self.column(of: name, at: position), after: position)
         case .opening:
             depth += 1
@@ -128,7 +128,7 @@ struct TextParser {
     }
 
     private func phrase(_ text: String, _ isPrefix: Bool, _ column: Int?) -> TextExpression {
-        .phrase(text, isPrefix: isPrefix, column: column ?? defaultColumn)
+        .phrase(index.tokenizer.prepared(text), isPrefix: isPrefix, column: column ?? defaultColumn)
     }
 
     /// The column for words without a field.

@@ -59,10 +59,12 @@ package final class TextRows: FiledIndex {
 /// Emits the texts of documents: an emission for each column, whose value is the text.
 struct TextMapper: ViewMapper {
     private let extraction: TextExtraction
+    private let tokenizer: TextTokenizer
     private let filter: MangoSelector?
 
     init(_ index: TextIndex) {
         extraction = TextExtraction(index)
+        tokenizer = index.tokenizer
         filter = index.filter
     }
 
@@ -75,6 +77,6 @@ struct TextMapper: ViewMapper {
             guard filter.matches(document) else { return [] }
         }
         guard let texts = extraction.texts(of: content.body.json) else { return [] }
-        return texts.enumerated().map { Emission(view: $0, key: [], value: Array($1.utf8)) }
+        return texts.enumerated().map { Emission(view: $0, key: [], value: Array(tokenizer.prepared($1).utf8)) }
     }
 }

@@ -5,17 +5,31 @@
 ///     .english                        the same, and "catalogues" is found by "catalogue"
 ///     .trigrams                       any three letters or more are found, also inside a word
 ///
-/// All of them ignore case.
+/// All of them ignore case. In scripts without spaces between words, such as Chinese, Japanese and Thai, each character is a
+/// word, and a search for several is one for consecutive words; not with ``trigrams``, ``unbroken`` and ``whole``.
 public struct TextTokenizer: Hashable, Sendable {
     /// The tokenizer's specification for SQLite's FTS5.
     let specification: String
     /// Whether characters other than letters and digits can be searched.
     let takesSigns: Bool
+    /// Whether characters of scripts without spaces are words.
+    private let splitsCharacters: Bool
 
     private init(_ specification: String, takesSigns: Bool = false) {
         self.specification = specification
         self.takesSigns = takesSigns
+        splitsCharacters = false
     }
+
+    /// Words of letters and digits, or of what `options` says.
+    private init(words options: String, stemmer: String = "", signs: String = "") {
+        specification = "\(stemmer)unicode61 \(options) tokenchars '\(SpacelessScripts.markCharacters)\(signs)'"
+        takesSigns = !signs.isEmpty
+        splitsCharacters = true
+    }
+
+    /// A text as the tokenizer of FTS5 takes it, in an index and in a search.
+    func prepared(_ text: String) -> String { splitsCharacters ? SpacelessScripts.separated(text) : text }
 
     /// Letters and digits, with or without their accents.
     public static let words: TextTokenizer = .words(foldsAccents: true)
@@ -28,12 +42,11 @@ public struct TextTokenizer: Hashable, Sendable {
     /// - Returns: The tokenizer.
     public static func words(foldsAccents: Bool = true, signs: String = "") -> TextTokenizer {
         let others = signs.filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
-        let more = others.isEmpty ? "" : " tokenchars '\(others)'"
-        return TextTokenizer("unicode61 remove_diacritics \(foldsAccents ? 2 : 0)" + more, takesSigns: !others.isEmpty)
+        return TextTokenizer(words: "remove_diacritics \(foldsAccents ? 2 : 0)", signs: others)
     }
 
     /// Words stemmed for English, so that `connect` finds "connected" and "connections".
-    public static let english = TextTokenizer("porter unicode61 remove_diacritics 2")
+    public static let english = TextTokenizer(words: "remove_diacritics 2", stemmer: "porter ")
 
     /// All sequences of three characters, so that a part of a word of three or more is found; takes several times the
     /// space.
@@ -44,7 +57,7 @@ public struct TextTokenizer: Hashable, Sendable {
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Co'", takesSigns: true)
 
     /// Letters only: digits separate words as punctuation does.
-    public static let letters = TextTokenizer("unicode61 remove_diacritics 2 categories 'L*'")
+    public static let letters = TextTokenizer(words: "remove_diacritics 2 categories 'L*'")
 
     /// Each text as one word, which a search names in quotes; case and accents are ignored.
     public static let whole = TextTokenizer(
