@@ -112,6 +112,7 @@ struct ServeSettings {
         options.largestUpload = count("upload_size").map(Int64.init) ?? options.largestUpload
         options.hasConsole = text("console") != "off"
         options.makesTextIndexes = text("text_indexes") == "on"
+        options.decodesPlusToSpace = text("decode_plus_to_space") != "off"
         options.security = security
         options.replicator = replicator
         return options

@@ -103,11 +103,11 @@ public final class AttachmentWriter {
     ///
     /// - Parameter name: The attachment's name in the document.
     /// - Returns: The attachment, to be attached to a document of the same database.
-    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that is empty or starts
-    ///   with an underscore, or for a content that is declared as gzip and can't be expanded.
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that starts with an
+    ///   underscore, or for a content that is declared as gzip and can't be expanded.
     public func finish(name: String) throws -> DocumentAttachment {
-        guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
-            throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
+        guard name.utf8.first != UInt8(ascii: "_") else {
+            throw DatabaseError(.invalid, "\"\(name)\" can't name an attachment: it starts with _")
         }
         guard !isFinished else { throw Self.alreadyFinished }
         isFinished = true

@@ -104,13 +104,12 @@ extension DocumentAttachment {
     ///   - length: The declared length without encoding; for compressed content also that of the stored bytes, which CouchDB
     ///     sends if it does not know the length. By default its own.
     /// - Returns: The attachment.
-    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is empty or starts with an underscore, and for a wrong
-    ///   length.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that starts with an underscore, and for a wrong length.
     package func described(
         as name: String, contentType: String, revpos: UInt64, length: Int64? = nil
     ) throws -> DocumentAttachment {
-        guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
-            throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
+        guard name.utf8.first != UInt8(ascii: "_") else {
+            throw DatabaseError(.invalid, "\"\(name)\" can't name an attachment: it starts with _")
         }
         if let length, length != self.length, encoding == .identity || length != encodedLength {
             throw DatabaseError(

@@ -45,6 +45,13 @@ public enum Collation {
     /// Indexes stored in this order have to be rebuilt when the version changes.
     public static var version: String { StringCollator.version }
 
+    /// The version's number without zeros at its end, as CouchDB shows ICU's: `153.120`.
+    package static var shortVersion: String {
+        var text = Substring(version.replacing("icu ", with: ""))
+        while text.hasSuffix(".0") { text = text.dropLast(2) }
+        return String(text)
+    }
+
     /// Compares two values that are not both arrays or both objects.
     private static func leafOrder(_ left: JSONValue, _ right: JSONValue) -> Order {
         switch (left, right) {

@@ -10,9 +10,18 @@ package struct DocumentCopy: Sendable {
     /// Its revisions, as far as they are known; those with a body token have their content at the other database.
     package private(set) var tree = RevisionTree()
     private var contents: [RevisionID: RevisionContent] = [:]
+    /// The members that every tombstone of the other database keeps.
+    private let fieldsKeptOnDelete: Set<String>
 
     /// Makes a copy without revisions.
-    package init(_ id: DocumentID) { self.id = id }
+    ///
+    /// - Parameters:
+    ///   - id: The document's id.
+    ///   - names: The members that every tombstone of the other database keeps.
+    package init(_ id: DocumentID, fieldsKeptOnDelete names: Set<String> = []) {
+        self.id = id
+        fieldsKeptOnDelete = names
+    }
 
     /// Adds a revision with its content; children are added after their ancestors, or with a history.
     ///
@@ -76,8 +85,8 @@ package struct DocumentCopy: Sendable {
         }
         let decision = try policy.decideNow(conflict)
         let plan = try SettlementPlan(
-            decision.resolution, of: conflict, resolver: policy.resolver, origin: 0, keepingOnDelete: [],
-            hasher: hasher)
+            decision.resolution, of: conflict, resolver: policy.resolver, origin: 0,
+            keepingOnDelete: fieldsKeptOnDelete, hasher: hasher)
         return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
     }
 

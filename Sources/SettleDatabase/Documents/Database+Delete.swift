@@ -57,6 +57,11 @@ extension Database {
         }
     }
 
+    /// The body of a tombstone: the members that this database keeps on deletion, of a document's.
+    package func tombstoneBody(of body: DocumentBody?) throws -> DocumentBody {
+        try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
+    }
+
     /// The top-level members every tombstone of this database keeps; none unless set.
     public func fieldsKeptOnDelete() throws -> Set<String> {
         guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }

@@ -10,6 +10,8 @@ extension Database {
         package let isDeleted: Bool
         /// Its content.
         package let content: RevisionContent
+        /// What the peer has of its attachments; `nil` if it has no ancestor.
+        package let known: KnownAttachments?
     }
 
     /// Compares a peer's leaves with this database: which are missing here, and which of its deletions are not marked
@@ -59,22 +61,22 @@ extension Database {
     /// Reads revisions with their contents and histories from one snapshot of the database.
     ///
     /// - Parameters:
-    ///   - requests: The revisions; those of one document are best adjacent.
+    ///   - requests: The revisions, each with those that the peer has; those of one document are best adjacent.
     ///   - body: Called with each revision, `nil` for one that is not kept, or the error of a damaged one, until it
     ///     returns `false`.
     /// - Throws: ``DatabaseError`` if the storage fails, or errors of `body`.
     package func forEachRevision(
-        _ requests: [(id: DocumentID, revision: RevisionID)],
+        _ requests: [(id: DocumentID, revision: RevisionID, known: [RevisionID])],
         _ body: (Result<StoredRevision?, DatabaseError>) throws -> Bool
     ) throws {
         try engine.snapshot { reader in
             var last: DocumentRecord?
-            for (id, revision) in requests {
+            for (id, revision, known) in requests {
                 let record = last?.id == id ? last : try reader.storedRecord(of: id, withContent: true)
                 last = record
                 let answer: Result<StoredRevision?, DatabaseError>
                 do {
-                    answer = .success(try record.flatMap { try Self.stored(revision, in: $0, reader) })
+                    answer = .success(try record.flatMap { try Self.stored(revision, in: $0, known, reader) })
                 } catch let error as DatabaseError where error.code == .damagedDocument {
                     note(error, of: id)
                     answer = .failure(error)
@@ -107,12 +109,18 @@ extension Database {
     }
 
     private static func stored(
-        _ revision: RevisionID, in record: DocumentRecord, _ reader: any StorageReader
+        _ revision: RevisionID, in record: DocumentRecord, _ known: [RevisionID], _ reader: any StorageReader
     ) throws -> StoredRevision? {
         guard let node = try record.checkedTree().tree[revision], let history = record.tree.history(of: revision),
             let content = try reader.content(of: node, in: record)
         else { return nil }
-        return StoredRevision(history: history, isDeleted: node.isDeleted, content: content)
+        let atPeer =
+            content.attachments.isEmpty
+            ? nil
+            : try KnownAttachments(of: known, in: history) { ancestor in
+                try record.tree[ancestor].flatMap { try reader.content(of: $0, in: record) }
+            }
+        return StoredRevision(history: history, isDeleted: node.isDeleted, content: content, known: atPeer)
     }
 }
 

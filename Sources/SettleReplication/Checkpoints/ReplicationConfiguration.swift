@@ -34,6 +34,9 @@ public struct ReplicationConfiguration: Sendable {
     public var conflictsAtOnce = 4
     /// Whether concurrent edits become branches at the target, as in CouchDB, or are refused and listed in the ledger.
     public var branching = Branching.allowed
+    /// Whether only the source's winner of each document is replicated, and its other leaves are listed in the ledger
+    /// (SEMANTICS 207). It is part of the replication's id.
+    package var replicatesOnlyWinners = false
     /// Whether the target is created if it does not exist.
     public var createsTarget = false
     /// Whether a missing source is created too: of a sync, whose other direction writes to it.
@@ -95,7 +98,7 @@ public struct ReplicationConfiguration: Sendable {
     private func id(filterCode: String?) async throws -> ReplicationID {
         ReplicationID(
             source: try await source.identity(), target: try await target.identity(), filter: filter,
-            filterCode: filterCode, branching: branching, since: since)
+            filterCode: filterCode, branching: branching, replicatesOnlyWinners: replicatesOnlyWinners, since: since)
     }
 
     /// The database of this process that owns the replication; the target if both sides are local.

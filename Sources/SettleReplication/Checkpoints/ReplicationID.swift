@@ -23,15 +23,17 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     ///   - filter: Which documents take part.
     ///   - filterCode: The code of the filter function at the source, if there is one and it is readable.
     ///   - branching: Whether edits become branches at the target.
+    ///   - replicatesOnlyWinners: Whether losing leaves stay at the source.
     ///   - since: The position to begin after.
     init(
         source: String, target: String, filter: ReplicationFilter, filterCode: String? = nil, branching: Branching,
-        since: PeerSequence? = nil
+        replicatesOnlyWinners: Bool = false, since: PeerSequence? = nil
     ) {
         var meaning: JSONObject = [
             "version": .number(JSONNumber(Self.version)), "source": .string(source), "target": .string(target),
             "filter": Self.meaning(of: filter), "branching": .bool(branching == .allowed),
         ]
+        if replicatesOnlyWinners { meaning["winners"] = true }
         meaning["since"] = since?.json
         meaning["filter_code"] = filterCode.map(JSONValue.string)
         let hash = SHA256()

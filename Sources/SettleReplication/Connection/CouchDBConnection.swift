@@ -118,6 +118,7 @@ public struct CouchDBConnection: Sendable {
         adjust: (inout TransportRequest) -> Void = { _ in }
     ) async throws -> TransportResponse {
         var plain = TransportRequest(method, url.appending(path, query: query), body: body)
+        plain.headers[NumberSpelling.header] = NumberSpelling.stored
         adjust(&plain)
         var (response, secret) = try await send(plain)
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil

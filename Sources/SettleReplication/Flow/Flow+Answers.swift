@@ -16,7 +16,9 @@ extension Flow {
         counts.documentsFiltered += page.filtered
         let first = tracker.add(page.changes.map(\.sequence), through: page.last)
         for (offset, change) in page.changes.enumerated() {
-            unread.append(FlowRow(number: first + offset, change: change))
+            var row = FlowRow(number: first + offset, change: change)
+            if settings.hasOnlyWinners { row.keepOnlyWinner() }
+            unread.append(row)
         }
         hasReachedEnd = hasReachedEnd(page, request)
         pending = hasReachedEnd ? 0 : page.pending ?? 0
@@ -57,6 +59,10 @@ extension Flow {
             guard isMissing else {
                 count(row, missing: [])
                 finish(row, holds: false)
+                guard row.losers.isEmpty else {
+                    tellLosers(row, &actions)
+                    continue
+                }
                 present.append(row.change.id)
                 continue
             }
@@ -73,6 +79,13 @@ extension Flow {
         counts.documentsLeft += 1
         var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)
         report.left = change.leaves.first
+        actions.append(.report(report))
+    }
+
+    /// The target has the winner of a document, and its other leaves stay at the source.
+    private mutating func tellLosers(_ row: FlowRow, _ actions: inout [FlowAction]) {
+        var report = DocumentReport(id: row.change.id, revisions: [], isDeleted: row.change.isDeleted)
+        report.losers = row.losers
         actions.append(.report(report))
     }
 

@@ -27,6 +27,7 @@ struct FlowJob: Sendable {
                 isDeletionAtSource: revision == winner)
         }
         report = DocumentReport(id: row.change.id, revisions: missing.missing, isDeleted: row.change.isDeleted)
+        report.losers = row.losers
     }
 }
 
@@ -42,6 +43,16 @@ struct FlowRow: Sendable {
     var failed: Set<RevisionID> = []
     /// The change.
     var change: ChangedDocument
+    /// Leaves that stay at the source because only winners are replicated.
+    private(set) var losers: [RevisionID] = []
+
+    init(number: Int, change: ChangedDocument) { (self.number, self.change) = (number, change) }
+
+    /// Leaves all leaves but the winner at the source.
+    mutating func keepOnlyWinner() {
+        losers = Array(change.leaves.dropFirst())
+        change.leaves = Array(change.leaves.prefix(1))
+    }
 }
 
 /// The outcome of one attempt to replicate a document.
@@ -54,6 +65,8 @@ struct DocumentReport: Sendable {
     var isDeleted: Bool
     /// The source's winner, if it no longer passes the filter and the target has an earlier state.
     var left: RevisionID?
+    /// The leaves that were left at the source because only winners are replicated.
+    var losers: [RevisionID] = []
     /// The revisions that were not replicated, each with the reason.
     var problems: [Problem] = []
 

@@ -8,6 +8,8 @@ struct FlowSettings: Sendable {
     var isContinuous = false
     /// Which documents take part.
     var filter = ReplicationFilter.all
+    /// Whether only the source's winners take part.
+    var hasOnlyWinners = false
     /// How much is on its way.
     var limits = BatchLimits()
     /// What is tried again, and when.

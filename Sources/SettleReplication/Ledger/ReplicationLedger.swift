@@ -112,6 +112,8 @@ public struct LedgerEntry: Sendable, Hashable {
         /// It no longer passes the filter, or was deleted without the members that the filter tests. The target keeps
         /// an earlier state of it until it passes again (SEMANTICS 132).
         case left
+        /// It is a leaf that is not the winner at the source, and only winners are replicated (SEMANTICS 207).
+        case losing
     }
 
     /// The document.

@@ -11,7 +11,7 @@ extension LocalPeer {
             var answers: [RevisionAnswer] = []
             answers.reserveCapacity(requests.count)
             var rest = budget
-            try database.forEachRevision(requests.map { ($0.id, $0.revision) }) { stored in
+            try database.forEachRevision(requests.map { ($0.id, $0.revision, $0.knownAncestors) }) { stored in
                 let request = requests[answers.count]
                 if case .failure(let error) = stored {
                     answers.append(.failed(PeerError(error, of: name)))
@@ -30,14 +30,13 @@ extension LocalPeer {
     }
 
     private func answer(_ request: RevisionRequest, _ stored: Database.StoredRevision) throws -> RevisionAnswer {
-        let known = stored.content.attachments.isEmpty ? 0 : Self.newestKnown(of: request, stored.history)
         do {
             let attachments = try stored.content.attachments.map { attachment in
                 PeerAttachment(
                     name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
                     digest: attachment.digest, length: attachment.length, encodedLength: attachment.encodedLength,
                     encoding: attachment.encoding,
-                    content: attachment.revpos > 0 && attachment.revpos <= known ? .stub : try content(of: attachment))
+                    content: stored.known?.contains(attachment) ?? false ? .stub : try content(of: attachment))
             }
             return .found(
                 PeerRevision(
@@ -54,12 +53,5 @@ extension LocalPeer {
             return .source(LocalAttachmentSource(peer: self, attachment: attachment))
         }
         return .bytes(try local.attachmentReader(for: attachment, encoded: true).readAll())
-    }
-
-    /// The generation of the newest revision of the history that the target has; 0 if it has none.
-    private static func newestKnown(of request: RevisionRequest, _ history: RevisionHistory) -> UInt64 {
-        guard !request.knownAncestors.isEmpty else { return 0 }
-        let known = Set(request.knownAncestors)
-        return history.revisions.dropFirst().first(where: known.contains)?.generation ?? 0
     }
 }

@@ -119,6 +119,8 @@ extension FlowExecutor {
     private mutating func tell(_ report: DocumentReport) {
         note(report)
         if report.left != nil { return send(report, .left) }
+        // Nothing was replicated if the target has the winner.
+        if report.revisions.isEmpty { return }
         if report.problems.isEmpty, conflicts.contains(report.id) { return conflicts.keep(report) }
         let outcome = report.problems.first.map { DocumentReplication.Outcome.failed($0.error) } ?? .replicated
         send(report, outcome)
@@ -135,15 +137,20 @@ extension FlowExecutor {
     }
 
     private func note(_ report: DocumentReport) {
-        let isNoNews = state.ledgerIsEmpty && report.problems.isEmpty && report.left == nil
+        let isNoNews = state.ledgerIsEmpty && report.problems.isEmpty && report.left == nil && report.losers.isEmpty
         guard !isNoNews else { return }
         state.note { ledger in
-            ledger.clear(report.id, but: report.problems.map(\.revision))
+            ledger.clear(report.id, but: report.problems.map(\.revision) + report.losers)
             if let left = report.left {
                 let reason = report.isDeleted ? "was deleted without what" : "was changed and is not what"
                 ledger.note(
                     report.id, left, .left,
                     reason: "it \(reason) the filter asks for, so the target keeps the state it has", status: nil)
+            }
+            for loser in report.losers {
+                ledger.note(
+                    report.id, loser, .losing,
+                    reason: "it is not the winner at the source, and only winners are replicated", status: nil)
             }
             for problem in report.problems {
                 ledger.note(

@@ -190,6 +190,7 @@ struct ReplicationRun: Sendable {
         var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
         settings.isContinuous = configuration.isContinuous
         settings.filter = configuration.filter
+        settings.hasOnlyWinners = configuration.replicatesOnlyWinners
         settings.limits = configuration.limits
         settings.retry = configuration.retry
         settings.holdsRefused = configuration.direction == .push

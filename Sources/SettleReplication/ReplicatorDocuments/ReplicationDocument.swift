@@ -15,6 +15,8 @@ package struct ReplicationDocument: Sendable {
     package var isContinuous = false
     /// `create_target`
     package var createsTarget = false
+    /// `winning_revs_only`
+    package var replicatesOnlyWinners = false
     /// `create_target_params`, as names and values of query parameters.
     package var targetParameters: [(name: String, value: String)] = []
     /// `doc_ids`, `selector`, or `filter` with `query_params`.
@@ -37,12 +39,9 @@ package struct ReplicationDocument: Sendable {
         for name in ["proxy", "source_proxy", "target_proxy"] where members[name].map({ $0 != "" }) ?? false {
             throw ReplicationDocumentError("`\(name)` is not supported: proxies are a setting of the process")
         }
-        // SEMANTICS 207
-        if try Self.flag("winning_revs_only", members) == true {
-            throw ReplicationDocumentError("`winning_revs_only` is not supported: every leaf is replicated")
-        }
         isContinuous = try Self.flag("continuous", members) ?? false
         createsTarget = try Self.flag("create_target", members) ?? false
+        replicatesOnlyWinners = try Self.flag("winning_revs_only", members) ?? false
         source = try ReplicationEndpoint(members["source"], "source")
         target = try ReplicationEndpoint(members["target"], "target")
         targetParameters = try Self.parameters("create_target_params", "a JSON object", members).map {
@@ -62,6 +61,7 @@ package struct ReplicationDocument: Sendable {
         var configuration = ReplicationConfiguration(source: source, target: target)
         configuration.isContinuous = isContinuous
         configuration.filter = filter
+        configuration.replicatesOnlyWinners = replicatesOnlyWinners
         configuration.since = since
         configuration.usesCheckpoints = usesCheckpoints
         if let checkpointInterval { configuration.checkpointInterval = checkpointInterval }

@@ -19,6 +19,7 @@ struct LiveSetting: Sendable {
         usersSecurity,
         count("couchdb", "max_document_size", 1, \.largestDocument, { $0.largestDocument = $1 }),
         count("chttpd", "max_http_request_size", 1, \.largestUpload, { $0.largestUpload = $1 }),
+        flag("chttpd", "decode_plus_to_space", \.decodesPlusToSpace, { $0.decodesPlusToSpace = $1 }),
         flag("chttpd", "enable_cors", \.isCrossOriginOn, { $0.isCrossOriginOn = $1 }),
         flag("cors", "credentials", \.crossOrigin.allowsCredentials, { $0.crossOrigin.allowsCredentials = $1 }),
         count(

@@ -27,7 +27,7 @@ enum FindEndpoints {
         let request = try FindRequest(context.jsonObject())
         let cursor = try FindCursor(request.resumed(), in: source)
         if cursor.isQuick(quickCount) {
-            var answer = FindAnswer(cursor, request, source, context.metrics)
+            var answer = FindAnswer(cursor, request, source, context)
             let bytes = try answer.next(lookingAt: quickCount)
             if answer.isDone { return .json(bytes: bytes) }
         }
@@ -62,7 +62,7 @@ enum FindEndpoints {
         if !cursor.isCurrent {
             try context.indexing.run(context.parameter("db"), name) { try cursor.update(report: $0) }
         }
-        var answer = FindAnswer(cursor, request, database, context.metrics)
+        var answer = FindAnswer(cursor, request, database, context)
         var bytes: [UInt8] = []
         for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 {
             bytes += try answer.next()

@@ -63,6 +63,7 @@ public final class Server: Sendable {
         settings.connectionLimit = options.connectionLimit
         settings.idleTimeout = options.idleTimeout.wholeSeconds
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
+        settings.plusIsBlank = { [live = state.live] in live.withLock(\.decodesPlusToSpace) }
         settings.certificate = options.certificate
         if state.databases.isShared { settings.waitForNetwork() }
         settings.uploadFolder = try state.databases.makeUploadFolder()

@@ -63,12 +63,18 @@ import Testing
     }
 
     // SEMANTICS 207
-    @Test func `a replication of winners only is refused, with the reason`() throws {
+    @Test func `a replication of winners only has an id of its own`() throws {
         var members: JSONValue = ["source": "a", "target": "b", "winning_revs_only": true]
-        let error = #expect(throws: ReplicationDocumentError.self) { try read(members) }
-        #expect(error?.message.contains("every leaf is replicated") == true)
+        #expect(try read(members).replicatesOnlyWinners)
         members["winning_revs_only"] = false
-        _ = try read(members)
+        #expect(try !read(members).replicatesOnlyWinners)
+        func id(_ replicatesOnlyWinners: Bool) -> ReplicationID {
+            ReplicationID(
+                source: "a", target: "b", filter: .all, branching: .allowed,
+                replicatesOnlyWinners: replicatesOnlyWinners)
+        }
+        #expect(id(true) != id(false))
+        #expect(id(false) == ReplicationID(source: "a", target: "b", filter: .all, branching: .allowed))
     }
 
     @Test func `an invalid document is refused, without a password in the reason`() throws {
@@ -78,7 +84,7 @@ import Testing
             ["source": ["url": "http://h/a", "auth": ["basic": "hush"]], "target": "b"],
             ["source": ["url": "http://h/a", "headers": ["A": 1]], "target": "b"],
             ["source": "a", "target": "b", "proxy": "http://u:hush@p"],
-            ["source": "a", "target": "b", "winning_revs_only": true],
+            ["source": "a", "target": "b", "winning_revs_only": "hush"],
             ["source": "a", "target": "b", "selector": ["$hush": 1]], ["source": "a", "target": "b", "doc_ids": [1]],
             ["source": "a", "target": "b", "query_params": 1, "filter": "a/b"],
             ["source": "a", "target": "b", "create_target_params": 1],

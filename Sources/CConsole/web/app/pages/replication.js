@@ -6,7 +6,7 @@ import { panel } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { number, short } from '../words.js';
 
-const KINDS = { refused: 'the target refuses it', failed: 'it failed, and is tried again', gone: 'the source has no content of it any more', conflicted: 'its conflict could not be settled', left: 'it does not pass the filter any more' };
+const KINDS = { refused: 'the target refuses it', failed: 'it failed, and is tried again', gone: 'the source has no content of it any more', conflicted: 'its conflict could not be settled', left: 'it does not pass the filter any more', losing: 'it is no winner, and only winners are replicated' };
 
 export default function page({ id, signal, setTitle, setSame }) {
   const [database, ...rest] = (id ?? '').split('/');
