@@ -125,8 +125,8 @@ let package = Package(
         .target(
             name: "SettleServer",
             dependencies: [
-                "CConsole", "SettlePlatform", "SettleCore", "SettleDatabase", "SettleMobile", "SettleReplication",
-                "SettleScripting",
+                "CConsole", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile",
+                "SettleReplication", "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),

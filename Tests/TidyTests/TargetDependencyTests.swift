@@ -23,8 +23,8 @@ private let allowedImports: [String: Set<String>] = [
     "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"]),
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
-        "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
-        "CCrypto", "CConsole", "SettleMobile",
+        "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews",
+        "CMicroHTTPD", "CCrypto", "CConsole", "SettleMobile",
     ]),
     "SettleCommands": system.union([
         "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Settle", "SettleServer",

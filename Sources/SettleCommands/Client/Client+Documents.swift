@@ -25,8 +25,9 @@ extension Client {
     func states(
         of ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent
     ) throws -> [DocumentState] {
+        let kept = extent == .bases ? try fieldsKeptOnDelete() : []
         let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
-            try await DocumentFetch(connection: connection).fetch(ids, with: revisions, extent)
+            try await DocumentFetch(connection: connection, fieldsKeptOnDelete: kept).fetch(ids, with: revisions, extent)
         }
         return copies.map(DocumentState.init)
     }

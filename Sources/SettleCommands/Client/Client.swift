@@ -17,6 +17,8 @@ final class Client {
     private let console: Console
     private let connection: CouchDBConnection
     private let peer: CouchDBPeer
+    /// The answer of a server to ``fieldsKeptOnDelete()``.
+    private var keptFields: Set<String>?
 
     /// Makes the client of a database at a server; nothing is sent yet. From now on Ctrl-C ends what is waited for.
     init(_ url: HTTPURL, arguments: Arguments, console: Console) throws {
@@ -124,6 +126,15 @@ final class Client {
             throw failure().explained(TransportError(.badAnswer, "no database"))
         }
         return info
+    }
+
+    /// The members that every tombstone of the database keeps. A server that keeps none says nothing of them.
+    func fieldsKeptOnDelete() throws -> Set<String> {
+        if let database { return try database.fieldsKeptOnDelete() }
+        if let keptFields { return keptFields }
+        let names = Set((try json()["fields_kept_on_delete"]?.array ?? []).compactMap(\.string))
+        keptFields = names
+        return names
     }
 
     /// Makes the database unless it is there.

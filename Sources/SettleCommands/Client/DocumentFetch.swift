@@ -15,6 +15,8 @@ struct DocumentFetch: Sendable {
     }
 
     let connection: CouchDBConnection
+    /// The members that every tombstone of the database keeps.
+    let fieldsKeptOnDelete: Set<String>
     /// A leaf of 8 MB, a thousand times.
     private static let longestAnswer = 8 << 30
     private static let atOnce = 8
@@ -59,7 +61,7 @@ struct DocumentFetch: Sendable {
         for revision in wanted where !leaves.contains(revision) {
             if let document = try await document(id, revision) { documents.append(document) }
         }
-        var copy = DocumentCopy(id)
+        var copy = DocumentCopy(id, fieldsKeptOnDelete: fieldsKeptOnDelete)
         if extent == .stored {
             for inner in try await stored(behind: documents, of: id) {
                 copy.insert(inner.history, isDeleted: inner.isDeleted, nil)

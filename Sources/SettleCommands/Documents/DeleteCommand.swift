@@ -31,7 +31,7 @@ enum DeleteCommand: Command {
             try invocation.withClient { client in
                 if id.isLocal { return try deleteLocal(id, client) }
                 let document = try document(client.state(of: id), revision, arguments)
-                let kept = Set(arguments.texts("--keep")).union(try client.database?.fieldsKeptOnDelete() ?? [])
+                let kept = Set(arguments.texts("--keep")).union(try client.fieldsKeptOnDelete())
                 let members = (document.json.object ?? JSONObject()).filter { kept.contains($0.name) }
                 let body = try DocumentBody(.object(JSONObject(members.map { ($0.name, $0.value) })))
                 return try client.save(id, body, on: document, isDeleted: true).description

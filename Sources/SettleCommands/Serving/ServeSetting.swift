@@ -95,6 +95,9 @@ struct ServeSetting: Sendable {
             "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
             "whether _index creates text indexes, or answers 503 like a stock CouchDB"),
         ServeSetting(
+            "decode_plus_to_space", .choice(["on", "off"]), standard: "on", value: "on|off",
+            "whether a + in the path of a request is a space, as CouchDB's setting of this name"),
+        ServeSetting(
             "postgres_connections", .count(1...10_000), standard: "16", value: "N",
             "maximum number of connections to PostgreSQL"),
         ServeSetting("connections", .count(1...1_000_000), standard: "10000", "maximum number of connections"),

@@ -117,6 +117,7 @@ struct ServeSettings {
         options.webSocketMemory = count("websocket_memory") ?? options.webSocketMemory
         options.hasConsole = text("console") != "off"
         options.makesTextIndexes = text("text_indexes") == "on"
+        options.decodesPlusToSpace = text("decode_plus_to_space") != "off"
         options.security = security
         options.replicator = replicator
         return options

@@ -21,6 +21,7 @@ struct LiveSetting: Sendable {
         count("couchdb", "max_bulk_docs_count", 1, \.bulkDocuments, { $0.bulkDocuments = $1 }),
         count("couchdb", "max_bulk_get_count", 1, \.bulkGets, { $0.bulkGets = $1 }),
         count("chttpd", "max_http_request_size", 1, \.largestUpload, { $0.largestUpload = $1 }),
+        flag("chttpd", "decode_plus_to_space", \.decodesPlusToSpace, { $0.decodesPlusToSpace = $1 }),
         flag("chttpd", "enable_cors", \.isCrossOriginOn, { $0.isCrossOriginOn = $1 }),
         flag("cors", "credentials", \.crossOrigin.allowsCredentials, { $0.crossOrigin.allowsCredentials = $1 }),
         count(

@@ -16,6 +16,9 @@ struct LiveSettings: Sendable {
     /// Whether `POST /{db}/_index` creates text indexes.
     var makesTextIndexes: Bool
 
+    /// Whether a plus in the path of a request stands for a space.
+    var decodesPlusToSpace: Bool
+
     /// The settings that a server starts with.
     init(_ options: ServerOptions) {
         isUsersSecurityEditable = options.security.isUsersSecurityEditable
@@ -25,6 +28,7 @@ struct LiveSettings: Sendable {
         largestUpload = Int(clamping: options.largestUpload)
         (bulkDocuments, bulkGets) = (options.bulkDocuments, options.bulkGets)
         makesTextIndexes = options.makesTextIndexes
+        decodesPlusToSpace = options.decodesPlusToSpace
     }
 
     /// The settings that a server starts with, with the stored changes by `section/key` that may still be made; the log has those

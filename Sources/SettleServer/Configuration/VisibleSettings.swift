@@ -15,6 +15,7 @@ struct VisibleSettings {
         let security = options.security
         var server = [
             ("admin_only_all_dbs", "\(security.isListingForAdmins)"), ("bind_address", options.host),
+            ("decode_plus_to_space", "\(live.decodesPlusToSpace)"),
             ("enable_cors", "\(live.isCrossOriginOn)"), ("max_http_request_size", "\(live.largestUpload)"),
             ("port", "\(options.port)"), ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
             ("require_valid_user_except_for_up", "\(security.anonymousAccess == .upOnly)"),

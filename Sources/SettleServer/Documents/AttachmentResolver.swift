@@ -12,7 +12,7 @@ struct AttachmentResolver {
     ///
     /// - Throws: ``HTTPError/conflict`` if the edit is a conflict already; `missing_stub` for a stub without an attachment.
     func attachments(of document: WireDocument, id: DocumentID) throws -> [DocumentAttachment] {
-        try resolve(document, id) {
+        try resolve(document, id, generation: (document.revision?.id?.generation ?? 0) + 1) {
             guard let record = try database.record(of: id) else { return nil }
             guard let parent = document.revision else {
                 if record.tree.isDeleted { return nil }
@@ -24,9 +24,11 @@ struct AttachmentResolver {
     }
 
     /// The attachments of a replicated revision; stubs refer to its nearest known ancestor.
+    ///
+    /// - Throws: `missing_stub` for a stub that is not the ancestor's attachment; a replicator then sends the content.
     func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [DocumentAttachment]
     {
-        try resolve(document, id) {
+        try resolve(document, id, generation: nil) {
             guard let record = try database.record(of: id) else { return nil }
             for revision in history.revisions {
                 if let content = try database.content(of: revision, in: record) { return content.attachments }
@@ -35,8 +37,15 @@ struct AttachmentResolver {
         }
     }
 
+    /// The attachments of a document.
+    ///
+    /// - Parameters:
+    ///   - document: The document.
+    ///   - id: Its id.
+    ///   - generation: The generation of an edit, in which contents that are sent are new; `nil` for a replicated revision.
+    ///   - earlier: Reads the attachments that stubs refer to.
     private func resolve(
-        _ document: WireDocument, _ id: DocumentID, _ earlier: () throws -> [DocumentAttachment]?
+        _ document: WireDocument, _ id: DocumentID, generation: UInt64?, _ earlier: () throws -> [DocumentAttachment]?
     ) throws -> [DocumentAttachment] {
         guard !document.attachments.isEmpty else { return [] }
         var known: [DocumentAttachment]?
@@ -45,18 +54,19 @@ struct AttachmentResolver {
             switch attachment.content {
             case .stored(let content): return content
             case .inline(let bytes):
-                return try taken(bytes, attachment)
+                return try stored(bytes, attachment, revpos: generation ?? attachment.revpos)
             case .follows:
                 guard let content = following[Array(attachment.name.utf8)] else {
                     throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
                 }
                 return content
-            case .stub(let revpos, _):
+            case .stub(let revpos, let digest):
                 let before = try known ?? earlier() ?? []
                 known = before
                 let same = before.first { $0.name.utf8.elementsEqual(attachment.name.utf8) }
                 let isThere = same.map { same in
-                    revpos.map { $0.int == Int(exactly: same.revpos) } ?? true
+                    (revpos.map { $0.int == Int(exactly: same.revpos) } ?? true)
+                        && (generation != nil || Self.isDigest(digest, of: same))
                 }
                 guard let same, isThere == true else {
                     throw HTTPError.missingStub("Invalid attachment stub in \(id) for \(attachment.name)")
@@ -66,10 +76,16 @@ struct AttachmentResolver {
         }
     }
 
-    private func taken(_ bytes: [UInt8], _ attachment: WireAttachment) throws -> DocumentAttachment {
+    /// Whether a peer's stub may mean an attachment by its digest. Digests of other kinds than MD5 say nothing.
+    private static func isDigest(_ text: String?, of attachment: DocumentAttachment) -> Bool {
+        text.flatMap { AttachmentDigest($0) }.map { $0 == attachment.digest } ?? true
+    }
+
+    private func stored(
+        _ bytes: [UInt8], _ attachment: WireAttachment, revpos: UInt64
+    ) throws -> DocumentAttachment {
         let made = try database.makeAttachment(
             attachment.name, contentType: attachment.contentType, content: bytes)
-        return try made.described(
-            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
+        return try made.described(as: attachment.name, contentType: attachment.contentType, revpos: revpos)
     }
 }

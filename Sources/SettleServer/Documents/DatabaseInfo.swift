@@ -8,7 +8,7 @@ enum DatabaseInfo {
         let counts = try database.counts()
         let sizes = try database.sizes()
         let sequences = try WireSequence(database)
-        return [
+        var info: JSONValue = [
             "instance_start_time": "0", "db_name": .string(name),
             "purge_seq": try sequences.json(UpdateSequence(PurgeLog.requestCount(in: database))),
             "update_seq": try sequences.json(database.lastSequence()),
@@ -20,5 +20,8 @@ enum DatabaseInfo {
             "disk_format_version": 8, "compact_running": .bool(compactions.isRunning(name)),
             "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
         ]
+        let kept = try database.fieldsKeptOnDelete()
+        if !kept.isEmpty { info["fields_kept_on_delete"] = .array(kept.sorted().map { .string($0) }) }
+        return info
     }
 }

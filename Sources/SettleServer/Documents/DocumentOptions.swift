@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleReplication
 
 /// The requested representation of a document.
 struct DocumentOptions: Sendable {
@@ -21,6 +22,8 @@ struct DocumentOptions: Sendable {
     var attachmentsSince: [WireRevision]?
     /// Whether a replicated revision is written, `new_edits=false`.
     var isReplicated = false
+    /// Whether numbers are spelled as they are stored, not as CouchDB prints them.
+    var keepsNumbers = false
     /// Counts the documents read.
     var metrics: Metrics?
 
@@ -36,6 +39,7 @@ struct DocumentOptions: Sendable {
     /// Reads the query of a document; what is unknown is ignored.
     init(_ context: any ReadContext) throws {
         metrics = context.metrics
+        keepsNumbers = context.request.keepsNumbers
         for (name, value) in context.query.items { try take(name, value) }
     }
 
@@ -69,4 +73,9 @@ struct DocumentOptions: Sendable {
         guard let elements = list.array else { throw HTTPError.badRequest("Invalid list of revisions") }
         return try elements.map { try WireRevision($0) }
     }
+}
+
+extension HTTPRequest {
+    /// Whether the client wants numbers as they are stored.
+    var keepsNumbers: Bool { headers[NumberSpelling.header] == NumberSpelling.stored }
 }

@@ -7,16 +7,16 @@ extension DocumentPrinter {
 
     /// Appends the member `_attachments`.
     func append(
-        _ attachments: [DocumentAttachment], of id: DocumentID, _ history: RevisionHistory?, to text: inout WireText
+        _ attachments: [DocumentAttachment], of id: DocumentID, wanted: [Bool], to text: inout WireText
     ) throws {
         text += ",\"_attachments\":{".utf8
-        for (index, attachment) in attachments.enumerated() {
+        for (index, (attachment, isWanted)) in zip(attachments, wanted).enumerated() {
             if index > 0 { text += ",".utf8 }
             JSONValue.append(attachment.name, to: &text.bytes)
             text += ":{\"content_type\":".utf8
             JSONValue.append(attachment.contentType, to: &text.bytes)
             text += ",\"revpos\":\(attachment.revpos),\"digest\":\"\(attachment.digest)\"".utf8
-            if !isWanted(attachment, history) {
+            if !isWanted {
                 text += ",\"length\":\(attachment.length),\"stub\":true".utf8
             } else if options.follows {
                 text += ",\"length\":\(attachment.length),\"follows\":true".utf8

@@ -36,7 +36,7 @@ struct DocumentPrinter {
         var bytes = Array("{\"_id\":".utf8)
         JSONValue.append(record.id.string, to: &bytes)
         Self.append("_rev", .string(revision.description), to: &bytes)
-        Self.append(members: content.body, to: &bytes)
+        append(members: content.body, to: &bytes)
         if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
         let history = record.tree.history(of: revision, limit: try historyLimit())
         if options.hasRevisions, let history {
@@ -51,7 +51,10 @@ struct DocumentPrinter {
             }
         }
         var text = WireText(bytes)
-        if !content.attachments.isEmpty { try append(content.attachments, of: record.id, history, to: &text) }
+        if !content.attachments.isEmpty {
+            try append(
+                content.attachments, of: record.id, wanted: try wanted(content, history, of: record), to: &text)
+        }
         text += [UInt8(ascii: "}")]
         return (text, isTold)
     }
@@ -62,7 +65,7 @@ struct DocumentPrinter {
         var bytes = Array("{\"_id\":".utf8)
         JSONValue.append(document.id.string, to: &bytes)
         Self.append("_rev", .string(document.revision), to: &bytes)
-        Self.append(members: document.body, to: &bytes)
+        append(members: document.body, to: &bytes)
         if options.hasRevisions {
             Self.append(
                 "_revisions", ["start": 0, "ids": [.string(String(document.revisionNumber))]], to: &bytes)
@@ -71,13 +74,23 @@ struct DocumentPrinter {
         return bytes
     }
 
-    /// Whether the content of an attachment is sent with the document.
-    func isWanted(_ attachment: DocumentAttachment, _ history: RevisionHistory?) -> Bool {
-        guard options.hasAttachments else { return false }
-        guard let since = options.attachmentsSince, !since.isEmpty else { return true }
-        let known = Set(since.compactMap(\.id))
-        let newest = history?.revisions.first { known.contains($0) }?.generation ?? 0
-        return attachment.revpos > newest
+    /// Which attachments of a revision are sent with their contents.
+    ///
+    /// - Parameters:
+    ///   - content: The revision's content.
+    ///   - history: The revision and its ancestors.
+    ///   - record: The document's record.
+    /// - Returns: For each attachment whether its content is sent.
+    /// - Throws: ``DatabaseError``.
+    func wanted(
+        _ content: RevisionContent, _ history: RevisionHistory?, of record: DocumentRecord
+    ) throws -> [Bool] {
+        guard options.hasAttachments else { return content.attachments.map { _ in false } }
+        guard !content.attachments.isEmpty, let since = options.attachmentsSince, let history,
+            let known = try KnownAttachments(
+                of: since.compactMap(\.id), in: history, content: { try source.content(of: $0, in: record) })
+        else { return content.attachments.map { _ in true } }
+        return content.attachments.map { !known.contains($0) }
     }
 
     private func historyLimit() throws -> Int {
@@ -117,10 +130,10 @@ extension DocumentPrinter {
         value.append(to: &bytes)
     }
 
-    private static func append(members body: DocumentBody, to bytes: inout [UInt8]) {
+    private func append(members body: DocumentBody, to bytes: inout [UInt8]) {
         let members = body.utf8.dropFirst().dropLast()
         guard !members.isEmpty else { return }
         bytes.append(UInt8(ascii: ","))
-        WireJSON.append(members, to: &bytes)
+        if options.keepsNumbers { bytes += members } else { WireJSON.append(members, to: &bytes) }
     }
 }

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -49,19 +50,39 @@ enum AttachmentEndpoints {
         try WriteGuard(context).check(id)
         let revision = try DocumentEndpoints.revision(of: nil, context)
         let before = try revision.map { try known($0, of: id, in: database) }
+        if EntityTag.asksForCreation(context.request),
+            before?.content.attachments.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) ?? false
+        {
+            throw HTTPError.exists("The attachment exists already.")
+        }
         let type = context.request.headers["Content-Type"] ?? "application/octet-stream"
         let writer = try database.attachmentWriter(contentType: type, encoding: encoding == "gzip" ? .gzip : nil)
-        while let piece = try context.request.body.read() { try writer.write(piece) }
+        try copy(context.request, to: writer)
         let made = try writer.finish(name: name)
         // Of content that comes compressed CouchDB tells the length of that.
         let attachment = try made.described(
-            as: name, contentType: type, revpos: 0, length: encoding == "gzip" ? made.encodedLength : nil)
+            as: name, contentType: type, revpos: (before?.revision.generation ?? 0) + 1,
+            length: encoding == "gzip" ? made.encodedLength : nil)
         let others = before?.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) } ?? []
         let written = try write(id, before, [attachment] + others, database, context)
         var response = DocumentEndpoints.written(
             id, written, status: 201, context.location(context.parameter("db"), id.string, name))
         response.headers["ETag"] = nil
         return response
+    }
+
+    /// Copies the body of a request.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 if the body is not what `Content-MD5` says.
+    private static func copy(_ request: HTTPRequest, to writer: AttachmentWriter) throws {
+        let expected = request.headers["Content-MD5"]?.trimmingBlanks()
+        let md5 = expected.map { _ in MD5() }
+        while let piece = try request.body.read() {
+            md5?.update(piece)
+            try writer.write(piece)
+        }
+        guard let md5, let expected, Base64.decode(expected.utf8) != md5.finish() else { return }
+        throw HTTPError(400, "content_md5_mismatch", "Possible message corruption.")
     }
 
     /// `DELETE /{db}/{doc}/{file}`

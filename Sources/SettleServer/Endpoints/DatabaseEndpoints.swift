@@ -32,10 +32,8 @@ enum DatabaseEndpoints {
                 throw HTTPError.badRequest("The `\(name)` value should be a positive integer.")
             }
         }
-        switch query["partitioned"] {
-        case nil, "false": break
-        case "true": throw HTTPError.badRequest("Partitioned feature is not enabled.")
-        default: throw HTTPError.badRequest("Invalid `partitioned` parameter")
+        guard [nil, "false", "true"].contains(query["partitioned"]) else {
+            throw HTTPError.badRequest("Invalid `partitioned` parameter")
         }
     }
 

@@ -95,6 +95,18 @@ enum DocumentEndpoints {
             throw HTTPError.documentTooLarge(id.string)
         }
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
+        if !options.isReplicated {
+            if EntityTag.asksForCreation(context.request), document.revision != nil,
+                try database.tree(of: id)?.isDeleted == false
+            {
+                throw HTTPError.exists("The document exists already.")
+            }
+            // Contents that come with an edit are new in it.
+            let generation = (document.revision?.id?.generation ?? 0) + 1
+            following = try following.mapValues {
+                try $0.described(as: $0.name, contentType: $0.contentType, revpos: generation)
+            }
+        }
         let writer = try DocumentWriter(database, context, following: following)
         let location = context.location(context.parameter("db"), id.string)
         if options.isReplicated {
@@ -161,7 +173,20 @@ enum DocumentEndpoints {
         }
         var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
         document.revision = try revision(of: nil, context)
+        if !id.isLocal { document.body = try tombstoneBody(of: document.revision, id, database) }
         return written(id, try DocumentWriter(database, context).edit(document, id: id), status: 200, nil)
+    }
+
+    /// The members that the database keeps of a revision that is deleted; none of one that can't be read.
+    private static func tombstoneBody(
+        of revision: WireRevision?, _ id: DocumentID, _ database: Database
+    ) throws -> DocumentBody {
+        guard try !database.fieldsKeptOnDelete().isEmpty else { return .empty }
+        let found: DocumentLookup.Found?
+        do { found = try revision.flatMap { try DocumentLookup(source: database).find($0, of: id) } } catch let error
+            as DatabaseError where error.code == .damagedDocument
+        { found = nil }
+        return try database.tombstoneBody(of: found?.content.body)
     }
 
     /// `COPY /{db}/{doc}`

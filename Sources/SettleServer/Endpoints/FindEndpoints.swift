@@ -54,7 +54,7 @@ enum FindEndpoints {
     ) throws -> [UInt8]? {
         var cursor = cursor
         cursor.budget = QueryBudget(steps: quickSteps, seconds: .infinity)
-        var answer = FindAnswer(cursor, request, source, context.metrics)
+        var answer = FindAnswer(cursor, request, source, context)
         do {
             let bytes = try answer.next(lookingAt: quickCount)
             return answer.isDone ? bytes : nil
@@ -78,7 +78,7 @@ enum FindEndpoints {
         if !cursor.isCurrent {
             try context.indexing.run(context.parameter("db"), name) { try cursor.update(report: $0) }
         }
-        var answer = FindAnswer(cursor, request, database, context.metrics)
+        var answer = FindAnswer(cursor, request, database, context)
         var bytes: [UInt8] = []
         for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 {
             bytes += try answer.next()

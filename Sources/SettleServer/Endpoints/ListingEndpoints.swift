@@ -7,7 +7,7 @@ enum ListingEndpoints {
     static func list(_ namespace: ListingNamespace) -> Endpoint {
         .work { context in
             let database = try context.database()
-            var query = ListingQuery()
+            var query = ListingQuery(context.request)
             try query.take(context.query)
             return .json(
                 stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))
@@ -23,7 +23,7 @@ enum ListingEndpoints {
             if let keys = body["keys"], keys.array == nil {
                 throw HTTPError.badRequest("`keys` body member must be an array.")
             }
-            var query = ListingQuery()
+            var query = ListingQuery(context.request)
             try query.take(body)
             // What the query says goes before what the body says, as in CouchDB.
             try query.take(context.query)
@@ -42,7 +42,7 @@ enum ListingEndpoints {
             guard let list = queries.array else { throw HTTPError.badRequest("`queries` member must be an array.") }
             try RequestLimits.check(queries: list.count)
             let listings = try list.map { item in
-                var query = ListingQuery()
+                var query = ListingQuery(context.request)
                 try query.take(context.query)
                 try query.take(query: item.object ?? JSONObject())
                 return try listing(database, query, namespace, context.metrics)

@@ -108,6 +108,7 @@ enum MultipartAnswers {
         _ found: DocumentLookup.Found, _ printer: DocumentPrinter
     ) throws -> [DocumentAttachment] {
         let history = found.record.tree.history(of: found.revision)
-        return found.content.attachments.filter { printer.isWanted($0, history) }
+        let wanted = try printer.wanted(found.content, history, of: found.record)
+        return zip(found.content.attachments, wanted).filter(\.1).map(\.0)
     }
 }

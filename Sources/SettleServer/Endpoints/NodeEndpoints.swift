@@ -30,10 +30,9 @@ enum NodeEndpoints {
     /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
     static let versions: Endpoint = .work { context in
         try ConfigurationEndpoints.checkNode(context)
-        let collation = Collation.version.replacing("icu ", with: "")
         var members: JSONObject = [
             "settle": ["version": .string(ProductVersion.current)],
-            "collation_driver": ["name": "libicu", "collator_version": .string(collation)],
+            "collation_driver": ["name": "libicu", "collator_version": .string(Collation.shortVersion)],
         ]
         if context.scripts != nil { members["javascript_engine"] = ["name": "javascriptcore"] }
         return .json(.object(members))

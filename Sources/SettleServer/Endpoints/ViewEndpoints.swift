@@ -7,7 +7,7 @@ internal import SettleViews
 enum ViewEndpoints {
     /// `GET /{db}/_design/{design}/_view/{view}`
     static let read: Endpoint = .read { context in
-        var query = ViewQuery()
+        var query = ViewQuery(context.request)
         try query.take(context.query)
         return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
     }
@@ -41,7 +41,7 @@ enum ViewEndpoints {
         if body["queries"] != nil {
             throw HTTPError.badRequest("The `queries` parameter is no longer supported at this endpoint")
         }
-        var query = ViewQuery()
+        var query = ViewQuery(context.request)
         try query.take(body)
         // What the query says goes before what the body says, as in CouchDB.
         try query.take(context.query)
@@ -57,7 +57,7 @@ enum ViewEndpoints {
         guard let list = queries.array else { throw HTTPError.badRequest("`queries` member must be an array.") }
         try RequestLimits.check(queries: list.count)
         let all = try list.map { item in
-            var query = ViewQuery()
+            var query = ViewQuery(context.request)
             try query.take(context.query)
             try query.take(query: item.object ?? JSONObject())
             return query

@@ -44,6 +44,7 @@ struct ChangesQuery: Sendable {
 
     /// Reads the query.
     init(_ context: RequestContext) throws {
+        documents.keepsNumbers = context.request.keepsNumbers
         for (name, value) in context.query.items { try take(name.lowercased(), value) }
         if feed == .eventsource, let last = context.request.headers["Last-Event-ID"] { since = last }
     }

@@ -19,6 +19,7 @@ struct FeedKind: Hashable, Sendable {
     private let hasDocuments: Bool
     private let hasConflicts: Bool
     private let hasEncodingInfo: Bool
+    private let keepsNumbers: Bool
     private let filter: Filter
 
     /// The kind of a waiting feed.
@@ -39,5 +40,6 @@ struct FeedKind: Hashable, Sendable {
         hasDocuments = query.hasDocuments
         hasConflicts = query.documents.hasConflicts
         hasEncodingInfo = query.documents.hasEncodingInfo
+        keepsNumbers = query.documents.keepsNumbers
     }
 }

@@ -20,13 +20,14 @@ struct FindAnswer {
     private static let pageLength = 64 * 1024
     static let pageCount = 1000
 
-    init(_ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ metrics: Metrics) {
+    init(_ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ context: any ReadContext) {
         self.cursor = cursor
         hasStatistics = request.hasStatistics
         isQuorum = request.options.isQuorum
         var options = DocumentOptions()
         options.hasConflicts = request.options.hasConflicts
-        printer = DocumentPrinter(source: source, options: options, metrics: metrics)
+        options.keepsNumbers = context.request.keepsNumbers
+        printer = DocumentPrinter(source: source, options: options, metrics: context.metrics)
         start = .now
     }
 
@@ -49,6 +50,7 @@ struct FindAnswer {
             case .whole(let record):
                 guard let winner = record.tree.winner, let content = record.content else { break }
                 bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).text.bytes
+            case .part(let json, _) where printer.options.keepsNumbers: json.append(to: &bytes)
             case .part(let json, _): WireJSON.append(json.utf8, to: &bytes)
             }
             return bytes.count < Self.pageLength

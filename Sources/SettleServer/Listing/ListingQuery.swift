@@ -18,6 +18,9 @@ struct ListingQuery: Sendable {
 
     init() {}
 
+    /// A query of a request, without its parameters.
+    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+
     /// Reads the query's parameters.
     mutating func take(_ query: QueryParameters) throws {
         for (name, text) in query.items {

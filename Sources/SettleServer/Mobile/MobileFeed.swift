@@ -108,7 +108,7 @@ final class MobileFeed: Sendable {
         }
         guard !next.isEmpty else { return }
         var rest = next[...]
-        try database.forEachRevision(next.map { ($0.id, $0.revision) }) { stored in
+        try database.forEachRevision(next.map { ($0.id, $0.revision, []) }) { stored in
             guard let message = rest.popFirst()?.message(stored, from: database, session.properties(of: collection))
             else {
                 return false

@@ -83,9 +83,12 @@ struct PushedRevision: Sendable {
         var document = document
         document.attachments += try wanted.compactMap { wanted in
             try contents[wanted.digest].map { content in
-                WireAttachment(
+                // What an ancestor has under this name came with that.
+                let isCarried = content.revpos > 0 && content.name.utf8.elementsEqual(wanted.attachmentName.utf8)
+                return WireAttachment(
                     try content.described(
-                        as: wanted.attachmentName, contentType: wanted.contentType, revpos: wanted.revpos))
+                        as: wanted.attachmentName, contentType: wanted.contentType,
+                        revpos: isCarried ? content.revpos : wanted.revpos))
             }
         }
         return document

@@ -12,6 +12,10 @@ enum ReplicationAnswer {
         let log = result.log?.object ?? JSONObject()
         // A replication that never had anything to do has no log.
         guard let entries = log["history"]?.array, !entries.isEmpty else { return .object(members) }
+        // Of documents that don't exist nothing is told, not even that they were looked for.
+        if case .documents = document.filter, entries.allSatisfy({ $0["missing_checked"] == 0 }) {
+            return ["ok": true, "no_changes": true]
+        }
         for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
         let history = entries.map { entry -> JSONValue in
             var entry = entry.object ?? JSONObject()
@@ -29,14 +33,20 @@ enum ReplicationAnswer {
     }
 
     /// Why a replication failed.
-    static func error(_ error: PeerError) -> HTTPError {
+    static func error(_ error: PeerError, _ document: ReplicationDocument) -> HTTPError {
         switch error.code {
         case .notFound where error.message.hasPrefix("could not open"):
             HTTPError(404, "db_not_found", error.message)
+        case .notFound where document.filter.isNamed: .notFound("The filter can't be used: \(error.message)")
         case .unauthorized, .forbidden: HTTPError.unauthorized(error.message)
         case .badRequest: .badRequest(error.message)
         case .busy where error.status == 503: HTTPError(503, "service_unavailable", error.message)
         default: HTTPError(500, "replication_failed", error.message)
         }
     }
+}
+
+extension ReplicationFilter {
+    /// Whether it is a function or a view of a design document.
+    fileprivate var isNamed: Bool { if case .named = self { true } else { false } }
 }

@@ -91,7 +91,7 @@ extension ReplicationService {
             scheduler.add(job) { result in
                 switch result {
                 case .success(let result): answer.fulfil(.json(ReplicationAnswer.json(result, document)))
-                case .failure(let error): answer.fulfil(.error(ReplicationAnswer.error(error)))
+                case .failure(let error): answer.fulfil(.error(ReplicationAnswer.error(error, document)))
                 }
             }
         }

@@ -10,7 +10,7 @@ struct AccessCheck: Sendable {
     /// Lets a request pass.
     ///
     /// - Parameters:
-    ///   - access: What the route asks for.
+    ///   - access: What the route asks for; `nil` for a path without one.
     ///   - user: Who wants to use it.
     ///   - path: The parts of the path.
     ///   - database: The database in the path.
@@ -18,15 +18,22 @@ struct AccessCheck: Sendable {
     ///   - databases: Where it is found out who may use the database.
     /// - Throws: ``HTTPError`` with status 401, 403 or 404; ``NotAtHand`` from databases that must not wait.
     func check(
-        _ access: Route.Access, _ user: User, path: [String], database: String?, method: String,
+        _ access: Route.Access?, _ user: User, path: [String], database: String?, method: String,
         in databases: any DatabaseSource
     ) throws {
         try checkAnonymous(user, path: path, method: method)
+        // As in CouchDB, what begins with an underscore is the server's own, also where there is nothing.
+        if access == nil || path.first == database, let first = path.first, first.hasPrefix("_"),
+            !["_users", "_replicator"].contains(first)
+        {
+            try checkServerAdmin(user)
+        }
         if let database, ["_users", "_replicator"].contains(database), path.count > 1,
             ["_all_docs", "_changes"].contains(path[1])
         {
             return try checkServerAdmin(user)
         }
+        guard let access else { return }
         switch access {
         case .anyone: return
         case .lister: if options.isListingForAdmins { try checkServerAdmin(user) }

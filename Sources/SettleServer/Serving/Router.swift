@@ -160,7 +160,7 @@ struct Router: Sendable {
     }
 
     /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
-    /// send requests.
+    /// send requests, unless it is one of the server's own.
     private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user
@@ -177,7 +177,7 @@ struct Router: Sendable {
             try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
         }
         try server.access.check(
-            call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
+            call.match?.route.access(request.method), user, path: request.target.segments,
             database: call.match?.parameters["db"], method: request.method, in: databases)
         call.isAllowed = true
     }

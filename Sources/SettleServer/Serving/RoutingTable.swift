@@ -196,7 +196,8 @@ enum RoutingTable {
     ]
 
     private static func everyMethod(_ endpoint: Endpoint) -> [String: Endpoint] {
-        Dictionary(uniqueKeysWithValues: ["GET", "PUT", "POST", "DELETE", "COPY"].map { ($0, endpoint) })
+        let methods = ["GET", "PUT", "POST", "DELETE", "COPY", "OPTIONS", "TRACE", "CONNECT", "PATCH"]
+        return Dictionary(uniqueKeysWithValues: methods.map { ($0, endpoint) })
     }
 
     private static func notYet(_ what: String, _ methods: String...) -> [String: Endpoint] {

@@ -83,6 +83,7 @@ public final class Server: Sendable {
         settings.connectionLimit = given.connectionLimit
         settings.idleTimeout = given.idleTimeout.wholeSeconds
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
+        settings.plusIsBlank = { [live = state.live] in live.withLock(\.decodesPlusToSpace) }
         settings.certificate = given.certificate
         if state.databases.isShared { settings.waitForNetwork() }
         settings.uploadFolder = try state.databases.makeUploadFolder()

@@ -20,6 +20,7 @@ struct HTTPError: Error {
     static func unauthorized(_ reason: String) -> HTTPError { HTTPError(401, "unauthorized", reason) }
     static func forbidden(_ reason: String) -> HTTPError { HTTPError(403, "forbidden", reason) }
     static func notFound(_ reason: String) -> HTTPError { HTTPError(404, "not_found", reason) }
+    static func exists(_ reason: String) -> HTTPError { HTTPError(412, "precondition_failed", reason) }
     static func missingStub(_ reason: String) -> HTTPError { HTTPError(412, "missing_stub", reason) }
     static func contentType(_ reason: String) -> HTTPError { HTTPError(415, "bad_content_type", reason) }
     static func notImplemented(_ reason: String) -> HTTPError { HTTPError(501, "not_implemented", reason) }

@@ -19,6 +19,8 @@ struct ListenerOptions: Sendable {
     var headerLimit = 40 * 1024
     /// How large the body of a request may be at all; asked once for each request.
     var bodyLimit: @Sendable () -> Int64 = { 4 << 30 }
+    /// Whether a plus in a path is a blank; asked once for each request.
+    var plusIsBlank: @Sendable () -> Bool = { true }
     /// How many handlers may run at the same time.
     var workers = 32
     /// How many requests for feeds, and streams that were woken, may run at the same time.

@@ -19,13 +19,18 @@ struct RequestTarget: Sendable {
         return !parts.indices.contains(index) || PercentCoding.isUTF8(parts[index])
     }
 
-    init(_ text: String) {
+    /// Reads a target.
+    ///
+    /// - Parameters:
+    ///   - text: The target.
+    ///   - plusIsBlank: Whether a plus in the path is a blank; in the query it always is.
+    init(_ text: String, plusIsBlank: Bool = true) {
         let bytes = text.utf8
         let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         let path = text[..<pathEnd]
         rawPath = String(path)
         segments = path.utf8.split(separator: UInt8(ascii: "/")).map {
-            PercentCoding.decode(Substring($0), plusIsBlank: true)
+            PercentCoding.decode(Substring($0), plusIsBlank: plusIsBlank)
         }
         guard pathEnd != bytes.endIndex, bytes[pathEnd] == UInt8(ascii: "?") else {
             query = []

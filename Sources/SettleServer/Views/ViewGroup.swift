@@ -125,7 +125,7 @@ struct ViewGroup: Sendable {
             "purge_seq": .number(JSONNumber(try PurgeLog.count(in: database))), "updater_running": .bool(isRunning),
             "compact_running": false, "waiting_clients": 0, "waiting_commit": false,
             "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
-            "collator_versions": [.string(Collation.version)],
+            "collator_versions": [.string(Collation.shortVersion)],
         ]
     }
 

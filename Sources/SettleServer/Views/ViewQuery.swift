@@ -32,6 +32,9 @@ struct ViewQuery: Sendable {
 
     init() {}
 
+    /// A query of a request, without its parameters.
+    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+
     /// Whether it may well be about a few rows: so many, or those between two keys.
     func isNarrow(_ few: Int) -> Bool {
         skip <= few && (limit <= few || keys.map { $0.count <= few } ?? (start != nil && end != nil))

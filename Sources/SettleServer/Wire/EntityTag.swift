@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Entity tags, by which clients avoid repeated downloads.
 enum EntityTag {
     /// The tag of a revision.
@@ -9,6 +11,11 @@ enum EntityTag {
     static func notModified(_ tag: String, _ request: HTTPRequest) -> HTTPResponse? {
         guard let given = request.headers["If-None-Match"], matches(given[...], tag) else { return nil }
         return HTTPResponse(status: 304, headers: ["ETag": tag])
+    }
+
+    /// Whether a write is only wanted if nothing is there: `If-None-Match: *`.
+    static func asksForCreation(_ request: HTTPRequest) -> Bool {
+        request.headers["If-None-Match"]?.trimmingBlanks() == "*"
     }
 
     /// Whether a list of tags contains one, or is a star.

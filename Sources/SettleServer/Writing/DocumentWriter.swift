@@ -30,7 +30,7 @@ struct DocumentWriter {
 
     /// Writes edits in one transaction; a refused edit has an error in its place.
     ///
-    /// - Throws: ``HTTPError`` if the whole batch is refused, for a stub without an attachment.
+    /// - Throws: ``HTTPError`` if the whole batch is refused, for a document that is too large.
     func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
@@ -54,7 +54,7 @@ struct DocumentWriter {
                             attachments: attachments)
                     ))
             } catch let error as HTTPError {
-                if [412, 413].contains(error.status) { throw error }
+                if error.status == 413 { throw error }
                 outcomes[index] = .failure(error)
             }
         }
@@ -100,9 +100,17 @@ struct DocumentWriter {
                 refused.append((id, document.revision?.description ?? "", error))
                 continue
             }
+            let attachments: [DocumentAttachment]
+            do { attachments = try resolver.attachments(of: document, id: id, history: history) } catch let error
+                as HTTPError where error.status == 412
+            {
+                // A revision that is stored stays as it is, whatever is sent.
+                let isStored = try database.tree(of: id)?.contains(history.revision) ?? false
+                if !isStored { refused.append((id, history.revision.description, error)) }
+                continue
+            }
             var revision = ReplicatedRevision(
-                id: id, history: history, isDeleted: document.isDeleted, body: body,
-                attachments: try resolver.attachments(of: document, id: id, history: history))
+                id: id, history: history, isDeleted: document.isDeleted, body: body, attachments: attachments)
             revision.keepsZeroRevpos = true
             revisions.append(revision)
         }

@@ -32,12 +32,14 @@ struct IndexTables: Sendable {
     ///     texts       c0, c1 …         the texts of each column, and the words in them, in SQLite's FTS5
     static func texts(columns: Int, tokenizer: String) -> IndexTables {
         let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
+        // By scalars, because a quote and a mark that follows it are one character.
+        let quoted = String(String.UnicodeScalarView(tokenizer.unicodeScalars.flatMap { $0 == "'" ? [$0, $0] : [$0] }))
         return IndexTables(
             version: 101, names: ["state", "documents", "texts"],
             sql: """
                 CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
                 CREATE TABLE documents(number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE);
-                CREATE VIRTUAL TABLE texts USING fts5(\(names), tokenize = '\(tokenizer.replacing("'", with: "''"))');
+                CREATE VIRTUAL TABLE texts USING fts5(\(names), tokenize = '\(quoted)');
                 """)
     }
 }

@@ -12,7 +12,9 @@ final class RemoteRoom {
     private let data: TemporaryFolder
     private let scheme: String
 
-    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+    init(
+        _ change: (inout ServerOptions) -> Void = { _ in }, preparing: (DocumentStore) throws -> Void = { _ in }
+    ) throws {
         room = try Room()
         data = try TemporaryFolder()
         var options = ServerOptions()
@@ -23,7 +25,9 @@ final class RemoteRoom {
         options.scripts = ScriptOptions(executable: try Room.tool().path, arguments: ["script-worker"])
         change(&options)
         scheme = options.certificate == nil ? "http" : "https"
-        server = Server(store: try DocumentStore(path: data.path), options: options)
+        let store = try DocumentStore(path: data.path)
+        try preparing(store)
+        server = Server(store: store, options: options)
         try server.start()
     }
 

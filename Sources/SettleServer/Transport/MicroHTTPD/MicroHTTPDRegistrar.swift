@@ -33,8 +33,8 @@ final class MicroHTTPDRegistrar: Sendable {
     /// Begins an exchange when a request's first line was read.
     func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
-            pointer, peer: connection.peer, target: RequestTarget(text), options: options, pools: pools,
-            handler: handler, gate: gate)
+            pointer, peer: connection.peer, target: RequestTarget(text, plusIsBlank: options.plusIsBlank()),
+            options: options, pools: pools, handler: handler, gate: gate)
         state.withLock { $0.requests += 1 }
         connection.set(exchange)
         return exchange
