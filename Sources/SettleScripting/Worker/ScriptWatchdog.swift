@@ -3,13 +3,18 @@ internal import Synchronization
 
 /// Ends the process when a function exceeds its time or memory limit.
 ///
-/// The time is the processor's, of all threads of the process: on a busy machine a function gets as much of it as on a quiet one.
-/// A thread checks the time and the memory in use several times a second. It ends the process rather than the
-/// function, because some work inside the engine, such as matching a pattern, can't be interrupted.
+/// The time is the processor's, of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
+/// unless that takes six times as long on the clock. A thread checks the time and the memory in use several times a second. It
+/// ends the process rather than the function, because some work inside the engine, such as matching a pattern, can't be
+/// interrupted.
 final class ScriptWatchdog: Sendable {
     /// The processor's time when the running function began, in milliseconds; 0 while none runs.
     private let start = Atomic<Int64>(0)
+    /// The time on the clock then.
+    private let clockStart = Atomic<Int64>(0)
     private let limit: Int64
+    /// How many times the limit a function may take on the clock.
+    private static let patience: Int64 = 6
     /// The maximum memory in use, in bytes.
     private let mostMemory = Atomic<Int>(.max)
     private let memory = MemoryInUse()
@@ -31,7 +36,10 @@ final class ScriptWatchdog: Sendable {
     }
 
     /// Records the start of a function.
-    func begin() { start.store(max(Self.now, 1), ordering: .relaxed) }
+    func begin() {
+        clockStart.store(Self.time(of: CLOCK_MONOTONIC), ordering: .relaxed)
+        start.store(max(Self.time(of: CLOCK_PROCESS_CPUTIME_ID), 1), ordering: .relaxed)
+    }
 
     /// Records its end.
     func end() { start.store(0, ordering: .relaxed) }
@@ -41,15 +49,19 @@ final class ScriptWatchdog: Sendable {
             usleep(20_000)
             let begun = start.load(ordering: .relaxed)
             guard begun != 0 else { continue }
-            if Self.now - begun > limit { _exit(ScriptExit.timeout) }
+            let isOver =
+                Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun > limit
+                || (Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed)) / Self.patience > limit
+            // A function that has ended meanwhile is over in time.
+            if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
             if let used = memory.bytes, used > mostMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }
     }
 
-    /// The time of a processor that this process has used, in milliseconds.
-    private static var now: Int64 {
+    /// The time of a clock in milliseconds.
+    private static func time(of clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

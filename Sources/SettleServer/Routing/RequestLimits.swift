@@ -33,7 +33,7 @@ extension HTTPError {
     static let tooManyValues = tooMany(
         "a request may have \(RequestLimits.values) values in its JSON here; send several requests")
 
-    /// As CouchDB 4 answers a longer batch.
+    /// A batch with more documents than a setting of CouchDB's later branch allows; 3.5 has no such limit.
     static func batchTooLong(_ name: String, _ limit: Int) -> HTTPError {
         HTTPError(413, "max_\(name)_count_exceeded", String(limit))
     }

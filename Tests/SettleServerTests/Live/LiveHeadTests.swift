@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `the length is the body's where it is known, and missing where it is not`() throws {
-        let live = try LiveServer()
+        let live = try LiveServer { $0.bulkDocuments = 20_000 }
         _ = try live.send("PUT", "/db")
         for path in ["/db/_all_docs", "/db/_changes"] {
             let connection = try live.connect(seconds: 20)

@@ -26,8 +26,11 @@ extension RouterClient {
         return answer
     }
 
-    /// Stores documents in one batch.
+    /// Stores documents in as few batches as may be.
     func load(_ documents: [JSONValue]) throws {
-        #expect(try send("POST", "/db/_bulk_docs", ["docs": .array(documents)]).status == 201)
+        for start in stride(from: 0, to: documents.count, by: 10_000) {
+            let batch = Array(documents[start...].prefix(10_000))
+            #expect(try send("POST", "/db/_bulk_docs", ["docs": .array(batch)]).status == 201)
+        }
     }
 }

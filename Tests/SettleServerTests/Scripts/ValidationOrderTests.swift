@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettlePlatform
 import SettleScripting
 import Testing
 
@@ -120,6 +121,7 @@ import Testing
         let client = try client("if (doc.evil) throw({forbidden: security.members.names[0]});")
         let names = JSONValue.array((0..<400).map { .string("somebody-\($0)@example.com") })
         #expect(try client.send("PUT", "/db/_security", ["members": ["names": names, "roles": []]]).status == 200)
+        client.server.state.live.withLock { $0.bulkDocuments = 40_000 }
         let docs = (0..<40_000).map { number -> JSONValue in
             number == 33_333 ? ["_id": "evil", "evil": 1] : ["_id": .string("d\(number)")]
         }
