@@ -11,11 +11,14 @@ struct LocalAttachmentSource: AttachmentSource {
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
         var offset = offset
         let (attachment, end) = (attachment, attachment.encodedLength)
-        let hash = offset == 0 ? MD5() : nil
+        let isFromStart = offset == 0
+        let hash = isFromStart ? MD5() : nil
         while offset < end {
             let range = offset..<min(end, offset + Self.pieceLength)
             let piece = try await peer.perform { database in
-                try database.attachmentReader(for: attachment, encoded: true, range: range).readAll()
+                try database.attachmentReader(
+                    for: attachment, encoded: true, range: range, checksDigest: !isFromStart
+                ).readAll()
             }
             hash?.update(piece)
             if range.upperBound == end, let hash, hash.finish() != attachment.digest.md5 {

@@ -90,6 +90,9 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { while let piece = try reader.read() { read += piece.count } }
         #expect(error?.code == .attachmentMissing)
         #expect(read < text.utf8.count)
+        // Nor after a cut, from the place that was reached.
+        let rest = Int64(text.utf8.count) - 100..<Int64(text.utf8.count)
+        #expect(throws: DatabaseError.self) { try database.attachmentReader(for: attachment, range: rest).readAll() }
         #expect(throws: DatabaseError.self) {
             try database.write(attachment, to: URL(filePath: folder.path("out")))
         }
