@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import SettleTesting
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
         let remote = try RemoteRoom(preparing: { try fill($0.create("db")) })
         let folder = try Database.create(remote.room.path("local"))
         try fill(folder)
-        try folder.close()
+        folder.close()
         var tombstones: [String] = []
         for database in ["local", remote.url()] {
             let settled = try remote.run("resolve", database, "a", "--delete", "--json")
