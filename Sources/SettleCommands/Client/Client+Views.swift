@@ -16,7 +16,8 @@ extension Client {
     ) throws {
         let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
         let response: TransportResponse
-        do { response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] }) } catch let error
+        do { response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] }) } catch let
+            error
             as CommandError where error.status == .notFound && !error.message.contains("database")
         {
             throw CommandError.notFound(

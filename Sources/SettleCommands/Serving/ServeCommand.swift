@@ -133,7 +133,8 @@ enum ServeCommand: Command {
     ) {
         do {
             let settings = try ServeSettings(
-                arguments, environment: ProcessInfo.processInfo.environment) { Array(try text(of: $0).utf8) }
+                arguments, environment: ProcessInfo.processInfo.environment
+            ) { Array(try text(of: $0).utf8) }
             var options = settings.options
             if try isTLSWanted(settings) { options.certificate = try certificate(settings) }
             try server.reload(options)
@@ -226,7 +227,9 @@ enum ServeCommand: Command {
 
     /// A warning about a limit of open files that is too low for the connections.
     private static func fileWarnings(_ options: ServerOptions) -> [String] {
-        guard let (current, _) = ResourceLimit.openFiles.value, current < UInt64(options.connectionLimit) else { return [] }
+        guard let (current, _) = ResourceLimit.openFiles.value, current < UInt64(options.connectionLimit) else {
+            return []
+        }
         return [
             """
             the system allows this process \(current) open files, and `connections` is \(options.connectionLimit): further \

@@ -104,7 +104,9 @@ struct ServeSetting: Sendable {
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60",
             "seconds without progress until a connection is closed"),
-        ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "maximum seconds that stopping takes; requests have 90 % of it"),
+        ServeSetting(
+            "stop_timeout", .count(0...86_400), standard: "10",
+            "maximum seconds that stopping takes; requests have 90 % of it"),
         ServeSetting(
             "scrub_days", .count(0...36_500), standard: "7",
             "days between two reads of all that is stored, which look for damage; 0 for none"),

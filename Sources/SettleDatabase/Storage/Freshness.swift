@@ -19,18 +19,19 @@ public enum Freshness {
 /// Whether the thread produces the rest of an answer of which a part was sent.
 ///
 /// Its client can't be told to try again, so a store waits longer for what it needs.
-public enum StartedAnswer {
+package enum StartedAnswer {
     @TaskLocal private static var isThere = false
 
     /// Whether it does.
-    public static var isUnderWay: Bool { isThere }
+    package static var isUnderWay: Bool { isThere }
 
     /// Runs a closure that produces a part of an answer.
     ///
     /// - Parameters:
     ///   - hasBegun: Whether a part was sent.
     ///   - body: The closure.
-    public static func producing<Result>(hasBegun: Bool, _ body: () throws -> Result) rethrows -> Result {
+    /// - Returns: What the closure returns.
+    package static func producing<Result>(hasBegun: Bool, _ body: () throws -> Result) rethrows -> Result {
         hasBegun ? try $isThere.withValue(true, operation: body) : try body()
     }
 }

@@ -138,7 +138,8 @@ final class PostgresPool: Sendable {
             state.counts.refusals += 1
             return (state.count, state.pause.map { "\($0.error)" })
         }
-        let reason = count < configuration.connections ? pause.map { ", and PostgreSQL gives no more: \($0)" } ?? "" : ""
+        let reason =
+            count < configuration.connections ? pause.map { ", and PostgreSQL gives no more: \($0)" } ?? "" : ""
         return DatabaseError(.unavailable, "all \(count) connections to PostgreSQL are in use\(reason); try again")
     }
 

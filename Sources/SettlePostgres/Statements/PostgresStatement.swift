@@ -72,7 +72,8 @@ enum PostgresStatement: Hashable, Sendable {
     /// Those of which there is one.
     private static let constant: [PostgresStatement] = [
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
-        .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance, .reserveTokens, .mark,
+        .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance,
+        .reserveTokens, .mark,
         .findMark, .waitInLine, .removeMarks, .settings, .countAll, .countChanges, .editions,
         .putDocuments, .putTrees, .removeDocuments, .putCounts, .contents, .putContents, .removeContents,
         .records, .recordsAfter, .recordsThrough, .putRecords, .removeRecords, .blobs, .blobsAfter, .blobsThere,

@@ -74,7 +74,9 @@ final class DatabasePool: Sendable {
 
     /// What the store counts.
     var numbers: [Metric] {
-        store.numbers.map { Metric(["settle", "postgres", $0.name], $0.isCounter ? .counter : .gauge, $0.help, $0.value) }
+        store.numbers.map {
+            Metric(["settle", "postgres", $0.name], $0.isCounter ? .counter : .gauge, $0.help, $0.value)
+        }
     }
 
     /// Makes the folder in which long bodies are collected.

@@ -43,5 +43,7 @@ final class RequestGate: Sendable {
     /// Waits until all requests have left.
     ///
     /// - Returns: Whether they have, within that time.
-    func waitUntilEmpty(seconds: Double) -> Bool { state.wait(seconds: seconds) { $0.inside == 0 ? true : nil } ?? false }
+    func waitUntilEmpty(seconds: Double) -> Bool {
+        state.wait(seconds: seconds) { $0.inside == 0 ? true : nil } ?? false
+    }
 }

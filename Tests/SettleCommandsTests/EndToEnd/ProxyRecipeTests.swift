@@ -104,7 +104,8 @@ import Testing
             \(site)
             }
             """, to: "nginx.conf")
-        let proxy = try start(Self.nginx, ["-c", room.path("nginx.conf"), "-p", room.path("."), "-e", room.path("nginx.log")])
+        let proxy = try start(
+            Self.nginx, ["-c", room.path("nginx.conf"), "-p", room.path("."), "-e", room.path("nginx.log")])
         defer { kill(proxy.processIdentifier, SIGKILL) }
         let url = "https://localhost:\(front)/couch/"
         client.trust = room.path("proxy.pem")
@@ -151,7 +152,9 @@ import Testing
         let url = "http://127.0.0.1:\(front)/"
         wait { try client.status("\(url)_up") == 200 }
         // The nodes of this test share nothing, so each gets the database.
-        for port in [one.port, two.port] { #expect(try client.status("http://127.0.0.1:\(port)/db", "-X", "PUT") == 201) }
+        for port in [one.port, two.port] {
+            #expect(try client.status("http://127.0.0.1:\(port)/db", "-X", "PUT") == 201)
+        }
         #expect(try client.status("\(url)db/a%2Fb", "-X", "PUT", "-d", "{}") == 201)
         // A node that hangs: what waits at it is cut when it is marked down, and the next request goes to the other one.
         kill(one.process.processIdentifier, SIGSTOP)

@@ -137,11 +137,13 @@ import Testing
     @Test func `a certificate that has expired raises a warning at the start`() throws {
         let openSSL = OpenSSL(folder: room.path("."))
         try openSSL.run(
-            "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=old", "-keyout",
+            "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=old",
+            "-keyout",
             "key.pem", "-out", "request.pem")
         try openSSL.run(
             "x509", "-req", "-in", "request.pem", "-signkey", "key.pem", "-days", "-1", "-out", "cert.pem")
-        let serving = try Serving(room, "old", ["--tls-cert", room.path("cert.pem"), "--tls-key", room.path("key.pem")])
+        let serving = try Serving(
+            room, "old", ["--tls-cert", room.path("cert.pem"), "--tls-key", room.path("key.pem")])
         waitUntil { serving.warns("has expired") }
         #expect(serving.stop() == 0)
     }

@@ -20,7 +20,8 @@ import Testing
         #expect(gate.waitUntilEmpty(seconds: 0) && !gate.enter() && gate.waitUntilEmpty(seconds: 0))
     }
 
-    @Test func `requests on open connections are refused once the server stops, and what had begun is answered`() throws {
+    @Test func `requests on open connections are refused once the server stops, and what had begun is answered`() throws
+    {
         let live = try LiveServer { $0.stopTimeout = .seconds(60) }
         _ = try live.send("PUT", "/db")
         let names = ["/_up", "/db/late", "/db", "/db/_changes?feed=continuous"]
