@@ -27,7 +27,8 @@ extension Client {
     ) throws -> [DocumentState] {
         let kept = extent == .bases ? try fieldsKeptOnDelete() : []
         let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
-            try await DocumentFetch(connection: connection, fieldsKeptOnDelete: kept).fetch(ids, with: revisions, extent)
+            try await DocumentFetch(connection: connection, fieldsKeptOnDelete: kept).fetch(
+                ids, with: revisions, extent)
         }
         return copies.map(DocumentState.init)
     }

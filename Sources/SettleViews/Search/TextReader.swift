@@ -72,7 +72,8 @@ final class TextReader {
             var row = row
             pieces.bind(1, utf8: expression)
             pieces.bind(2, number)
-            row.pieces = try pieces.first { line in (0..<columns).map { SpacelessScripts.joined(line.string(Int32($0))) } } ?? []
+            row.pieces =
+                try pieces.first { line in (0..<columns).map { SpacelessScripts.joined(line.string(Int32($0))) } } ?? []
             return row
         }
     }

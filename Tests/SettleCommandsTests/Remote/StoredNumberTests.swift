@@ -15,7 +15,8 @@ import Testing
             for words in [
                 ["get", database, "d"], ["docs", database, "--bodies"], ["find", database, "{}", "--json"],
                 ["find", database, "{}", "--csv"], ["find", database, "{}", "--json", "--fields", "p,z,r,n"],
-                ["changes", database, "--docs", "--json"], ["export", database, "-"], ["export", database, "-", "--csv"],
+                ["changes", database, "--docs", "--json"], ["export", database, "-"],
+                ["export", database, "-", "--csv"],
             ] {
                 let outcome = try remote.run(all: words)
                 #expect(outcome.status == 0, "\(words): \(outcome.errors)")

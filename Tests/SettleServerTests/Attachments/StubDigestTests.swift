@@ -73,7 +73,8 @@ import Testing
         #expect(put.status == 412 && put.error == "missing_stub: Invalid attachment stub in d for c")
         let batch = try store([wrong, ["_id": "e", "_rev": "1-e"]], client)
         #expect(batch.status == 201 && batch.json.array?.count == 1)
-        #expect(batch.json[0]?["id"] == "d" && batch.json[0]?["rev"] == "2-b" && batch.json[0]?["error"] == "missing_stub")
+        #expect(
+            batch.json[0]?["id"] == "d" && batch.json[0]?["rev"] == "2-b" && batch.json[0]?["error"] == "missing_stub")
         #expect(try client.send("GET", "/db/e").status == 200)
         #expect(try client.send("GET", "/db/d").json["_rev"] == "1-a")
         #expect(try client.send("PUT", "/db/d?new_edits=false", revision(["b", "a"], ["c": Self.two])).status == 201)

@@ -53,7 +53,8 @@ import Testing
         }
         #expect(rows.compactMap { $0["rev"]?.string }.sorted() == ["2-b", "2-c"])
         #expect(rows.allSatisfy { $0["id"] == "x" && $0["kind"] == "losing" })
-        let settled = try await room.near.ask("POST", "/a/_settle/x", ["keep": "2-d", "leaves": ["2-b", "2-c", "2-d"]])
+        let settled = try await room.near.ask(
+            "POST", "/a/_settle/x", ["keep": "2-d", "leaves": ["2-b", "2-c", "2-d"]])
         #expect(settled.status == 201, "\(settled.text)")
         // The closing tombstones are the leaves that are left now.
         while try await ledger().compactMap({ $0["rev"]?.string }).contains("2-b") {
@@ -70,7 +71,8 @@ import Testing
         #expect(try await room.replicate(["filter": "d/none"]).status == 404)
         // A database that is not there is told as before.
         let gone = try await room.near.ask(
-            "POST", "/_replicate", ["source": room.url(room.near, "gone"), "target": room.url(room.far, "a"), "filter": "d/f"])
+            "POST", "/_replicate",
+            ["source": room.url(room.near, "gone"), "target": room.url(room.far, "a"), "filter": "d/f"])
         #expect(gone.status == 404 && gone.json["error"] == "db_not_found", "\(gone.text)")
     }
 

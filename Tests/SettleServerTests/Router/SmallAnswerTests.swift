@@ -100,7 +100,8 @@ import Testing
             _ = try send("PUT", "/db")
             #expect(try send("PUT", "/db/\(path)", "{}").contains("\"id\":\"\(expected)\""))
             // In the query it is a space in any case.
-            #expect(try send("GET", "/db/_all_docs?key=%22\(expected.replacing("+", with: "%2B"))%22").contains(expected))
+            #expect(
+                try send("GET", "/db/_all_docs?key=%22\(expected.replacing("+", with: "%2B"))%22").contains(expected))
         }
         try id({ _ in }, "foo+bar", "foo bar")
         try id({ $0.decodesPlusToSpace = false }, "foo+bar", "foo+bar")
@@ -122,7 +123,9 @@ import Testing
         #expect(tombstone["channel"] == "x" && tombstone["v"] == nil && tombstone["_attachments"] == nil)
         // The library writes the same revision.
         let other = try RouterClient.withDatabase()
-        #expect(try other.send("PUT", "/db/a", ["v": 1, "channel": "x", "_attachments": ["f": ["data": "AA=="]]]).status == 201)
+        #expect(
+            try other.send("PUT", "/db/a", ["v": 1, "channel": "x", "_attachments": ["f": ["data": "AA=="]]]).status
+                == 201)
         let database = try other.server.state.databases.open("db")
         try database.setFieldsKeptOnDelete(["channel", "owner"])
         let gone = try database.delete("a")
@@ -139,7 +142,8 @@ import Testing
         let revision = try client.send("GET", "/db/a").json["_rev"] ?? .null
         for (method, path, body) in [
             ("GET", "/db/a", nil), ("GET", "/db/a?open_revs=all", nil), ("GET", "/db/_all_docs?include_docs=true", nil),
-            ("POST", "/db/_all_docs?include_docs=true", ["keys": ["a"]]), ("GET", "/db/_changes?include_docs=true", nil),
+            ("POST", "/db/_all_docs?include_docs=true", ["keys": ["a"]]),
+            ("GET", "/db/_changes?include_docs=true", nil),
             ("POST", "/db/_bulk_get", ["docs": [["id": "a", "rev": revision]]]), ("POST", "/db/_find", find),
             ("POST", "/db/_find", some), ("GET", "/db/_changes?include_docs=true&feed=longpoll", nil),
         ] as [(String, String, JSONValue?)] {

@@ -27,7 +27,9 @@ import Testing
             "views": [
                 "ok": ["map": "function (d) { emit(d._id, 1) }"],
                 "key": ["map": "function (d) { emit(d.t.substring(0, 3), null) }"],
-                "value": ["map": "function (d) { emit(d._id, {c: [d.t.substring(3)], n: {['\\uD83D']: '\\\\ud83d'}}) }"],
+                "value": [
+                    "map": "function (d) { emit(d._id, {c: [d.t.substring(3)], n: {['\\uD83D']: '\\\\ud83d'}}) }"
+                ],
                 "both": ["map": "function (d) { emit(d.t.substring(0, 3) + '😄' + d.t.substring(3)) }"],
             ]
         ])
