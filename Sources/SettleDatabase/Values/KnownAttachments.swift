@@ -6,13 +6,12 @@ package struct KnownAttachments {
     /// The ancestor's attachments; `nil` if its content is not kept here.
     private let attachments: [DocumentAttachment]?
 
-    /// Finds what a peer has of a revision.
+    /// Finds what a peer has of a revision; `nil` if the peer has no ancestor.
     ///
     /// - Parameters:
     ///   - known: The revisions that the peer has.
     ///   - history: The revision and its ancestors, newest first.
     ///   - content: Reads the content of an ancestor.
-    /// - Returns: `nil` if the peer has no ancestor.
     /// - Throws: What `content` throws, except for a damaged document.
     package init?(
         of known: some Sequence<RevisionID>, in history: RevisionHistory,
