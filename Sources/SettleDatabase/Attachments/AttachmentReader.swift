@@ -6,7 +6,7 @@ internal import SettleCrypto
 ///     while let piece = try reader.read() { socket.send(piece) }
 ///
 /// Compressed content is expanded. The digest of the stored bytes is computed on the way, and the last piece is returned only if it
-/// is right. Of a part of a large content that does not reach to its end the digest is not known. A reader is used by one thread at a time.
+/// is right; of a part of a large content it can't be known. A reader is used by one thread at a time.
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)
@@ -42,28 +42,14 @@ public final class AttachmentReader {
         let range = (range ?? 0..<record.length).clamped(to: 0..<record.length)
         remaining = Int64(range.count)
         let isWhole = remaining == record.length
-        // A part at the end is what follows after a cut: with the bytes before it the digest is known, too.
-        let isRest = !isWhole && range.upperBound == record.length && record.content == nil
-        hash = checksDigest && (isWhole || isRest) ? SHA256() : nil
+        hash = checksDigest && isWhole ? SHA256() : nil
         if let content = record.content {
             // A part of it is at hand with the rest.
             if checksDigest, !isWhole { try Self.check(SHA256.hash(content), digest) }
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return
         }
-        guard let hash, isRest else {
-            source = .stored(try store.open(record, from: range.lowerBound))
-            return
-        }
-        let reader = try store.open(record, from: 0)
-        source = .stored(reader)
-        var before = range.lowerBound
-        while before > 0 {
-            let piece = try reader.read(upTo: Int(min(Int64(Self.pieceLength), before)))
-            if piece.isEmpty { throw Self.cutShort }
-            piece.withUnsafeBytes { hash.update($0) }
-            before -= Int64(piece.count)
-        }
+        source = .stored(try store.open(record, from: range.lowerBound))
     }
 
     /// The next piece of the content, never empty, or `nil` at the end.
@@ -73,7 +59,7 @@ public final class AttachmentReader {
         while remaining > 0 {
             let piece = try readStored()
             if piece.isEmpty {
-                throw Self.cutShort
+                throw DatabaseError(.attachmentMissing, "the stored content of an attachment was cut short")
             }
             remaining -= Int64(piece.count)
             if let hash {
@@ -98,10 +84,6 @@ public final class AttachmentReader {
         var all: [UInt8] = []
         while let piece = try read() { all += piece }
         return all
-    }
-
-    private static var cutShort: DatabaseError {
-        DatabaseError(.attachmentMissing, "the stored content of an attachment was cut short")
     }
 
     private static func check(_ found: [UInt8], _ digest: BlobDigest) throws {

@@ -70,13 +70,6 @@ extension Database {
     public func attachmentReader(
         for attachment: DocumentAttachment, encoded: Bool = false, range: Range<Int64>? = nil
     ) throws -> AttachmentReader {
-        try attachmentReader(for: attachment, encoded: encoded, range: range, checksDigest: true)
-    }
-
-    /// The same; the caller compares the digest if it is not checked here.
-    package func attachmentReader(
-        for attachment: DocumentAttachment, encoded: Bool, range: Range<Int64>?, checksDigest: Bool
-    ) throws -> AttachmentReader {
         let expands = attachment.encoding == .gzip && !encoded
         guard range == nil || !expands else {
             throw DatabaseError(.invalid, "\"\(attachment.name)\" is compressed; a range of it can't be read")
@@ -86,8 +79,7 @@ extension Database {
             throw DatabaseError(
                 .attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
         }
-        return try AttachmentReader(
-            stored, store: blobs, expands: expands, range: range, checksDigest: checksDigest)
+        return try AttachmentReader(stored, store: blobs, expands: expands, range: range)
     }
 
     /// The whole content of an attachment, which must be small. ``write(_:to:progress:)`` writes a large one to a file.

@@ -200,11 +200,13 @@ final class PostgresPool: Sendable {
     func lookAtHosts() {
         guard configuration.hosts > 1 else { return }
         let found = Monitor<[String]>([])
+        // A listed host may by now belong to another cluster, whose timelines say nothing here.
+        let cluster = state.withLock(\.cluster)
         let configuration = configuration
         for host in 0..<configuration.hosts {
             do {
                 try SystemThread.detach {
-                    let timeline = Self.timeline(of: host, configuration)
+                    let timeline = Self.timeline(of: host, configuration, in: cluster)
                     found.update { $0.append(timeline) }
                 }
             } catch { found.update { $0.append("") } }
@@ -213,13 +215,15 @@ final class PostgresPool: Sendable {
         raise(newest ?? found.withLock { $0.max() ?? "" })
     }
 
-    /// The timeline of one server; nothing if it does not answer or is a standby.
-    private static func timeline(of host: Int, _ configuration: PostgresConfiguration) -> String {
+    /// The timeline of one server; nothing if it does not answer, is a standby, or belongs to another cluster than a known one.
+    private static func timeline(
+        of host: Int, _ configuration: PostgresConfiguration, in cluster: String?
+    ) -> String {
         guard let parameters = try? configuration.connectionParameters(only: host),
             let connection = try? PostgresConnection(parameters),
             let results = try? connection.run([PostgresCall(.setUp), PostgresCall(.format)], within: Self.patience)
         else { return "" }
-        return results[1].text(0, 2)
+        return cluster.map { $0 == results[1].text(0, 1) } ?? true ? results[1].text(0, 2) : ""
     }
 
     /// Uses no connection of an older timeline any more.

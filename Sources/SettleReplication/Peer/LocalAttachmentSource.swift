@@ -2,7 +2,7 @@ internal import SettleCrypto
 internal import SettleDatabase
 
 /// The stored bytes of an attachment of a local database, read piece by piece. From the first byte on they are compared with the digest,
-/// and the last piece is given only if they are right.
+/// and the last piece is given only if they are right. After a cut the receiver compares them.
 struct LocalAttachmentSource: AttachmentSource {
     let peer: LocalPeer
     let attachment: DocumentAttachment
@@ -11,14 +11,11 @@ struct LocalAttachmentSource: AttachmentSource {
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
         var offset = offset
         let (attachment, end) = (attachment, attachment.encodedLength)
-        let isFromStart = offset == 0
-        let hash = isFromStart ? MD5() : nil
+        let hash = offset == 0 ? MD5() : nil
         while offset < end {
             let range = offset..<min(end, offset + Self.pieceLength)
             let piece = try await peer.perform { database in
-                try database.attachmentReader(
-                    for: attachment, encoded: true, range: range, checksDigest: !isFromStart
-                ).readAll()
+                try database.attachmentReader(for: attachment, encoded: true, range: range).readAll()
             }
             hash?.update(piece)
             if range.upperBound == end, let hash, hash.finish() != attachment.digest.md5 {

@@ -38,7 +38,8 @@ final class ScriptWatchdog: Sendable {
     /// Records the start of a function.
     func begin() {
         clockStart.store(Self.time(of: CLOCK_MONOTONIC), ordering: .relaxed)
-        start.store(max(Self.time(of: CLOCK_PROCESS_CPUTIME_ID), 1), ordering: .relaxed)
+        // After the time on the clock, also for the thread that reads both.
+        start.store(max(Self.time(of: CLOCK_PROCESS_CPUTIME_ID), 1), ordering: .releasing)
     }
 
     /// Records its end.
@@ -47,7 +48,7 @@ final class ScriptWatchdog: Sendable {
     private func watch() {
         while true {
             usleep(20_000)
-            let begun = start.load(ordering: .relaxed)
+            let begun = start.load(ordering: .acquiring)
             guard begun != 0 else { continue }
             let isOver =
                 Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun > limit

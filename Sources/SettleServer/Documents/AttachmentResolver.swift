@@ -26,6 +26,7 @@ struct AttachmentResolver {
     /// The attachments of a replicated revision; stubs refer to its nearest known ancestor.
     ///
     /// - Throws: `missing_stub` for a stub that is not the ancestor's attachment; a replicator then sends the content.
+    ///   `content_md5_mismatch` for a content that is not what its digest says.
     func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [DocumentAttachment]
     {
         try resolve(document, id, generation: nil) {
@@ -57,10 +58,11 @@ struct AttachmentResolver {
             case .stored(let content): return content
             case .inline(let bytes):
                 return try stored(bytes, attachment, revpos: generation ?? attachment.revpos)
-            case .follows:
+            case .follows(_, _, _, let digest):
                 guard let content = following[Array(attachment.name.utf8)] else {
                     throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
                 }
+                guard generation != nil || Self.isDigest(digest, of: content) else { throw HTTPError.otherContent }
                 return content
             case .stub(let revpos, let digest):
                 let before = try known ?? earlier() ?? []
@@ -78,7 +80,7 @@ struct AttachmentResolver {
         }
     }
 
-    /// Whether a peer's stub may mean an attachment by its digest. Digests of other kinds than MD5 say nothing.
+    /// Whether an attachment is the one that a peer means by a digest. Digests of other kinds than MD5 say nothing.
     private static func isDigest(_ text: String?, of attachment: DocumentAttachment) -> Bool {
         text.flatMap { AttachmentDigest($0) }.map { $0 == attachment.digest } ?? true
     }

@@ -9,7 +9,8 @@ struct WireAttachment: Sendable {
         /// In the parent revision, with the given revpos and digest if any.
         case stub(revpos: JSONValue?, digest: String?)
         /// In a later part of the request.
-        case follows(length: Int64?, encoding: DocumentAttachment.Encoding?, encodedLength: Int64?)
+        case follows(
+            length: Int64?, encoding: DocumentAttachment.Encoding?, encodedLength: Int64?, digest: String?)
         /// In the database already.
         case stored(DocumentAttachment)
     }
@@ -44,7 +45,7 @@ struct WireAttachment: Sendable {
             let encoding = value["encoding"]?.string.flatMap { DocumentAttachment.Encoding(rawValue: $0) }
             content = .follows(
                 length: length, encoding: encoding,
-                encodedLength: encoding == nil ? length : encodedLength ?? length)
+                encodedLength: encoding == nil ? length : encodedLength ?? length, digest: value["digest"]?.string)
         } else {
             guard let text = value["data"]?.string, let data = Self.decode(text) else {
                 throw HTTPError.badRequest("Invalid attachment data for \(name)")

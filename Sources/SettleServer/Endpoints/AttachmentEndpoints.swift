@@ -82,7 +82,7 @@ enum AttachmentEndpoints {
             try writer.write(piece)
         }
         guard let md5, let expected, Base64.decode(expected.utf8) != md5.finish() else { return }
-        throw HTTPError(400, "content_md5_mismatch", "Possible message corruption.")
+        throw HTTPError.otherContent
     }
 
     /// `DELETE /{db}/{doc}/{file}`

@@ -102,6 +102,9 @@ final class ChangesStream: ResponseStream {
         return step
     }
 
+    // A client may go before its answer begins, and then nothing ends the stream.
+    deinit { state.withLock(\.unwatch)?() }
+
     /// Ends the feed soon after its user may not have it any more.
     func watch(by watch: AccessWatch, _ grant: AccessWatch.Grant) {
         let number = watch.add(grant) { [weak self] in self?.revoke() }

@@ -163,7 +163,7 @@ final class SocketLoop: Sendable {
 
     /// Takes more to send once all of the last was sent.
     private func fill(_ traffic: inout Traffic, _ client: Client) {
-        guard !traffic.hasOutput else { return }
+        guard !traffic.isGone, !traffic.hasOutput else { return }
         (traffic.output, traffic.sent) = ([], 0)
         do {
             while traffic.output.count < 64 * 1024, let bytes = try client.connection.takeOutput() {

@@ -25,7 +25,7 @@ enum MultipartDocumentReader {
         let document = try WireDocument(json, limit: .max)
         var following: [[UInt8]: DocumentAttachment] = [:]
         for attachment in document.attachments {
-            guard case .follows(_, let encoding, let length) = attachment.content else { continue }
+            guard case .follows(_, let encoding, let length, _) = attachment.content else { continue }
             guard try reader.nextPart() != nil else {
                 throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
             }
@@ -48,7 +48,7 @@ enum MultipartDocumentReader {
     }
 
     private static func described(_ made: DocumentAttachment, _ wire: WireAttachment) throws -> DocumentAttachment {
-        guard case .follows(let length, .gzip?, _) = wire.content else {
+        guard case .follows(let length, .gzip?, _, _) = wire.content else {
             return try made.described(as: wire.name, contentType: wire.contentType, revpos: wire.revpos)
         }
         return try made.described(

@@ -37,7 +37,10 @@ extension ServerState {
                             grant.access, grant.user, path: grant.path, database: grant.database, method: "GET",
                             in: databases)
                         return true
-                    } catch let error as HTTPError where error.isAboutRights { return false }
+                    } catch let error as HTTPError where error.isAboutRights { return false } catch {
+                        // A database that can't be read must not keep the others from being asked about.
+                        return true
+                    }
                 }
             }
             guard databases.isShared else { return try ask() }

@@ -38,6 +38,7 @@ struct HTTPError: Error {
     var isAboutRevision: Bool { status == 400 && reason == Self.invalidRevision.reason }
 
     static let wrongPassword = unauthorized("Name or password is incorrect.")
+    static let otherContent = HTTPError(400, "content_md5_mismatch", "Possible message corruption.")
     static let missing = notFound("missing")
     static let deleted = notFound("deleted")
     static let noDatabase = notFound("Database does not exist.")

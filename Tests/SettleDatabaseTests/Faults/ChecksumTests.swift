@@ -47,7 +47,7 @@ import Testing
         var failures = 0
         let winner = try #require(try database.tree(of: "m")?.winner?.revision)
         #expect(winner != revision)
-        try database.forEachRevision([("m", winner)]) { found in
+        try database.forEachRevision([("m", winner, [])]) { found in
             if case .failure = found { failures += 1 }
             return true
         }
@@ -90,9 +90,6 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { while let piece = try reader.read() { read += piece.count } }
         #expect(error?.code == .attachmentMissing)
         #expect(read < text.utf8.count)
-        // Nor after a cut, from the place that was reached.
-        let rest = Int64(text.utf8.count) - 100..<Int64(text.utf8.count)
-        #expect(throws: DatabaseError.self) { try database.attachmentReader(for: attachment, range: rest).readAll() }
         #expect(throws: DatabaseError.self) {
             try database.write(attachment, to: URL(filePath: folder.path("out")))
         }

@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test(arguments: ["md5-ZHVtbXkgZHVtbXkgZHVtbQ==", nil])
+    func `a replicated content that is not what its digest says is refused`(digest: String?) throws {
+        let client = try RouterClient.withDatabase()
+        var attachment: JSONValue = ["follows": true, "length": 3, "content_type": "image/x"]
+        attachment["digest"] = digest.map { .string($0) }
+        var body = Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8)
+        body += revision(["a"], ["c": attachment]).utf8 + Array("\r\n--b\r\n\r\nONE\r\n--b--".utf8)
+        let put = try client.send(
+            "PUT", "/db/d?new_edits=false", bytes: body, headers: ["Content-Type": "multipart/related; boundary=b"])
+        #expect(put.status == (digest == nil ? 201 : 400))
+        #expect(digest == nil || put.json["error"] == "content_md5_mismatch")
+        #expect(try client.send("GET", "/db/d").status == (digest == nil ? 200 : 404))
+    }
+
     @Test(arguments: [nil, 1]) func `a content that the known ancestor has is a stub`(revpos: Int?) throws {
         let client = try client(revpos: revpos)
         var same = Self.two
