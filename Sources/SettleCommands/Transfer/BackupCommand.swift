@@ -2,7 +2,7 @@ internal import Settle
 import SettleCore
 import SettlePlatform
 
-/// `settle backup`: copies all of a server into a folder, the changes since the last backup only.
+/// `settle backup`: copies a whole server into a folder. Later backups read only what was changed since the last one.
 enum BackupCommand: Command {
     static let spec = CommandSpec(
         "backup", "back up a whole server, while it runs",
@@ -27,7 +27,7 @@ enum BackupCommand: Command {
             CommandSpec.Example("settle backup data /backup/settle", "the folder of a server that was stopped"),
             CommandSpec.Example(
                 "settle backup https://admin@db.example /backup/settle --password-file pw --full --keep 4",
-                "a whole one once a week, which lets go of old ones"),
+                "a full backup once a week, which removes old ones"),
         ],
         json: #"{"ok":true,"moment":text,"databases":N,"documents":N,"bytes":N,"consistent":bool,"removed":N}"#)
 
@@ -68,7 +68,7 @@ enum BackupCommand: Command {
         return .success
     }
 
-    /// The name of a moment now, which sorts after the last one even if the clock was set back.
+    /// The name of a new moment. It sorts after the last one even if the clock was set back.
     private static func name(after last: BackupMoment?) -> String {
         let now = WallTime.now().precise.filter { $0 != "-" && $0 != ":" }
         guard let last, last.name >= now else { return now }

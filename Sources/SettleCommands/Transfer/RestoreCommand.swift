@@ -89,7 +89,7 @@ enum RestoreCommand: Command {
         _ name: String, _ entry: BackupMoment.Entry, _ folder: BackupFolder, _ database: Database, _ console: Console
     ) throws -> Int {
         defer { database.close() }
-        // First, so that no revision is dropped that was kept.
+        // The limit is set first, so that no revision of the backup is dropped.
         if let limit = entry.revisionLimit { try database.setRevisionLimit(limit) }
         var count = 0
         for file in entry.documents + [entry.locals] {

@@ -26,7 +26,7 @@ public final class AttachmentReader {
 
     /// - Parameters:
     ///   - record: The content.
-    ///   - store: Where it is.
+    ///   - store: The store that has the content.
     ///   - expands: Whether it is gzip and is expanded.
     ///   - range: A part of the stored bytes; `nil` for all.
     ///   - checksDigest: Whether the digest is compared; the caller does so otherwise.
@@ -42,11 +42,11 @@ public final class AttachmentReader {
         let range = (range ?? 0..<record.length).clamped(to: 0..<record.length)
         remaining = Int64(range.count)
         let isWhole = remaining == record.length
-        // A part at the end is what follows after a cut: with the bytes before it the digest is known, too.
+        // A client asks for the rest of a content after a cut. With the bytes before it the digest can be computed, too.
         let isRest = !isWhole && range.upperBound == record.length && record.content == nil
         hash = checksDigest && (isWhole || isRest) ? SHA256() : nil
         if let content = record.content {
-            // A part of it is at hand with the rest.
+            // The whole content is in memory, so the digest can be compared for a part of it, too.
             if checksDigest, !isWhole { try Self.check(SHA256.hash(content), digest) }
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return

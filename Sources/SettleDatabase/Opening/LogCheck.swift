@@ -20,7 +20,7 @@ struct LogCheck {
     private(set) var lost = 0
     /// Whether frames follow them at all. They must go: where SQLite overwrites some of them, those after would seem to follow.
     private(set) var hasRest = false
-    /// What is wrong, in words; `nil` for a log that SQLite can use as a whole.
+    /// A description of the damage; `nil` for a log that SQLite can use as a whole.
     private(set) var problem: String?
     private var sums: (UInt32, UInt32) = (0, 0)
     private static let headerLength = 32
@@ -61,7 +61,7 @@ struct LogCheck {
         while true {
             let frame = try file.read(upTo: Self.frameHeaderLength + pageSize)
             guard frame.count == Self.frameHeaderLength + pageSize else { return true }
-            // What an earlier round through the file has left has other salts.
+            // Frames of an earlier round through the file have other salts.
             guard frame[8..<16] == salts else {
                 isUsable = false
                 continue
@@ -103,18 +103,18 @@ extension DatabaseFiles {
 
     /// Keeps a copy of a log that SQLite is about to use in part, since it overwrites the rest.
     ///
-    /// - Returns: What the log is like.
+    /// - Returns: The result of the check.
     /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
     func checkLog() throws -> LogCheck {
         let check = try LogCheck(of: database + "-wal")
         if check.problem != nil, FileStatus(path: damagedLog) == nil {
-            // Without room for a copy the database is opened all the same.
+            // The database is opened even if there is no room for a copy.
             try? FileManager.default.copyItem(atPath: database + "-wal", toPath: damagedLog)
         }
         return check
     }
 
-    /// What verification says of a log that was damaged.
+    /// The problem that verification reports for a damaged log.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
     func problemOfLog() throws -> String? {

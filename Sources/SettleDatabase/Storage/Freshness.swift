@@ -22,7 +22,7 @@ public enum Freshness {
 package enum StartedAnswer {
     @TaskLocal private static var isThere = false
 
-    /// Whether it does.
+    /// Whether a part of the answer was sent.
     package static var isUnderWay: Bool { isThere }
 
     /// Runs a closure that produces a part of an answer.

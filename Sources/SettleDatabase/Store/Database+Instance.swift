@@ -22,7 +22,7 @@ extension Database {
     ///
     /// A copy that was written into the same file is not noticed.
     ///
-    /// - Returns: Whether it did so.
+    /// - Returns: Whether the name was replaced.
     package func renewInstanceIfReplaced() throws -> Bool {
         guard let file, try setting(Self.instanceSetting) != nil else { return false }
         let known = try setting(Self.fileSetting)
@@ -47,6 +47,6 @@ extension Database {
     private var file: String? { files.flatMap { FileStatus(path: $0.database) }.map { String($0.number) } }
 
     private static let instanceSetting = "instance"
-    /// The setting with the file that got the instance name. It is true of no copy.
+    /// The setting with the file that got the instance name. It does not apply to a copy of the database.
     static let fileSetting = "instance_file"
 }

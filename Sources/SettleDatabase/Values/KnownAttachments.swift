@@ -6,7 +6,7 @@ package struct KnownAttachments {
     /// The ancestor's attachments; `nil` if its content is not kept here.
     private let attachments: [DocumentAttachment]?
 
-    /// Finds what a peer has of a revision.
+    /// Finds the attachments of a revision that a peer already has.
     ///
     /// - Parameters:
     ///   - known: The revisions that the peer has.
@@ -28,9 +28,8 @@ package struct KnownAttachments {
 
     /// Whether the peer has an attachment of the revision, so that a stub is enough.
     ///
-    /// A `revpos` is only what somebody said: it is 0 for an attachment that was imported without one, whatever the ancestor's
-    /// content is. So the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other
-    /// than 0 is believed.
+    /// A `revpos` may be wrong: it is 0 for an attachment that was imported without one, whatever the ancestor's content is. So
+    /// the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other than 0 is trusted.
     package func contains(_ attachment: DocumentAttachment) -> Bool {
         guard attachment.revpos <= generation else { return false }
         guard let attachments else { return attachment.revpos > 0 }
