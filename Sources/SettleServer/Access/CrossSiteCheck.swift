@@ -30,7 +30,7 @@ struct CrossSiteCheck: Sendable {
             """)
     }
 
-    /// Checks a request to open a WebSocket, with whatever it is authenticated. Clients other than browsers send no `Origin`.
+    /// Checks a request to open a WebSocket, however it is authenticated. Clients other than browsers send no `Origin`.
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func checkHandshake(_ request: HTTPRequest) throws {

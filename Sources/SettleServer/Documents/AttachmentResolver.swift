@@ -76,7 +76,7 @@ struct AttachmentResolver {
         }
     }
 
-    /// Whether a peer's stub may mean an attachment by its digest. Digests of other kinds than MD5 say nothing.
+    /// Whether a peer's stub can stand for an attachment, according to its digest. Other kinds of digests than MD5 are ignored.
     private static func isDigest(_ text: String?, of attachment: DocumentAttachment) -> Bool {
         text.flatMap { AttachmentDigest($0) }.map { $0 == attachment.digest } ?? true
     }

@@ -51,7 +51,7 @@ struct MobileAttachments {
         for leaf in record.tree.leaves {
             guard let content = try database.content(of: leaf.revision, in: record) else { continue }
             let blobs = Self.digestsOfBlobs(in: content)
-            // What the documents say decides which contents are read first, and the bytes decide which one it is.
+            // The digests in the documents decide which contents are read first. The bytes decide which one is returned.
             let said = content.attachments.filter { blobs[$0.name] == digest }
             for attachment in said + content.attachments.filter({ blobs[$0.name] == nil }) {
                 let bytes = try read(attachment)

@@ -31,12 +31,12 @@ struct Router: Sendable {
         return .work { [self, call] in respond(to: call) }
     }
 
-    /// Finds out whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right
-    /// to do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
+    /// Decides from the head of a request whether to read the rest of a long body, and how long it may be: the sender must have the
+    /// right to do what the request asks for. The right is checked again when the body has come, which may take hours.
     ///
     /// - Parameters:
     ///   - request: The request, without its body.
-    ///   - then: Is called with what was found out, now or once a password was verified.
+    ///   - then: A closure that gets the decision, now or once a password was verified.
     func admit(_ request: HTTPRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
         admit(RoutedRequest(request, routes, server.requestIDs), then)
     }
@@ -58,7 +58,7 @@ struct Router: Sendable {
         }
     }
 
-    /// The answer to a request that comes while the server stops. Nobody is logged in for it, and nothing is waited for.
+    /// The answer to a request that comes while the server stops. It is made without a login and without waiting.
     func refuse(_ request: HTTPRequest) -> HTTPResponse {
         let call = RoutedRequest(request, routes, server.requestIDs)
         let isUp = call.request.target.segments == ["_up"]

@@ -2,8 +2,8 @@ internal import SettlePlatform
 
 /// How a client has reached the server: over TLS or not, and under which address.
 ///
-/// A proxy that terminates TLS, or adds a prefix to the path, is the only one that knows the client's address of the server. What
-/// its headers say counts if the proxy is trusted; anybody else may have made them up.
+/// Only a proxy that terminates TLS, or adds a prefix to the path, knows the client's address of the server. Its headers count if
+/// the proxy is trusted. Any other client may have made them up.
 ///
 ///     header                              read from
 ///     Forwarded: proto=https;host=a.example
@@ -30,7 +30,7 @@ struct ClientRoute: Sendable, Equatable {
     /// The route of a request that came from this machine's own process, without a connection.
     init() {}
 
-    /// Finds it out.
+    /// Reads it from the header of a request.
     ///
     /// - Parameters:
     ///   - headers: The header of the request.
