@@ -19,7 +19,8 @@ enum ServeCommand: Command {
             The file is JSON; lines that begin with // are comments. See docs/OPERATION.md.
 
             Starts, stops and warnings are logged to standard error, in the format of --log-format. SIGHUP reopens the \
-            file of --access-log after a rotation, and reads the configuration file and the certificate again. Passwords, cookies and tokens are never logged.
+            file of --access-log after a rotation, and reads the configuration file and the certificate again. Passwords, \
+            cookies and tokens are never logged.
 
             With --postgres any number of servers serve the databases of one PostgreSQL, on any machines. Each of them \
             answers any request, and administrators are the same on all. The connection string has no password: put \
@@ -163,7 +164,7 @@ enum ServeCommand: Command {
         try? SystemThread.detach {
             let end = ContinuousClock.now + time
             while ContinuousClock.now < end { usleep(10_000) }
-            log.warning("the time to stop is over, and work goes on in a database; it ends now")
+            log.warning("the time to stop is over, but a database is still at work; the server ends now")
             log.close()
             _exit(0)
         }

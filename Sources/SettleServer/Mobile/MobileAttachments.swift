@@ -8,7 +8,7 @@ struct MobileAttachments {
 
     /// The contents that the nearest stored ancestor of a revision has, by their digests.
     ///
-    /// The digest of each is computed from its bytes: what the document says of it may be anything.
+    /// Each digest is computed from the bytes, because the digest in the document may be wrong.
     ///
     /// - Parameters:
     ///   - digests: The digests that are looked for.

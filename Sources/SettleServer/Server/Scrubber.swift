@@ -5,8 +5,8 @@ internal import SettlePlatform
 ///
 ///     database ── page ── pause ── page ── pause ── … ── next database ── … ── all were read lately: wait
 ///
-/// Each database is read once in an interval, by one of the nodes that share it. After each page it pauses for some times as long as
-/// that took.
+/// Each database is read once in an interval, by one of the nodes that share it. After each page there is a pause, some times as
+/// long as reading the page took.
 final class Scrubber: Sendable {
     /// How often, and how fast.
     struct Pace: Sendable {

@@ -178,8 +178,9 @@ public final class Server: Sendable {
 
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
     ///
-    /// From the call on no connection is taken, a new request on an open one is answered with 503, and every answer closes its
-    /// connection. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they are cut off.
+    /// From this call on, the server takes no connections, answers new requests on open connections with 503, and closes each
+    /// connection after its answer. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they
+    /// are cut off.
     public func stop() {
         let running = listeners.update { listeners in
             defer { listeners = [] }
