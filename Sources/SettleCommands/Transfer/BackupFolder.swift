@@ -75,6 +75,7 @@ struct BackupFolder {
     ///
     /// - Parameter text: The time in UTC: a moment's name, the beginning of one, or a date such as `2026-11-26T18:00`; `nil` for the
     ///   newest moment.
+    /// - Returns: The moment.
     /// - Throws: ``CommandError`` with status `notFound`.
     func moment(at text: String?) throws -> BackupMoment {
         let all = try moments()

@@ -8,6 +8,7 @@ extension Database {
     /// - Parameters:
     ///   - place: Where to begin.
     ///   - limit: The maximum number of documents; contents of attachments are read one by one.
+    /// - Returns: The problems that were found, and where to continue.
     /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed` or `corrupt`.
     package func scrub(from place: ScrubPlace, limit: Int) throws -> ScrubStep {
         switch place {

@@ -6,14 +6,13 @@ package struct KnownAttachments {
     /// The ancestor's attachments; `nil` if its content is not kept here.
     private let attachments: [DocumentAttachment]?
 
-    /// Finds the attachments of a revision that a peer already has.
+    /// Finds the attachments of a revision that a peer already has; `nil` if the peer has no ancestor.
     ///
     /// - Parameters:
     ///   - known: The revisions that the peer has.
     ///   - history: The revision and its ancestors, newest first.
     ///   - content: Reads the content of an ancestor.
-    /// - Returns: `nil` if the peer has no ancestor.
-    /// - Throws: What `content` throws, except for a damaged document.
+    /// - Throws: The error that `content` throws, except for a damaged document.
     package init?(
         of known: some Sequence<RevisionID>, in history: RevisionHistory,
         content: (RevisionID) throws -> RevisionContent?

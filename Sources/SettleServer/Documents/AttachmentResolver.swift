@@ -37,13 +37,15 @@ struct AttachmentResolver {
         }
     }
 
-    /// The attachments of a document.
+    /// Makes the attachments of a document.
     ///
     /// - Parameters:
     ///   - document: The document.
     ///   - id: Its id.
     ///   - generation: The generation of an edit, in which contents that are sent are new; `nil` for a replicated revision.
     ///   - earlier: Reads the attachments that stubs refer to.
+    /// - Returns: The attachments, in the document's order.
+    /// - Throws: ``HTTPError``, such as `missing_stub`; ``DatabaseError``.
     private func resolve(
         _ document: WireDocument, _ id: DocumentID, generation: UInt64?, _ earlier: () throws -> [DocumentAttachment]?
     ) throws -> [DocumentAttachment] {
