@@ -22,7 +22,8 @@ enum RenewCommand: Command {
             Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
         ],
         examples: [
-            CommandSpec.Example("settle renew data", "renews all databases of a server after their files were restored"),
+            CommandSpec.Example(
+                "settle renew data", "renews all databases of a server after their files were restored"),
             CommandSpec.Example(
                 "settle renew --postgres 'host=127.0.0.1 dbname=settle user=settle_app' --postgres-password-file pw",
                 "after a recovery to a point in time"),

@@ -21,7 +21,8 @@ enum RestoreCommand: Command {
             Operand("FOLDER", isOptional: true, "the folder of a new server; none with --postgres"),
         ],
         options: [
-            Option("--at", value: "TIME", "the newest moment up to this time (UTC): 2026-11-26T18:00, or a moment's name"),
+            Option(
+                "--at", value: "TIME", "the newest moment up to this time (UTC): 2026-11-26T18:00, or a moment's name"),
             Option("--database", value: "NAME", "only this database"),
             Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
             Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
