@@ -50,11 +50,6 @@ struct ClientFailure {
         return reason == "no_db_file" || reason.contains("database")
     }
 
-    /// A database as messages name it: a URL without user and password.
-    static func shown(_ database: String) -> String {
-        Invocation.isURL(database) ? (try? HTTPURL(database).withoutCredentials.description) ?? database : database
-    }
-
     private var notCouchDB: CommandError {
         CommandError(
             "bad_answer",

@@ -52,8 +52,8 @@ struct FindQuery {
         let columns = isSearch ? ["--text"] : FindConditions(selector).columns(sortedBy: sort)
         guard !columns.isEmpty else { return nil }
         let given = try invocation.arguments.operand("DB")
-        return (["settle index create", Self.quoted(ClientFailure.shown(given))] + columns.map(Self.quoted)).joined(
-            separator: " ")
+        let database = Invocation.isURL(given) ? try HTTPURL(given).withoutCredentials.description : given
+        return (["settle index create"] + ([database] + columns).map(Self.quoted)).joined(separator: " ")
     }
 
     /// A word quoted for a shell.

@@ -13,7 +13,7 @@ extension Database {
     ///     note.attach(try database.makeAttachment("photo.jpg", contentType: "image/jpeg", content: data))
     ///     try database.save(note)
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is empty or starts with an underscore, `diskFull` or
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that starts with an underscore, `diskFull` or
     ///   `inputOutput`.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", content: Data
@@ -47,7 +47,7 @@ extension Database {
     ///     stored; `{ _, _ in try Task.checkCancellation() }` makes the call end with its task.
     /// - Returns: The attachment, to be attached to a document of this database.
     /// - Throws: ``DatabaseError`` with code `notFound` if there is no file, `invalid` for a URL that names no file and for a
-    ///   name that is empty or starts with an underscore, `inputOutput` if the file can't be read, or `diskFull`; errors of
+    ///   name that starts with an underscore, `inputOutput` if the file can't be read, or `diskFull`; errors of
     ///   `progress`.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", file: URL,

@@ -1,8 +1,15 @@
+internal import SettleCrypto
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Reads certificates in PEM, the text form of RFC 7468.
-enum PEMCertificates {
+package enum PEMCertificates {
     private static let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+
+    /// When the first certificate in a text expires, in seconds since 1970; `nil` if that can't be read.
+    package static func end(of text: String) -> Double? {
+        read(text).first.flatMap(CertificateKey.end).flatMap { ISODate.seconds(of: $0) }
+    }
 
     /// The certificates in a text, in DER and in order. What is not a certificate is skipped.
     static func read(_ text: String) -> [[UInt8]] {

@@ -44,8 +44,8 @@ struct AttachmentResolver {
     ///   - id: Its id.
     ///   - generation: The generation of an edit, in which contents that are sent are new; `nil` for a replicated revision.
     ///   - earlier: Reads the attachments that stubs refer to.
-    /// - Returns: The attachments, in the document's order.
-    /// - Throws: ``HTTPError``, such as `missing_stub`; ``DatabaseError``.
+    /// - Returns: The attachments, with their contents in the database.
+    /// - Throws: ``HTTPError``, `missing_stub` for a stub without an attachment; ``DatabaseError``.
     private func resolve(
         _ document: WireDocument, _ id: DocumentID, generation: UInt64?, _ earlier: () throws -> [DocumentAttachment]?
     ) throws -> [DocumentAttachment] {

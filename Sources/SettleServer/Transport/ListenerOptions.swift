@@ -1,7 +1,6 @@
 public import Foundation
-internal import SettleCrypto
-internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleReplication
 
 /// How a transport listens, and what it allows.
 struct ListenerOptions: Sendable {
@@ -57,10 +56,7 @@ public struct Certificate: Sendable, Equatable {
 
     /// When the certificate itself expires; `nil` if that can't be read.
     public var end: Date? {
-        let lines = chain.split(whereSeparator: \.isNewline).drop { $0 != "-----BEGIN CERTIFICATE-----" }.dropFirst()
-        let digits = lines.prefix { !$0.hasPrefix("-----") }.joined()
-        let text = Base64.decode(digits.utf8).flatMap(CertificateKey.end)
-        return text.flatMap { ISODate.seconds(of: $0) }.map { Date(timeIntervalSince1970: $0) }
+        PEMCertificates.end(of: chain).map { Date(timeIntervalSince1970: $0) }
     }
 
     /// The message of a listener that could not start with it: the problem with the certificate or its key.

@@ -149,7 +149,7 @@ private struct LiveFeed {
 
     init(_ client: RouterClient, _ path: String) throws {
         let headers: HTTPHeaders = ["Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4="]
-        let response = client.server.router.respond(
+        let response = client.server.router.respondInTheEnd(
             to: HTTPRequest(method: "GET", target: RequestTarget(path), headers: headers, body: BufferedBody()))
         guard case .stream(let stream, _) = response.body else { throw DatabaseError(.invalid, "no feed") }
         self.stream = stream

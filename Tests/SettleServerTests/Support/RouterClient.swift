@@ -12,6 +12,17 @@ extension Router {
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
         if case .answered(let response) = plan(request) { response } else { nil }
     }
+
+    /// The answer to a request, also if it comes later: once a password was verified, for one.
+    func respondInTheEnd(to request: HTTPRequest) -> HTTPResponse {
+        var response = respond(to: request)
+        while case .later(let deferred) = response.body {
+            let later = Monitor<HTTPResponse?>(nil)
+            deferred.whenReady { ready in later.update { $0 = ready } }
+            response = later.wait { $0 }
+        }
+        return response
+    }
 }
 
 /// Sends requests to a router without a socket.
