@@ -183,7 +183,7 @@ struct BackupMoment {
 
     /// A database at the moment.
     struct Entry {
-        /// What identifies the database at its server, its purges, and the position up to which it was read.
+        /// The identity of the database at its server, the state of its purges, and the position up to which it was read.
         var instance: String?
         var purges: JSONValue
         var sequence: JSONValue

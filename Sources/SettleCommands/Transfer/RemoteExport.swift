@@ -34,8 +34,8 @@ struct RemoteExport {
 
     /// Writes the documents that were changed after a position, in the order of the last changes.
     ///
-    /// A document that is changed meanwhile is written again with its later change, so the last one of each counts. The export ends with
-    /// a page that is of one state and has all changes up to it.
+    /// A document that is changed meanwhile is written again with its later change, so the last copy of each document counts. The
+    /// export ends with a page that was read from one state and has all changes up to it.
     func runDocuments(
         _ exporter: Exporter, from start: PeerSequence, progress: @escaping (Exporter.Counts) -> Void = { _ in }
     ) throws -> End {

@@ -6,7 +6,8 @@ internal import SettleCrypto
 ///     while let piece = try reader.read() { socket.send(piece) }
 ///
 /// Compressed content is expanded. The digest of the stored bytes is computed on the way, and the last piece is returned only if it
-/// is right. Of a part of a large content that does not reach to its end the digest is not known. A reader is used by one thread at a time.
+/// is right. The digest is not checked for a part of a large content that ends before the content does. A reader is used by one
+/// thread at a time.
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)

@@ -11,14 +11,14 @@ internal import Foundation
 ///     header | frame | frame, commit | frame ✗ | frame, commit | older frames
 ///                                    └ SQLite stops here and drops what follows
 ///
-/// SQLite uses a log up to the first frame whose checksum is wrong. What a process that was killed has left of its last transaction
-/// ends in such a frame, too, but no commit follows it. A log of which a commit follows was damaged.
+/// SQLite uses a log up to the first frame whose checksum is wrong. The last transaction of a killed process may end in such a
+/// frame, too, but no commit follows it. If a commit follows, the log was damaged.
 struct LogCheck {
     /// How many frames SQLite can use.
     private(set) var usable = 0
     /// How many frames follow them and end a transaction.
     private(set) var lost = 0
-    /// Whether frames follow them at all. They must go: where SQLite overwrites some of them, those after would seem to follow.
+    /// Whether any frames follow them. These have to be removed: if SQLite overwrote only some, the rest would seem to be valid.
     private(set) var hasRest = false
     /// A description of the damage; `nil` for a log that SQLite can use as a whole.
     private(set) var problem: String?

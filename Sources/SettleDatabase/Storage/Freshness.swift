@@ -18,7 +18,7 @@ public enum Freshness {
 
 /// Whether the thread produces the rest of an answer of which a part was sent.
 ///
-/// Its client can't be told to try again, so a store waits longer for what it needs.
+/// It is too late to ask the client to try again, so a store waits longer for what it needs.
 package enum StartedAnswer {
     @TaskLocal private static var isThere = false
 

@@ -73,7 +73,7 @@ extension Database {
         try attachmentReader(for: attachment, encoded: encoded, range: range, checksDigest: true)
     }
 
-    /// The same; the caller compares the digest if it is not checked here.
+    /// Makes a reader as above. If it does not check the digest, the caller has to.
     package func attachmentReader(
         for attachment: DocumentAttachment, encoded: Bool, range: Range<Int64>?, checksDigest: Bool
     ) throws -> AttachmentReader {

@@ -11,14 +11,13 @@ extension Database {
         }
     }
 
-    /// Gives the database another instance name, since it is an older state than the one that readers of its changes know: they
-    /// recognize their positions as invalid and start over.
+    /// Gives the database another instance name after it was set back to an older state: readers of its changes recognize their
+    /// positions as invalid and start over.
     package func renewInstance() throws {
         try engine.commit { [file = file] writer in _ = try Self.makeInstance(file, writer) }
     }
 
-    /// Gives the database another instance name if its file is not the one that got the name: a copy took its place, and may be
-    /// older.
+    /// Gives the database another instance name if its file is not the one that got the name: the file is a copy, which may be older.
     ///
     /// A copy that was written into the same file is not noticed.
     ///

@@ -80,7 +80,7 @@ extension ServerStore {
 package struct StoreNumber: Sendable {
     /// Its name, in the manner of metrics.
     package let name: String
-    /// What it counts.
+    /// A description of what it counts.
     package let help: String
     /// The number.
     package let value: Int

@@ -1,7 +1,7 @@
 /// A checksum of 64 bits that finds damage in stored bytes. It is fast and does not withstand an attacker.
 ///
-/// Each step maps the state before to the state after one to one, and also the word that is added. So damage within one aligned
-/// word of eight bytes is always found, and any other damage is missed once in 2⁶⁴.
+/// Each step is one-to-one in the state before it, and in the word that is added. So damage within one aligned word of eight
+/// bytes is always found, and any other damage is missed once in 2⁶⁴.
 package struct Checksum {
     /// The sum of what was added so far.
     package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15

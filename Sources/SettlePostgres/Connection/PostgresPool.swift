@@ -195,8 +195,8 @@ final class PostgresPool: Sendable {
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
-    /// Asks every server of the connection string for its timeline, so that one which was replaced is passed over although it comes
-    /// first. Each has a few seconds, and one that does not answer delays no other.
+    /// Asks every server of the connection string for its timeline, so that a replaced primary is passed over even if it comes first.
+    /// Each has a few seconds, and one that does not answer does not delay the others.
     func lookAtHosts() {
         guard configuration.hosts > 1 else { return }
         let found = Monitor<[String]>([])

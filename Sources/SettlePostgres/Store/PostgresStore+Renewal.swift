@@ -21,7 +21,8 @@ extension PostgresStore {
         return count
     }
 
-    /// Does the same if the tables are not where they were when a node was started last: in another cluster, or made anew from a dump.
+    /// Does the same if the tables have moved since a node was last started: to another cluster, or because they were restored from a
+    /// dump.
     ///
     /// If a relative of PostgreSQL does not report where the tables are, they count as the same.
     ///

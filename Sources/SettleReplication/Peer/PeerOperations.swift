@@ -1,7 +1,7 @@
 package import SettleCore
 package import SettleDatabase
 
-/// What replications call on their source and on their target.
+/// The calls of a replication on its source and on its target.
 ///
 /// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
 /// replicate by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same operation

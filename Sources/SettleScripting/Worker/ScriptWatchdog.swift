@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Ends the process when a function exceeds its time or memory limit.
 ///
-/// The time is the processor's, of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
+/// The time is processor time of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
 /// unless that takes six times as long on the clock. A thread checks the time and the memory in use several times a second. It
 /// ends the process rather than the function, because some work inside the engine, such as matching a pattern, can't be
 /// interrupted.

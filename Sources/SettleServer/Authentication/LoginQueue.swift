@@ -120,7 +120,7 @@ struct LoginQueue<Job> {
 
     /// Removes and returns the next login.
     ///
-    /// - Parameter takesUnknown: Whether one of a name without an account may be next.
+    /// - Parameter takesUnknown: Whether the next login may have a name without an account.
     /// - Returns: The login; `nil` if none waits that may be next.
     mutating func next(takesUnknown: Bool) -> Job? { known.next() ?? (takesUnknown ? unknown.next() : nil) }
 }

@@ -85,7 +85,7 @@ public final class ServerLog: Sendable {
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
-        // A warning has the same word as its level and as its event; a text log has the word once.
+        // If the event has the same name as the level, a text log has the word once.
         let names: [(String, JSONValue)] = [("level", .string(level)), ("event", .string(event))]
         let isSaidOnce = format == .text && level == event
         let fields: [(name: String, value: JSONValue)] =

@@ -8,10 +8,10 @@ internal import SettlePlatform
 /// open. The account must still exist with the same password and the same roles, the session or the token must be valid, and the
 /// user must still be able to read the database. Each node of a shared store checks its own.
 final class AccessWatch: Sendable {
-    /// What a request was allowed to open.
+    /// The permission that a request got for something that stays open.
     struct Grant: Sendable {
         let user: User
-        /// What the route asks of its users.
+        /// The rights that the route requires.
         let access: Route.Access
         let path: [String]
         let database: String?

@@ -49,7 +49,7 @@ struct RequestContext: ReadContext {
     var scripts: Scripts? { server.scripts }
     var indexing: IndexingTasks { server.indexing }
     var compactions: Compactions { server.compactions }
-    /// What scrubs have read and found; empty without them.
+    /// The metrics of scrubs; empty without scrubs.
     var scrubMetrics: [Metric] { server.scrubber?.metrics ?? [] }
     /// The names of the server's administrators, sorted.
     var administrators: [String] { server.administration.names }

@@ -87,7 +87,7 @@ struct Router: Sendable {
         return response
     }
 
-    /// Has a password verified and goes on with the request, on a thread that may wait.
+    /// Verifies a password and then continues with the request on a thread that may block.
     private func goOn(
         after login: PendingLogin, _ call: RoutedRequest, _ then: @escaping @Sendable (LoginResult) -> Void
     ) {
@@ -159,8 +159,8 @@ struct Router: Sendable {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
-    /// send requests, unless it is one of the server's own.
+    /// Authenticates a request, and checks that its user may use its route. A path without a route is open to all users that may
+    /// send requests, unless the path belongs to the server.
     private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user

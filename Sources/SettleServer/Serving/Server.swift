@@ -98,7 +98,7 @@ public final class Server: Sendable {
     /// That is the certificate with its key, ``ServerOptions/connectionLimit``, ``ServerOptions/idleTimeout``,
     /// ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``, ``ServerOptions/makesTextIndexes``, and of
     /// ``SecurityOptions`` the allowed origins and whether the security object of `_users` may be changed. What was changed over HTTP
-    /// and stored still counts. The first three are those of new connections: open ones keep theirs, and end after their next answer.
+    /// and stored still counts. The first three apply to new connections: open ones keep the old ones, and end after their next answer.
     ///
     /// - Parameter options: The new options; what can't change is ignored.
     /// - Throws: ``DatabaseError`` with code `invalid` if TLS were turned on or off, and an error that says why a certificate can't be

@@ -12,13 +12,13 @@ internal import SettlePlatform
 ///     X-Forwarded-Host: a.example         where Forwarded does not have `host`
 ///     X-Forwarded-Prefix: /couch          what the proxy removes from the front of the path
 ///
-/// Of a list the last item counts: it is the one that the trusted proxy itself has added.
+/// In a list the last item counts: the trusted proxy itself has added it.
 struct ClientRoute: Sendable, Equatable {
     /// Whether the client's connection is encrypted.
     var isSecure = false
     /// The host and the port of the client's address, as a trusted proxy names them.
     var host: String?
-    /// What a trusted proxy removes from the front of the path; empty, or with a slash in front and none at the end.
+    /// The prefix that a trusted proxy removes from the path; empty, or with a slash in front and none at the end.
     var prefix = ""
     /// Whether a header says that a proxy has passed the request on.
     var isForwarded = false

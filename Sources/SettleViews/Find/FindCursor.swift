@@ -27,7 +27,7 @@ package struct FindCursor {
     private var left: Int
     private var toSkip: Int
     private var last: (id: DocumentID, key: [UInt8])?
-    /// What the query may cost.
+    /// The limits of the query's work.
     package var budget: QueryBudget
     private var partStart = 0.0
 

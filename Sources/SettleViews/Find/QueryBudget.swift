@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What one query may cost, from its first document to its last: steps of its selector, and time of a processor.
+/// The limits of one query's work, from its first document to its last: steps of its selector, and processor time.
 ///
 /// Time on the clock doesn't count, so a busy machine ends no query that a quiet one would answer.
 package final class QueryBudget: Sendable {
