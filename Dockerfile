@@ -22,7 +22,7 @@ VOLUME /data
 ENV SETTLE_DATA=/data SETTLE_HOST=0.0.0.0 SETTLE_ACCESS_LOG=-
 EXPOSE 5984
 STOPSIGNAL SIGTERM
-# Whether it answers: 401 is the answer of a server that wants a login even for this. For a server with TLS of its own, give a
-# check of your own.
+# Checks that the server answers. A server that requires a login for every request answers 401. If the server has TLS of its own,
+# write another check.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${SETTLE_PORT:-5984} && printf 'GET /_up HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && read -r line <&3 && [[ $line == *' 200 '* || $line == *' 401 '* ]]"]
 ENTRYPOINT ["settle", "serve"]

@@ -22,7 +22,7 @@ static inline void settle_limit_memory_pools(int count) {
 // How a daemon is started; a limit of 0 is not set.
 struct settle_mhd_options {
     const struct sockaddr *address;
-    // A socket that listens already, instead of the address; -1 for none.
+    // A listening socket to use instead of the address, or -1.
     int listening_socket;
     int is_ipv6;
     unsigned int threads;

@@ -1,4 +1,4 @@
-"""Ids and names that a browser or a proxy takes out of a path: nothing else than what they name is written."""
+"""Ids and names that a browser or a proxy removes from a path. Only the document or attachment that they name is written."""
 
 HOSTILE = [".", "..", "_design/.", "_design/..", "_local/..", "%2e", "%2E%2E", ".%2e", "...", "./", "/", "//", "../x", "a/..", "a/../..", "..;",
            "?", "#", "x?rev=1", " .", ". ", "\\..", "..%2f", "%2f..", "\t.", "\u2024", "_all_docs/.."]
@@ -114,7 +114,7 @@ def a_document_named_by_a_dot(room):
         page.get_by_role("button", name="Delete…").click()
         page.get_by_role("button", name="Delete", exact=True).click()
         page.wait_for_selector("h1:has-text('Documents')")
-    # What is not there any more has no revision to delete.
+    # A document that was deleted has no revision to delete.
     visit.go("#/planted/doc/.")
     page.wait_for_selector("text=This document is deleted")
     page.get_by_role("button", name="Delete…").click()

@@ -82,7 +82,7 @@ import Testing
         _ = try superuser.runText("CREATE DATABASE \(place) OWNER settle_owner")
         defer { _ = try? superuser.runText("DROP DATABASE \(place) WITH (FORCE)") }
         _ = try PostgresMigration.run(configuration("_OWNER", place), appRole: "settle_app")
-        /// What a node that starts now finds.
+        /// The instance name that a node finds when it starts now.
         func instance() throws -> String {
             let node = try PostgresStore(configuration("", place))
             defer { withExtendedLifetime(node) {} }

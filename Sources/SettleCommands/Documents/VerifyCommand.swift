@@ -5,7 +5,8 @@ enum VerifyCommand: Command {
     static let spec = CommandSpec(
         "verify", "check every revision, body, attachment and index",
         discussion: """
-            Nothing is changed. Of a folder of `settle backup` all files are compared with their digests. Problems are written to standard error, one per line, and the exit code is 7.
+            Nothing is changed. In a folder of `settle backup`, all files are compared with their digests. Problems \
+            are written to standard error, one per line, and the exit code is 7.
             """,
         operands: [.folder],
         examples: [

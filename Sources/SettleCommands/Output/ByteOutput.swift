@@ -4,7 +4,7 @@ internal import SettlePlatform
 final class ByteOutput {
     private let descriptor: Int32
     private let closes: Bool
-    /// The name that a new file gets when it is complete, and the one it has until then.
+    /// The final name of a new file, and its name until it is complete.
     private let names: (whole: String, partial: String)?
     private var buffer: [UInt8] = []
     /// How many bytes were added.
@@ -17,9 +17,9 @@ final class ByteOutput {
         names = nil
     }
 
-    /// Begins a file, which gets its name from ``finish()`` and replaces one of that name then.
+    /// Begins a file. ``finish()`` gives it its final name and replaces an existing file.
     ///
-    /// A symbolic link is followed. A device, a pipe or the like is written into and stays what it is.
+    /// Follows symbolic links. A device, a pipe or the like is written into and not replaced.
     init(path: String) throws {
         closes = true
         switch FileTarget(path) {

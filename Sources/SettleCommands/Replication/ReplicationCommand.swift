@@ -26,7 +26,7 @@ struct ReplicationCommand {
     private func advised(_ failure: CommandError, _ options: ReplicationOptions) -> CommandError {
         let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
-        // What is only read is not created.
+        // A source is only read, so --create doesn't create it.
         let name = other.split(separator: "/").last ?? ""
         guard sends || !what.hasSuffix("/\(name)") else {
             return CommandError(failure.code, what, status: failure.status)

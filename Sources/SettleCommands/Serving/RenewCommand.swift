@@ -7,14 +7,14 @@ enum RenewCommand: Command {
     static let spec = CommandSpec(
         "renew", "give databases new update sequences, after a restore",
         discussion: """
-            A database that was restored from an older copy counts its changes on from there, and a client that knows a later \
-            position would miss some of them. With a new suffix of the sequences it starts over. FOLDER is a database, or a \
-            folder of databases that no server has open; with --postgres it is all databases in a PostgreSQL whose servers \
-            are stopped.
+            A database that was restored from an older copy continues to count its changes from there, and a client \
+            that knows a later position would miss some of them. With a new suffix of the sequences the client starts \
+            over. FOLDER is a database, or a folder of databases that no server has open. With --postgres the command \
+            renews all databases in a PostgreSQL, whose servers must be stopped.
 
-            `settle restore` does so, and a server does where it can notice it: when the file of a database is \
-            another one than before, and when the tables of a PostgreSQL are. Not noticed are a copy that was written into \
-            the same file, and a PostgreSQL that was set back to a point in time.
+            `settle restore` renews the sequences itself. So does a server that notices a restore: it finds another \
+            file in place of a database's file, or other tables in a PostgreSQL. It can't notice a copy that was \
+            written into the same file, or a PostgreSQL that was set back to a point in time.
             """,
         operands: [Operand("FOLDER", isOptional: true, "a database, or a folder of databases")],
         options: [
@@ -22,7 +22,8 @@ enum RenewCommand: Command {
             Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
         ],
         examples: [
-            CommandSpec.Example("settle renew data", "all databases of a server, after their files were restored"),
+            CommandSpec.Example(
+                "settle renew data", "renews all databases of a server after their files were restored"),
             CommandSpec.Example(
                 "settle renew --postgres 'host=127.0.0.1 dbname=settle user=settle_app' --postgres-password-file pw",
                 "after a recovery to a point in time"),

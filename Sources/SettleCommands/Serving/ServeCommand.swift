@@ -19,7 +19,8 @@ enum ServeCommand: Command {
             The file is JSON; lines that begin with // are comments. See docs/OPERATION.md.
 
             Starts, stops and warnings are logged to standard error, in the format of --log-format. SIGHUP reopens the \
-            file of --access-log after a rotation, and reads the configuration file and the certificate again. Passwords, cookies and tokens are never logged.
+            file of --access-log after a rotation, and reads the configuration file and the certificate again. Passwords, \
+            cookies and tokens are never logged.
 
             With --postgres any number of servers serve the databases of one PostgreSQL, on any machines. Each of them \
             answers any request, and administrators are the same on all. The connection string has no password: put \
@@ -106,7 +107,7 @@ enum ServeCommand: Command {
             log.notice("reopen")
             reload(server, invocation.arguments, &current, log)
         }
-        // A second signal ends the process, but not the hang-up of a terminal.
+        // A second signal ends the process, but a SIGHUP from a closed terminal does not.
         Foundation.signal(SIGHUP, SIG_IGN)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         endLater(options.stopTimeout, log)
@@ -115,7 +116,8 @@ enum ServeCommand: Command {
         return .success
     }
 
-    /// Waits for a signal to end. SIGHUP asks to reload; without a log file it ends a server in a terminal, which was closed.
+    /// Waits for a signal that ends the server. SIGHUP reloads the configuration. In a terminal without a log file it ends the
+    /// server, because the terminal was closed.
     private static func wait(_ signals: inout sigset_t, hasTerminal: Bool, reload: () -> Void) -> Int32 {
         while true {
             var signal: Int32 = 0
@@ -125,8 +127,8 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Reads the configuration and the certificate again, and takes what may change while the server runs. When one of them can't be
-    /// used, all stays as it was.
+    /// Reads the configuration and the certificate again, and applies the settings that can change while the server runs. If one of
+    /// the files can't be used, nothing changes.
     private static func reload(
         _ server: Server, _ arguments: Arguments, _ current: inout (settings: ServeSettings, options: ServerOptions),
         _ log: ServerLog
@@ -155,13 +157,14 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Ends the process when stopping takes too long, as a database does that is being compacted. Acknowledged writes are on the disk.
+    /// Ends the process when stopping takes too long, for example because a database is being compacted. Acknowledged writes are on
+    /// disk.
     private static func endLater(_ time: Duration, _ log: ServerLog) {
-        // Without a thread it takes as long as it does.
+        // If no thread can start, stopping has no time limit.
         try? SystemThread.detach {
             let end = ContinuousClock.now + time
             while ContinuousClock.now < end { usleep(10_000) }
-            log.warning("the time to stop is over, and work goes on in a database; it ends now")
+            log.warning("the time to stop is over, but a database is still at work; the server ends now")
             log.close()
             _exit(0)
         }

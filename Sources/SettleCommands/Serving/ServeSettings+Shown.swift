@@ -34,15 +34,15 @@ extension ServeSettings {
             ]))
     }
 
-    /// The settings that a running server takes from a configuration that was read again.
+    /// The settings that a reload applies to a running server.
     static let reloadable: Set<String> = [
         "tls_cert", "tls_key", "connections", "idle_timeout", "document_size", "upload_size", "text_indexes", "cors",
         "users_security_editable",
     ]
 
-    /// The names of the settings whose shown values are not those of other settings.
+    /// The names of the settings whose shown values differ from those of other settings.
     func changes(from other: ServeSettings) -> [String] {
-        // The administrator of a start is removed from the environment.
+        // The start removes the administrator from the environment, so a reload does not see it.
         let ignored: Set<String> = ["admin", "admin_password"]
         return zip(rows, other.rows).filter { $0.value != $1.value && !ignored.contains($0.name) }.map { $0.0.name }
     }

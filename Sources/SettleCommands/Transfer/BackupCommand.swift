@@ -2,32 +2,34 @@ internal import Settle
 import SettleCore
 import SettlePlatform
 
-/// `settle backup`: copies all of a server into a folder, the changes since the last backup only.
+/// `settle backup`: copies a whole server into a folder. Later backups read only what was changed since the last one.
 enum BackupCommand: Command {
     static let spec = CommandSpec(
         "backup", "back up a whole server, while it runs",
         discussion: """
-            SOURCE is the URL of a server and an administrator, or a folder of databases that no server has open. DIR gets \
-            a moment: all databases with their conflicts, tombstones, attachments, local documents and security, the users \
-            among them, and server.json. A second backup into DIR adds a moment and reads only what was changed since the \
-            last one; each moment can be restored. Each database is the state of one point of time.
+            SOURCE is the URL of a server with an administrator's name, or a folder of databases that no server has \
+            open. The backup adds a moment to DIR: all databases, with their conflicts, tombstones, attachments, \
+            local documents and security, including the users, and server.json. A later backup into DIR reads only \
+            what was changed since the last one. Every moment can be restored. Each database is saved as it was at \
+            one point in time.
 
-            The files are what `settle export` writes. Other bodies than those of leaves, indexes, and dates to expire are not \
-            in a backup. `settle verify DIR` compares all files with their digests, and `settle restore` restores a moment.
+            The files are what `settle export` writes. A backup has no bodies of old revisions, no indexes and no \
+            dates to expire. `settle verify DIR` compares all files with their digests, and `settle restore` restores \
+            a moment.
             """,
         operands: [Operand("SOURCE", "URL of a server, or folder"), Operand("DIR", "the folder of the backups")],
         options: [
-            Option("--full", "read everything, and not only what was changed since the last backup"),
+            Option("--full", "read everything, not only what was changed since the last backup"),
             Option("--keep", value: "N", "afterwards remove all moments but the newest N"),
         ] + RemoteOptions.options,
         examples: [
             CommandSpec.Example(
                 "SETTLE_PASSWORD=secret settle backup http://admin@127.0.0.1:5984 /backup/settle",
                 "backs up a running server"),
-            CommandSpec.Example("settle backup data /backup/settle", "the folder of a server that was stopped"),
+            CommandSpec.Example("settle backup data /backup/settle", "backs up the folder of a stopped server"),
             CommandSpec.Example(
                 "settle backup https://admin@db.example /backup/settle --password-file pw --full --keep 4",
-                "a whole one once a week, which lets go of old ones"),
+                "a full backup once a week, which removes old ones"),
         ],
         json: #"{"ok":true,"moment":text,"databases":N,"documents":N,"bytes":N,"consistent":bool,"removed":N}"#)
 
@@ -44,7 +46,7 @@ enum BackupCommand: Command {
         let isConsistent = moment.databases.allSatisfy(\.entry.isConsistent)
         if !isConsistent {
             console.complain(
-                "some databases were written to all the time: they are not the state of one point of time",
+                "some databases were written to throughout the backup, so they are not the state at one point in time",
                 json: ["warning": "not consistent"])
         }
         try console.print(
@@ -68,7 +70,7 @@ enum BackupCommand: Command {
         return .success
     }
 
-    /// The name of a moment now, which sorts after the last one even if the clock was set back.
+    /// The name of a new moment. It sorts after the last one even if the clock was set back.
     private static func name(after last: BackupMoment?) -> String {
         let now = WallTime.now().precise.filter { $0 != "-" && $0 != ":" }
         guard let last, last.name >= now else { return now }

@@ -19,7 +19,7 @@ struct BackupFolder {
     private static let marker = "backup.json"
     private static let version = 1
 
-    /// Opens the folder of backups, and makes one of an empty or missing folder.
+    /// Opens a folder of backups. An empty or missing folder becomes one.
     ///
     /// - Throws: ``CommandError`` with code `exists` for a folder of other files, or status `inputOutput`.
     init(creating path: String) throws {
@@ -56,7 +56,7 @@ struct BackupFolder {
         }
     }
 
-    /// The moments, the oldest first. A folder without a list has files that later moments need.
+    /// The moments, oldest first. A folder without a list is not a moment: it only keeps files that later moments need.
     func moments() throws -> [BackupMoment] {
         let names = try Self.names(in: path).filter {
             $0.hasSuffix("Z") && FileStatus(path: "\(path)/\($0)/\(BackupMoment.fileName)") != nil
@@ -71,9 +71,11 @@ struct BackupFolder {
         }
     }
 
-    /// The newest moment that is not after a time: all or the beginning of a moment's name, or a date such as `2026-11-26T18:00`.
+    /// Finds the newest moment that is not after a time.
     ///
-    /// - Parameter text: The time in UTC; `nil` for the newest moment of all.
+    /// - Parameter text: The time in UTC: a moment's name, the beginning of one, or a date such as `2026-11-26T18:00`; `nil` for the
+    ///   newest moment.
+    /// - Returns: The moment.
     /// - Throws: ``CommandError`` with status `notFound`.
     func moment(at text: String?) throws -> BackupMoment {
         let all = try moments()
@@ -89,7 +91,7 @@ struct BackupFolder {
         throw CommandError.notFound("\(path) has no backup as old as \(text ?? ""); the oldest is \(first.name)")
     }
 
-    /// Begins a moment, in a folder that has another name until ``finish(_:)``. What an interrupted backup has left is removed.
+    /// Begins a moment in a folder that has another name until ``finish(_:)``. Removes the leftovers of interrupted backups.
     func begin(_ name: String) throws -> String {
         for left in try Self.names(in: path) where left.hasSuffix(Self.unfinished) {
             try FileManager.default.removeItem(atPath: path + "/" + left)
@@ -99,7 +101,7 @@ struct BackupFolder {
         return folder
     }
 
-    /// Writes what restores a moment, and gives its folder its name.
+    /// Writes the list of a moment's files, and gives its folder the final name.
     func finish(_ moment: BackupMoment) throws {
         let folder = "\(path)/\(moment.name)\(Self.unfinished)"
         try Self.write(moment.json, to: folder + "/" + BackupMoment.fileName)
@@ -113,7 +115,7 @@ struct BackupFolder {
         let all = try moments()
         let kept = all.suffix(count)
         let needed = Set(kept.flatMap(\.files).map(\.path))
-        // Without its list it is not a moment any more, also if this is interrupted.
+        // Without its list the folder is no longer a moment, even if this is interrupted.
         for moment in all.dropLast(count) {
             try FileManager.default.removeItem(atPath: "\(path)/\(moment.name)/\(BackupMoment.fileName)")
         }
@@ -133,7 +135,7 @@ struct BackupFolder {
         return BackupMoment.File(path: "\(moment)/\(file)", bytes: bytes, sha256: digest)
     }
 
-    /// What is wrong with a file; `nil` for one that is as it was written.
+    /// The problem with a file; `nil` if it is as it was written.
     func problem(of file: BackupMoment.File) -> String? {
         guard let (bytes, digest) = try? Self.digest("\(path)/\(file.path)") else {
             return "\(file.path) is missing or can't be read"
@@ -181,13 +183,13 @@ struct BackupMoment {
 
     /// A database at the moment.
     struct Entry {
-        /// What identifies the database at its server, its purges, and the position up to which it was read.
+        /// The identity of the database at its server, the state of its purges, and the position up to which it was read.
         var instance: String?
         var purges: JSONValue
         var sequence: JSONValue
         var security: JSONValue
         var revisionLimit: Int?
-        /// Whether it is the state of one point of time: not if it was written to all the time.
+        /// Whether it is the state at one point in time. It is not if other clients kept writing during the backup.
         var isConsistent: Bool
         /// The files with its documents, in the order in which they are imported.
         var documents: [File]

@@ -11,7 +11,7 @@ final class BackupRun {
     private let console: Console
     private let place: String
     private var moment: BackupMoment
-    /// How many changed documents were written, and bytes; how many damaged revisions were left out.
+    /// The number of changed documents that were written, of bytes, and of damaged revisions that were left out.
     private(set) var documents = 0
     private(set) var bytes: Int64 = 0
     private(set) var damaged = 0
@@ -47,12 +47,12 @@ final class BackupRun {
     private func backUp(_ name: String, _ client: Client) throws -> BackupMoment.Entry {
         let file = name.replacing("/", with: "%2F")
         let info = try client.info()
-        // Of a folder the server is another one each time.
+        // The part before the slash names the server, which is a new one each time for a folder.
         let instance = try client.wait { _, peer in try await peer.connect().instance }?
             .split(separator: "/").last.map(String.init)
         let purges = info["purge_seq"] ?? .null
         let last = before?[name].flatMap { $0.instance == instance && $0.purges == purges ? $0 : nil }
-        // Before the documents: a checkpoint must not be ahead of what it says is there.
+        // Local documents come before the documents: a checkpoint must not be ahead of the documents that it covers.
         let locals = try write(file + ".local.jsonl") { output in
             try RemoteExport(remote: client, options: Exporter.Options()).runLocals(
                 Exporter(to: output, options: .init()))
@@ -76,7 +76,7 @@ final class BackupRun {
         damaged += leftOut
         if count == 0 { try FileManager.default.removeItem(atPath: "\(place)/\(file).jsonl") }
         return BackupMoment.Entry(
-            // What was left out is read again by the next backup, with everything.
+            // The next backup reads everything, and so tries the omitted revisions again.
             instance: leftOut == 0 ? instance : nil, purges: purges, sequence: end.sequence.json,
             security: try client.json("GET", "_security"),
             revisionLimit: try client.json("GET", "_revs_limit").int, isConsistent: end.isConsistent,

@@ -6,7 +6,7 @@ import SettleReplication
 
 /// The server of a backup: at a URL, or in a folder that no server has open.
 final class BackupSource {
-    /// What messages and moments call it: its address without user and password, or its folder.
+    /// Its name in messages and moments: the URL without user and password, or the folder.
     let name: String
     private let url: HTTPURL?
     private let store: DocumentStore?
@@ -16,7 +16,7 @@ final class BackupSource {
 
     /// Finds the server. A folder is reserved until the object is released.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` if a server has the folder; ``CommandError`` for a folder that is not there.
+    /// - Throws: ``DatabaseError`` with code `inUse` if a server has the folder; ``CommandError`` for a missing folder.
     init(_ operand: String, _ invocation: Invocation) throws {
         (arguments, console) = (invocation.arguments, invocation.console)
         if Invocation.isURL(operand) {
@@ -45,7 +45,7 @@ final class BackupSource {
         return try json("_all_dbs").array?.compactMap(\.string).sorted() ?? []
     }
 
-    /// What the server stores about itself; `nil` if it stores nothing, or is another product that does not tell.
+    /// The server's own settings; `nil` if it stores none, or if it is another product that does not return them.
     func settings() throws -> [UInt8]? {
         if let record { return try record.read()?.bytes }
         do { return try json("_node/_local/_settings").utf8 } catch let error as CommandError
@@ -74,7 +74,7 @@ final class BackupSource {
         return try Client(url.appending(path), arguments: arguments, console: console)
     }
 
-    /// Asks the server for something that is not in a database.
+    /// Sends a request about the server itself, not about a database.
     private func json(_ path: String) throws -> JSONValue {
         try client(HTTPPath(segments: path.split(separator: "/").map(String.init))).json()
     }

@@ -8,20 +8,20 @@ import SettleReplication
 struct RemoteExport {
     let remote: Client
     let options: Exporter.Options
-    /// Called with a document of which a revision or an attachment can't be read, which is left out then; `nil` ends the export.
+    /// Called when a revision or an attachment of a document can't be read; the export leaves it out. If this is `nil`, the export ends.
     var leaveOut: ((DocumentID, any Error) -> Void)?
     private static let pageLength = 500
     private static let budget = 16 << 20
-    /// A server answers with up to so many changes of one state of a database.
+    /// The maximum number of changes that a server reads from one state of a database.
     private static let changesOfOneState = 16
-    /// How many pages are read beyond the changes that there were at the beginning.
+    /// The maximum number of pages that are read beyond the changes that existed at the beginning.
     private static let mostLatePages = 200
 
     /// Where an export has ended.
     struct End {
         /// The position of the last change that was written.
         var sequence: PeerSequence
-        /// Whether what was written is the state at that position: not if others wrote all the time.
+        /// Whether the export is the state at that position. It is not if other clients kept writing.
         var isConsistent: Bool
     }
 
@@ -34,8 +34,8 @@ struct RemoteExport {
 
     /// Writes the documents that were changed after a position, in the order of the last changes.
     ///
-    /// A document that is changed meanwhile is written again with its later change, so the last one of each counts. The export ends with
-    /// a page that is of one state and has all changes up to it.
+    /// A document that is changed meanwhile is written again with its later change, so the last copy of each document counts. The
+    /// export ends with a page that was read from one state and has all changes up to it.
     func runDocuments(
         _ exporter: Exporter, from start: PeerSequence, progress: @escaping (Exporter.Counts) -> Void = { _ in }
     ) throws -> End {

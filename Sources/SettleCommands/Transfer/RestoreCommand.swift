@@ -8,29 +8,31 @@ enum RestoreCommand: Command {
     static let spec = CommandSpec(
         "restore", "restore a backup of settle backup",
         discussion: """
-            FOLDER gets the databases and server.json of a moment of the backup in DIR, the newest unless --at names an older \
-            one. None of the databases may be there already, nor settings of a server. All files are compared with their \
-            digests before, and each database is verified after. With --postgres the databases go into a PostgreSQL.
+            Restores the databases and server.json of a moment in DIR into FOLDER: the newest moment, or the one of \
+            --at. FOLDER must not have any of the databases, or the settings of a server. All files are compared with \
+            their digests first, and each database is verified at the end. With --postgres the databases go into a \
+            PostgreSQL.
 
-            Update sequences have a new suffix, so that readers of changes start over. Documents of _replicator are restored \
-            too: a server of FOLDER begins these replications.
+            Update sequences get a new suffix, so that readers of changes start over. Documents of _replicator are \
+            restored too: a server of FOLDER starts these replications.
             """,
         operands: [
             Operand("DIR", "the folder of the backups"),
             Operand("FOLDER", isOptional: true, "the folder of a new server; none with --postgres"),
         ],
         options: [
-            Option("--at", value: "TIME", "the newest moment until then, in UTC: 2026-11-26T18:00, or a moment's name"),
+            Option(
+                "--at", value: "TIME", "the newest moment up to this time (UTC): 2026-11-26T18:00, or a moment's name"),
             Option("--database", value: "NAME", "only this database"),
             Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
             Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
         ],
         examples: [
             CommandSpec.Example(
-                "settle restore /backup/settle data", "the newest moment, for settle serve --data data"),
+                "settle restore /backup/settle data", "restores the newest moment, for settle serve --data data"),
             CommandSpec.Example(
                 "settle restore /backup/settle old --at 2026-11-26T18:00 --database notes",
-                "one database as it was in the evening"),
+                "restores one database as it was in the evening"),
         ],
         json: #"{"ok":true,"moment":text,"databases":N,"revisions":N}"#)
 
@@ -89,7 +91,7 @@ enum RestoreCommand: Command {
         _ name: String, _ entry: BackupMoment.Entry, _ folder: BackupFolder, _ database: Database, _ console: Console
     ) throws -> Int {
         defer { database.close() }
-        // First, so that no revision is dropped that was kept.
+        // The limit is set first, so that no revision of the backup is dropped.
         if let limit = entry.revisionLimit { try database.setRevisionLimit(limit) }
         var count = 0
         for file in entry.documents + [entry.locals] {

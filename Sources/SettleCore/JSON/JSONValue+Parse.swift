@@ -64,7 +64,7 @@ private struct JSONBuilder: JSONSink {
     let text: UnsafeBufferPointer<UInt8>
     private(set) var root: JSONValue = .null
     private var frames: [Frame] = []
-    /// How many more values there may be.
+    /// The number of values that may still follow.
     private var left: Int
 
     init(text: UnsafeBufferPointer<UInt8>, limit: Int = .max) {

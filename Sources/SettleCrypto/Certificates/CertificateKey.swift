@@ -49,7 +49,7 @@ private struct DERReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// Reads a time: its digits with four for the year, and its zone.
+    /// Reads a time: its digits, with a year of four digits, and its zone.
     mutating func readTime() -> String? {
         if let long = read(0x18) { return String(decoding: long.content, as: UTF8.self) }
         guard let short = read(0x17) else { return nil }

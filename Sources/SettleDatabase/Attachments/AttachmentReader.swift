@@ -26,7 +26,7 @@ public final class AttachmentReader {
 
     /// - Parameters:
     ///   - record: The content.
-    ///   - store: Where it is.
+    ///   - store: The store that has the content.
     ///   - expands: Whether it is gzip and is expanded.
     ///   - range: A part of the stored bytes; `nil` for all.
     ///   - checksDigest: Whether the digest is compared; the caller does so otherwise.
@@ -44,7 +44,7 @@ public final class AttachmentReader {
         let isWhole = remaining == record.length
         hash = checksDigest && isWhole ? SHA256() : nil
         if let content = record.content {
-            // A part of it is at hand with the rest.
+            // The whole content is in memory, so the digest can be compared for a part of it, too.
             if checksDigest, !isWhole { try Self.check(SHA256.hash(content), digest) }
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return

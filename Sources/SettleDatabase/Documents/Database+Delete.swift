@@ -57,7 +57,7 @@ extension Database {
         }
     }
 
-    /// The body of a tombstone: the members that this database keeps on deletion, of a document's.
+    /// The body of a document's tombstone: those of its members that this database keeps on deletion.
     package func tombstoneBody(of body: DocumentBody?) throws -> DocumentBody {
         try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
     }

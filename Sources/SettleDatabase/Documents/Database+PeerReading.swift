@@ -10,7 +10,7 @@ extension Database {
         package let isDeleted: Bool
         /// Its content.
         package let content: RevisionContent
-        /// What the peer has of its attachments; `nil` if it has no ancestor.
+        /// Its attachments that the peer already has; `nil` if the peer has no ancestor.
         package let known: KnownAttachments?
     }
 

@@ -9,8 +9,8 @@ extension DocumentEditor {
 
     /// The attachments of a new revision: each with its content in the database and its `revpos`.
     ///
-    /// An attachment that the parent has, with the same bytes and type, keeps its `revpos`, unless it says that it came
-    /// with this revision; one from a peer has the peer's; any other was added with this revision.
+    /// An attachment that the parent has, with the same bytes and type, keeps its `revpos`, unless its own `revpos` is this
+    /// revision's. An attachment from a peer has the peer's `revpos`. Any other was added with this revision.
     func settled(
         _ attachments: [DocumentAttachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
         keepsRevpos: Bool = false, keepsZero: Bool = false

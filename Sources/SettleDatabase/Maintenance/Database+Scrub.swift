@@ -3,11 +3,12 @@ internal import SettleCore
 extension Database {
     private static let scrubSetting = "scrubbed"
 
-    /// Reads a page of what is stored and compares it with its checksums and digests, as ``verify(progress:)`` does with all.
+    /// Reads a page of the stored data and compares it with its checksums and digests. ``verify(progress:)`` does so with all data.
     ///
     /// - Parameters:
     ///   - place: Where to begin.
-    ///   - limit: The most documents; contents of attachments are read one by one.
+    ///   - limit: The maximum number of documents; contents of attachments are read one by one.
+    /// - Returns: The problems that were found, and where to continue.
     /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed` or `corrupt`.
     package func scrub(from place: ScrubPlace, limit: Int) throws -> ScrubStep {
         switch place {
@@ -40,12 +41,12 @@ extension Database {
         return ScrubStep(next: .attachments(after: digest), report: report)
     }
 
-    /// Claims the next scrub, which nodes that share the database do in turns.
+    /// Claims the next scrub. Nodes that share the database take turns.
     ///
     /// - Parameters:
     ///   - time: The current time in milliseconds.
     ///   - interval: The time between two scrubs in milliseconds.
-    /// - Returns: Whether it is time for one; then the next is due after the interval.
+    /// - Returns: Whether a scrub is due. If so, the next one is due after the interval.
     /// - Throws: ``DatabaseError``.
     package func claimScrub(at time: Int64, every interval: Int64) throws -> Bool {
         func isDue(_ text: String?) -> Bool {

@@ -53,7 +53,7 @@ struct DocumentVerifier {
         }
     }
 
-    /// Checks a document, which comes after those before it in the order of ids.
+    /// Checks a document. Documents have to be passed in the order of their ids.
     mutating func check(_ record: DocumentRecord) throws {
         report.documents += 1
         report.revisions += record.tree.count

@@ -1,14 +1,14 @@
 package import SettleCore
 
-/// What a step of a scrub has read.
+/// The result of one step of a scrub.
 package struct ScrubStep: Sendable {
     /// Where the next step begins; `nil` after the last.
     package let next: ScrubPlace?
-    /// What was read, and what is wrong with it.
+    /// The numbers of what was read, and the problems that were found.
     package let report: VerificationReport
 }
 
-/// Where a scrub is: it reads the documents and then the contents of attachments.
+/// The position of a scrub, which reads the documents first and then the contents of attachments.
 package enum ScrubPlace: Sendable, Equatable {
     case documents(after: DocumentID?)
     case attachments(after: BlobDigest?)

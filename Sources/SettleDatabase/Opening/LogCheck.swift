@@ -11,16 +11,16 @@ internal import Foundation
 ///     header | frame | frame, commit | frame ✗ | frame, commit | older frames
 ///                                    └ SQLite stops here and drops what follows
 ///
-/// SQLite uses a log up to the first frame whose checksum is wrong. What a process that was killed has left of its last transaction
-/// ends in such a frame, too, but no commit follows it. A log of which a commit follows was damaged.
+/// SQLite uses a log up to the first frame whose checksum is wrong. The last transaction of a killed process may end in such a
+/// frame, too, but no commit follows it. If a commit follows, the log was damaged.
 struct LogCheck {
     /// How many frames SQLite can use.
     private(set) var usable = 0
     /// How many frames follow them and end a transaction.
     private(set) var lost = 0
-    /// Whether frames follow them at all. They must go: where SQLite overwrites some of them, those after would seem to follow.
+    /// Whether any frames follow them. These have to be removed: if SQLite overwrote only some, the rest would seem to be valid.
     private(set) var hasRest = false
-    /// What is wrong, in words; `nil` for a log that SQLite can use as a whole.
+    /// A description of the damage; `nil` for a log that SQLite can use as a whole.
     private(set) var problem: String?
     private var sums: (UInt32, UInt32) = (0, 0)
     private static let headerLength = 32
@@ -61,7 +61,7 @@ struct LogCheck {
         while true {
             let frame = try file.read(upTo: Self.frameHeaderLength + pageSize)
             guard frame.count == Self.frameHeaderLength + pageSize else { return true }
-            // What an earlier round through the file has left has other salts.
+            // Frames of an earlier round through the file have other salts.
             guard frame[8..<16] == salts else {
                 isUsable = false
                 continue
@@ -103,18 +103,18 @@ extension DatabaseFiles {
 
     /// Keeps a copy of a log that SQLite is about to use in part, since it overwrites the rest.
     ///
-    /// - Returns: What the log is like.
+    /// - Returns: The result of the check.
     /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
     func checkLog() throws -> LogCheck {
         let check = try LogCheck(of: database + "-wal")
         if check.problem != nil, FileStatus(path: damagedLog) == nil {
-            // Without room for a copy the database is opened all the same.
+            // The database is opened even if there is no room for a copy.
             try? FileManager.default.copyItem(atPath: database + "-wal", toPath: damagedLog)
         }
         return check
     }
 
-    /// What verification says of a log that was damaged.
+    /// The problem that verification reports for a damaged log.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
     func problemOfLog() throws -> String? {

@@ -15,7 +15,7 @@ package final class SelectorWork: Sendable {
 
     /// - Parameters:
     ///   - steps: The number of steps that may be taken.
-    ///   - isWanted: Whether somebody still waits for the result; if not, the steps count as spent.
+    ///   - isWanted: Whether a client still waits for the result; if not, the steps count as spent.
     package init(_ steps: Int, isWanted: @escaping @Sendable () -> Bool = { true }) {
         left = Atomic(steps)
         self.isWanted = isWanted

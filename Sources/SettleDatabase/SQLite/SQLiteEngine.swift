@@ -49,7 +49,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
-        // A log with frames that can't be used; nobody else has the file open yet.
+        // The log has frames that can't be used. No other connection has the file open yet.
         if emptiesLog { _ = try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") }
         writer = SQLiteWriter(connection, sizes)
         commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))

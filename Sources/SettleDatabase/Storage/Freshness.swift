@@ -18,11 +18,11 @@ public enum Freshness {
 
 /// Whether the thread produces the rest of an answer of which a part was sent.
 ///
-/// Its client can't be told to try again, so a store waits longer for what it needs.
+/// It is too late to ask the client to try again, so a store waits longer for what it needs.
 package enum StartedAnswer {
     @TaskLocal private static var isThere = false
 
-    /// Whether it does.
+    /// Whether a part of the answer was sent.
     package static var isUnderWay: Bool { isThere }
 
     /// Runs a closure that produces a part of an answer.

@@ -17,18 +17,17 @@ extension Database {
         }
     }
 
-    /// Gives the database another instance name, since it is an older state than the one that readers of its changes know: they
-    /// recognize their positions as invalid and start over.
+    /// Gives the database another instance name after it was set back to an older state: readers of its changes recognize their
+    /// positions as invalid and start over.
     package func renewInstance() throws {
         try engine.commit { [file = file] writer in _ = try Self.makeInstance(file, writer) }
     }
 
-    /// Gives the database another instance name if its file is not the one that got the name: a copy took its place, and may be
-    /// older.
+    /// Gives the database another instance name if its file is not the one that got the name: the file is a copy, which may be older.
     ///
     /// A copy that was written into the same file is not noticed.
     ///
-    /// - Returns: Whether it did so.
+    /// - Returns: Whether the name was replaced.
     package func renewInstanceIfReplaced() throws -> Bool {
         guard let file, try setting(Self.instanceSetting) != nil else { return false }
         let known = try setting(Self.fileSetting)
@@ -58,6 +57,6 @@ extension Database {
     }
 
     private static let instanceSetting = "instance"
-    /// The setting with the file that got the instance name. It is true of no copy.
+    /// The setting with the file that got the instance name. It does not apply to a copy of the database.
     static let fileSetting = "instance_file"
 }

@@ -59,7 +59,7 @@ package protocol ServerStore: DatabaseStore {
     /// - Throws: ``DatabaseError`` with code `unavailable` when they are not.
     func checkWrites() throws
 
-    /// What an operator watches.
+    /// The numbers that an operator watches.
     var numbers: [StoreNumber] { get }
 
     /// Makes the folder on this machine in which a server collects long bodies of requests, and returns its path.
@@ -69,10 +69,10 @@ package protocol ServerStore: DatabaseStore {
 }
 
 extension ServerStore {
-    /// There is no doubt.
+    /// Does nothing.
     package func checkWrites() throws {}
 
-    /// There are none.
+    /// Empty.
     package var numbers: [StoreNumber] { [] }
 }
 
@@ -80,11 +80,11 @@ extension ServerStore {
 package struct StoreNumber: Sendable {
     /// Its name, in the manner of metrics.
     package let name: String
-    /// What it counts.
+    /// A description of what it counts.
     package let help: String
     /// The number.
     package let value: Int
-    /// Whether it only grows.
+    /// Whether it is a counter, which only grows.
     package let isCounter: Bool
 
     /// Makes a number.

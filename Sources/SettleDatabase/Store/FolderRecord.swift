@@ -39,7 +39,7 @@ final class FolderRecord: ServerRecord {
     }
 
     func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
-        // Where the file is a symbolic link to another place, it stays one.
+        // If the file is a symbolic link, its target is replaced and the link stays.
         guard case .file(let whole) = FileTarget(path) else { throw failure("can't replace") }
         let temporary = whole + ".new"
         unlink(temporary)

@@ -57,8 +57,8 @@ extension DocumentRecord {
 
     /// Adds the winner's content from its stored attachments and its body.
     ///
-    /// A content that an earlier version stored has no checksum. If its revision was made here, that is the hash of the content,
-    /// which is compared instead.
+    /// A content that an earlier version stored has no checksum. If its revision was made here, the revision id is the hash of the
+    /// content and is compared instead.
     package mutating func readContent(attachments: UnsafeRawBufferPointer, body: [UInt8]) {
         do {
             let read = try RevisionContent(storedAttachments: attachments, body: body)
@@ -119,7 +119,7 @@ extension RevisionContent {
 }
 
 extension RevisionHasher {
-    /// The id that a revision has if it was made here; `nil` for one that a peer has given us, and where its parent is not known.
+    /// The id that a revision has if it was made here; `nil` for a revision with an id of another kind, or an unknown parent.
     func revision(of content: RevisionContent, as node: RevisionNode, in tree: RevisionTree) -> RevisionID? {
         guard !node.isShared else { return nil }
         let parent = tree.parent(of: node.revision)

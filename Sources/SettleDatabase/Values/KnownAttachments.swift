@@ -6,13 +6,13 @@ package struct KnownAttachments {
     /// The ancestor's attachments; `nil` if its content is not kept here.
     private let attachments: [DocumentAttachment]?
 
-    /// Finds what a peer has of a revision; `nil` if the peer has no ancestor.
+    /// Finds the attachments of a revision that a peer already has; `nil` if the peer has no ancestor.
     ///
     /// - Parameters:
     ///   - known: The revisions that the peer has.
     ///   - history: The revision and its ancestors, newest first.
     ///   - content: Reads the content of an ancestor.
-    /// - Throws: What `content` throws, except for a damaged document.
+    /// - Throws: The error that `content` throws, except for a damaged document.
     package init?(
         of known: some Sequence<RevisionID>, in history: RevisionHistory,
         content: (RevisionID) throws -> RevisionContent?
@@ -27,9 +27,8 @@ package struct KnownAttachments {
 
     /// Whether the peer has an attachment of the revision, so that a stub is enough.
     ///
-    /// A `revpos` is only what somebody said: it is 0 for an attachment that was imported without one, whatever the ancestor's
-    /// content is. So the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other
-    /// than 0 is believed.
+    /// A `revpos` may be wrong: it is 0 for an attachment that was imported without one, whatever the ancestor's content is. So
+    /// the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other than 0 is trusted.
     package func contains(_ attachment: DocumentAttachment) -> Bool {
         guard attachment.revpos <= generation else { return false }
         guard let attachments else { return attachment.revpos > 0 }

@@ -172,7 +172,7 @@ package final class BLIPConnection: Sendable {
     /// The bytes of messages that have come in part.
     package var incomingBytes: Int { input.withLock { $0.decoder.bytesInMemory + $0.socket.bytesInMemory } }
 
-    /// The bytes of messages that have come in part or are not sent yet, as they lie in memory.
+    /// The memory of messages that were received in part or are not sent yet, in bytes.
     package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
 
     /// Says goodbye with a status, 1000 for a normal end; what else was to be sent is not.
@@ -185,7 +185,7 @@ package final class BLIPConnection: Sendable {
         wake()
     }
 
-    /// Says that the socket is gone: all that was asked fails, and what has come in part or was to be sent is dropped.
+    /// Ends the connection because the socket is gone: pending requests fail, and partial and unsent messages are dropped.
     package func end() {
         input.withLock { input in
             input.socket.discard()

@@ -37,7 +37,7 @@ final class BLIPDecoder {
 
     init(_ limits: BLIPLimits) { self.limits = limits }
 
-    /// Drops the messages that have come in part.
+    /// Drops the messages that were received in part.
     func discard() { (open, bytesInMemory) = ([:], 0) }
 
     /// Reads a frame.

@@ -46,7 +46,7 @@ struct BLIPQueue {
     private var requests: UInt64 = 0
     /// The bytes of messages that are not sent yet.
     private(set) var bytesInMemory = 0
-    /// The bytes of messages of which something is not sent yet: a message is kept as a whole until then.
+    /// The bytes of messages that are not sent completely: a message is kept as a whole until then.
     private(set) var bytesHeld = 0
 
     /// Puts a message into the queue.

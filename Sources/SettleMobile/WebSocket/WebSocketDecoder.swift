@@ -25,7 +25,7 @@ package struct WebSocketDecoder: Sendable {
     /// How many bytes wait for the rest of their frame or message.
     package var bytesInMemory: Int { buffer.count - start + (message?.count ?? 0) }
 
-    /// Drops what has come in part.
+    /// Drops a message that was received in part.
     package mutating func discard() { (buffer, start, message) = ([], 0, nil) }
 
     /// Takes bytes as they come.

@@ -1,11 +1,11 @@
 /// A checksum of 64 bits that finds damage in stored bytes. It is fast and does not withstand an attacker.
 ///
-/// Each step maps the state before to the state after one to one, and also the word that is added. So damage within one aligned
-/// word of eight bytes is always found, and any other damage is missed once in 2⁶⁴.
+/// Each step is one-to-one in the state before it, and in the word that is added. So damage within one aligned word of eight
+/// bytes is always found, and any other damage is missed once in 2⁶⁴.
 package struct Checksum {
     /// The sum of what was added so far.
     package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
-    /// How many bytes a stored checksum takes.
+    /// The size of a stored checksum in bytes.
     package static let length = 8
 
     package init() {}
@@ -35,7 +35,7 @@ package struct Checksum {
         for index in 0..<Self.length { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
     }
 
-    /// Whether the bytes from an offset on, of which there are enough, are this sum.
+    /// Whether the bytes from an offset on are this sum. There must be enough bytes.
     package func isWritten(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) == value
     }

@@ -2,10 +2,10 @@
 package enum FileTarget: Sendable, Equatable {
     /// A regular file, or nothing yet: a new file may be renamed to this path. No symbolic link is at it.
     case file(String)
-    /// A device, a pipe or the like, which is written into and stays what it is.
+    /// A device, a pipe or the like, which is written into and not replaced.
     case special
 
-    /// Looks at a path, and follows symbolic links, also one that leads to no file yet.
+    /// Looks at a path and follows symbolic links, also one whose target does not exist yet.
     package init(_ path: String) {
         if let status = FileStatus(path: path), !status.isRegular, !status.isFolder {
             self = .special

@@ -69,7 +69,7 @@ final class PostgresConnection {
     /// The descriptor of the socket, on which notifications arrive.
     var socket: Int32 { PQsocket(handle) }
 
-    /// The number of the server's process, as it was told when the connection began; a pooler tells another one.
+    /// The id of the server's process that was reported when the connection began; a pooler reports another one.
     var announcedProcess: Int64 { Int64(PQbackendPID(handle)) }
 
     /// Sends calls together and returns their results.

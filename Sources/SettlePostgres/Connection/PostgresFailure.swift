@@ -30,7 +30,7 @@ enum PostgresFailure: Error {
             message: field(Int32(UInt8(ascii: "M"))) ?? "an error without a message")
     }
 
-    /// What to do about a pooler that gives no sessions.
+    /// Advice about a pooler that does not give sessions.
     static let poolerAdvice = """
         the connection goes through a pooler that lends a session for one transaction; give each node its sessions: \
         `pool_mode = session` in PgBouncer.

@@ -21,7 +21,7 @@ final class PostgresPool: Sendable {
         var counts = Counts()
     }
 
-    /// What operators watch.
+    /// The numbers that operators watch.
     struct Counts: Sendable {
         /// Threads that wait for a connection now.
         var waiting = 0
@@ -37,13 +37,13 @@ final class PostgresPool: Sendable {
 
     private let configuration: PostgresConfiguration
     private let state = Monitor(State())
-    /// Whether a write got no answer, and none has got one since.
+    /// Whether a write got no answer, and no later write got one.
     private let isDoubtful = Guarded(false)
     /// The jobs whose leases this node holds, by their databases.
     let leases = Guarded<[Int64: Set<String>]>([:])
     /// For how long a thread waits for a free connection.
     private static let patience: Duration = .seconds(2)
-    /// The same for an answer of which a part was sent.
+    /// How long it waits if a part of the answer was sent already.
     private static let longPatience: Duration = .seconds(30)
     /// How long no connection is tried after a failed attempt.
     private static let pause: Duration = .milliseconds(250)
@@ -108,7 +108,7 @@ final class PostgresPool: Sendable {
         guard state.count < limit else { return nil }
         if let pause = state.pause {
             if pause.end > .now { return state.count > 0 ? nil : .failed(pause.error) }
-            // Of all that wait, one tries.
+            // Only one of the waiting threads tries.
             state.pause = (.now + Self.pause, pause.error)
         }
         state.count += 1
@@ -148,7 +148,7 @@ final class PostgresPool: Sendable {
         state.withLock { ($0.count - $0.idle.count, $0.idle.count, $0.counts) }
     }
 
-    /// Raised when connections are not to be used any more.
+    /// A number that rises when open connections must no longer be used.
     var generation: Int { state.withLock { $0.generation } }
 
     // MARK: - Writes without an answer
@@ -162,7 +162,7 @@ final class PostgresPool: Sendable {
     func checkWrites() throws {
         guard isDoubtful.withLock({ $0 }) else { return }
         do {
-            // Not one of the others: it can't be used after a question that was not answered.
+            // A connection of its own, because a connection can't be used after a query without an answer.
             let connection = try connect()
             let warnings = connection.warnings
             _ = try connection.run([PostgresCall(.probe)], within: Self.patience)
@@ -195,8 +195,8 @@ final class PostgresPool: Sendable {
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
-    /// Asks every server of the connection string for its timeline, so that one which was replaced is passed over although it comes
-    /// first. Each has a few seconds, and one that does not answer delays no other.
+    /// Asks every server of the connection string for its timeline, so that a replaced primary is passed over even if it comes first.
+    /// Each has a few seconds, and one that does not answer does not delay the others.
     func lookAtHosts() {
         guard configuration.hosts > 1 else { return }
         let found = Monitor<[String]>([])
@@ -226,7 +226,7 @@ final class PostgresPool: Sendable {
         return cluster.map { $0 == results[1].text(0, 1) } ?? true ? results[1].text(0, 2) : ""
     }
 
-    /// Uses no connection of an older timeline any more.
+    /// Stops using connections of an older timeline.
     func raise(_ timeline: String) {
         let closing = state.update { state -> [Lent<PostgresConnection>] in
             guard timeline > state.timeline else { return [] }

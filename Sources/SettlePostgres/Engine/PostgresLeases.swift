@@ -47,7 +47,7 @@ struct PostgresLeases: JobLeases {
         return rows.map { LeasedJob(job: rows.text($0, 0), node: rows.text($0, 1), status: rows.optionalBytes($0, 2)) }
     }
 
-    /// Counts leases no more.
+    /// Removes leases from the count.
     private func forget(_ jobs: Set<String>) { pool.leases.withLock { $0[database]?.subtract(jobs) } }
 
     private var number: PostgresValue { .integer(database) }

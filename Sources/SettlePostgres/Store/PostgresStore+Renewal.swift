@@ -4,12 +4,12 @@ extension PostgresStore {
     /// The row with the place that the tables had when a node was started last.
     private static let placeName = "place"
 
-    /// Gives all databases new suffixes of their sequences, because they were restored from an older state: whoever reads their changes
-    /// from a position of the lost state starts over.
+    /// Gives all databases new suffixes of their sequences, because they were restored from an older state: a client that reads their
+    /// changes from a position of the lost state starts over.
     ///
-    /// Nodes keep the suffixes of open databases in memory, so stop them before.
+    /// Nodes keep the suffixes of open databases in memory, so stop the nodes first.
     ///
-    /// - Returns: How many databases got one; those whose sequences nobody has seen need none.
+    /// - Returns: The number of databases that got one. Databases whose sequences were never read need none.
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     public func renewSequences() throws -> Int {
         var count = 0
@@ -21,9 +21,10 @@ extension PostgresStore {
         return count
     }
 
-    /// Does the same if the tables are not where they were when a node was started last: in another cluster, or made anew from a dump.
+    /// Does the same if the tables have moved since a node was last started: to another cluster, or because they were restored from a
+    /// dump.
     ///
-    /// A relative of PostgreSQL that does not say where the tables are is taken for the same.
+    /// If a relative of PostgreSQL does not report where the tables are, they count as the same.
     ///
     /// - Returns: Whether the databases got new suffixes.
     func renewIfRestored() throws -> Bool {
@@ -38,7 +39,7 @@ extension PostgresStore {
         var isDone = false
         try write { connection in
             let put = PostgresCall(.putServerRecord, name, bytes, .integer(known.integer(0, 1)))
-            // Of several nodes that are started at once, one does it.
+            // If several nodes start at once, only one of them does it.
             isDone = try connection.run([PostgresCall(.begin), put])[1].count > 0
             let renewal = isDone ? [PostgresCall(.renewInstances), PostgresCall(.renewAges)] : []
             _ = try connection.run(renewal + [PostgresCall(.commit)])

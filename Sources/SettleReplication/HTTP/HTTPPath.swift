@@ -37,7 +37,7 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
     /// Whether servers, proxies and browsers agree on what a path names.
     ///
-    /// Proxies resolve segments that are a dot or two, also escaped ones, and may drop an empty last one. So the path of the
+    /// Proxies resolve the segments `.` and `..`, also escaped ones, and may drop an empty last segment. So the path of the
     /// document `.` becomes that of its database, and the path of an attachment `.` that of its document.
     package var isExact: Bool { Self.isExact(encoded) }
 

@@ -1,8 +1,8 @@
 internal import SettleCrypto
 internal import SettleDatabase
 
-/// The stored bytes of an attachment of a local database, read piece by piece. From the first byte on they are compared with the digest,
-/// and the last piece is given only if they are right. After a cut the receiver compares them.
+/// The stored bytes of an attachment of a local database, read piece by piece. If they are read from the first byte on, they are
+/// compared with the digest, and the last piece is returned only if they are right. After a cut the receiver compares them.
 struct LocalAttachmentSource: AttachmentSource {
     let peer: LocalPeer
     let attachment: DocumentAttachment

@@ -42,7 +42,7 @@ public struct PeerLink: Sendable {
 }
 
 extension Peer {
-    /// What replications call on the peer.
+    /// The calls of a replication on the peer.
     package var operations: any PeerOperations { link.operations }
 }
 

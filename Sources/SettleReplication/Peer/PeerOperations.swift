@@ -1,7 +1,7 @@
 package import SettleCore
 package import SettleDatabase
 
-/// What replications call on their source and on their target.
+/// The calls of a replication on its source and on its target.
 ///
 /// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
 /// replicate by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same operation
@@ -22,11 +22,11 @@ package protocol PeerOperations: Peer {
     /// Whether the peer is a database of this process, which settles conflicts and keeps merge bases.
     var database: Database? { get }
 
-    /// Whether the peer is reached over a network, so that network changes matter. No unless a peer says so.
+    /// Whether the peer is reached over a network, so that network changes matter; `false` by default.
     var needsNetwork: Bool { get }
 
-    /// What the owner of the database should know, such as credentials that are sent unencrypted. Replications report it when they
-    /// start. `nil` unless a peer says so.
+    /// A warning for the owner of the database, for example about credentials that are sent unencrypted. Replications report it when
+    /// they start. It is `nil` by default.
     var warning: String? { get }
 
     /// The peer's part of a replication's id: the same for the same database, whatever the spelling of its URL and the
@@ -34,7 +34,7 @@ package protocol PeerOperations: Peer {
     func identity() async throws -> String
 
     /// The code of a filter function, or a stand-in for it; `nil` for a filter without a function, or if it may not be
-    /// read. If the code changes, the replication starts from the beginning. `nil` unless a peer says so.
+    /// read. If the code changes, the replication starts from the beginning. It is `nil` by default.
     ///
     /// - Throws: ``PeerError`` if the peer can't be reached.
     func filterCode(_ filter: ReplicationFilter) async throws -> String?
@@ -84,8 +84,7 @@ package protocol PeerOperations: Peer {
     ///   no effect (SEMANTICS 200).
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome]
 
-    /// Records that another peer has revisions; does nothing if the peer keeps no
-    /// merge bases.
+    /// Records that another peer has revisions; does nothing if the peer keeps no merge bases.
     func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws
 
     /// A local document; `nil` if there is none.
@@ -103,7 +102,7 @@ package protocol PeerOperations: Peer {
 }
 
 extension PeerOperations {
-    /// No.
+    /// `false`.
     package var needsNetwork: Bool { false }
 
     /// None.

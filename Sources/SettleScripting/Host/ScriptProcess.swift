@@ -22,7 +22,7 @@ final class ScriptProcess {
     private static let mostContexts = 24
     /// The maximum size of the answer to one request, in bytes.
     private static let longestAnswer = 512 << 20
-    /// How many times its limit a worker may take on the clock.
+    /// The wall-clock time that a call may take, as a multiple of its limit.
     private static let mostWaiting: Int64 = 12
     /// The maximum number of item bytes per frame, unless a single item has more.
     private static let frameLength = 4 << 20

@@ -123,7 +123,7 @@ final class ScriptContext {
     private static func text(_ value: JSValueRef, in context: JSContextRef?) -> String {
         guard let string = JSValueToStringCopy(context, value, nil) else { return "" }
         defer { JSStringRelease(string) }
-        // It may have halves of surrogate pairs, of which the engine makes no UTF-8.
+        // It may have halves of surrogate pairs, which the engine can't write as UTF-8.
         let units = UnsafeBufferPointer(start: JSStringGetCharactersPtr(string), count: JSStringGetLength(string))
         return String(decoding: units, as: UTF16.self)
     }

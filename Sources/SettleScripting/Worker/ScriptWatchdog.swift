@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// Ends the process when a function exceeds its time or memory limit.
 ///
-/// The time is the processor's, of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
+/// The time is processor time of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
 /// unless that takes six times as long on the clock. A thread checks the time and the memory in use several times a second. It
 /// ends the process rather than the function, because some work inside the engine, such as matching a pattern, can't be
 /// interrupted.
 final class ScriptWatchdog: Sendable {
     /// The processor's time when the running function began, in milliseconds; 0 while none runs.
     private let start = Atomic<Int64>(0)
-    /// The time on the clock then.
+    /// The time on the clock when the running function began, in milliseconds.
     private let clockStart = Atomic<Int64>(0)
     private let limit: Int64
-    /// How many times the limit a function may take on the clock.
+    /// The wall-clock time that a function may take, as a multiple of the limit.
     private static let patience: Int64 = 6
     /// The maximum memory in use, in bytes.
     private let mostMemory = Atomic<Int>(.max)
@@ -53,7 +53,7 @@ final class ScriptWatchdog: Sendable {
             let isOver =
                 Self.time(of: CLOCK_PROCESS_CPUTIME_ID) - begun > limit
                 || (Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed)) / Self.patience > limit
-            // A function that has ended meanwhile is over in time.
+            // If the function has ended meanwhile, it was in time.
             if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
             if let used = memory.bytes, used > mostMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }

@@ -6,7 +6,7 @@
 ///     a session by cookie       no request of another origin that changes something
 ///     logging in                no request of another origin, which would log somebody in as somebody else
 ///     a password, otherwise     no form of another origin; other bodies are JSON, which needs a CORS preflight
-///     opening a WebSocket       no page of another origin, because a browser asks nobody before it lets a page read and write
+///     opening a WebSocket       no page of another origin, because a browser sends no preflight request before it
 ///
 /// Origins that the settings of CORS name may send all of these.
 struct CrossSiteCheck: Sendable {
@@ -30,7 +30,7 @@ struct CrossSiteCheck: Sendable {
             """)
     }
 
-    /// Checks a request to open a WebSocket, with whatever it is authenticated. Clients other than browsers send no `Origin`.
+    /// Checks a request to open a WebSocket, however it is authenticated. Clients other than browsers send no `Origin`.
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func checkHandshake(_ request: HTTPRequest) throws {

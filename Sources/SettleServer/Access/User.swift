@@ -8,10 +8,10 @@ struct User: Sendable {
     var handler: String?
     /// A cookie to send with the answer, if the request's is about to expire.
     var renewedCookie: String?
-    /// What has to stay as it is for the user to stay authenticated; `nil` for an anonymous client and a proxy's user.
+    /// The facts that must not change while the user stays authenticated; `nil` for an anonymous client and a proxy's user.
     var proof: Proof?
 
-    /// What authentication has relied on.
+    /// The facts that authentication relied on.
     enum Proof: Sendable, Hashable {
         /// An account with a password that has this salt. It changes with the password.
         case password(salt: String)

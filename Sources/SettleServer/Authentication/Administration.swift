@@ -83,8 +83,8 @@ final class Administration: Sendable {
         return isMade ? password : nil
     }
 
-    /// Sets an administrator's password, and stores its hash. A password that is set already stays: another salt, for each start
-    /// with it and each node, would end the sessions.
+    /// Sets an administrator's password, and stores its hash. The hash of a password that is already set stays: a new salt at each
+    /// start, or for each node, would end the sessions.
     func set(_ name: String, password: [UInt8]) throws {
         try load()
         if isSet(name, password, in: state.withLock(\.settings)) { return }

@@ -29,7 +29,7 @@ struct Authenticator: Sendable {
         (options.proxy == nil ? [] : ["proxy"]) + (options.tokens == nil ? [] : ["jwt"]) + ["cookie", "default"]
     }
 
-    /// How cookies are made for the client of a request: only for encrypted connections, if it has one.
+    /// The attributes of cookies for the client of a request: they are for encrypted connections only if the client uses one.
     func cookies(for request: HTTPRequest) -> SessionCookie { cookies(isSecure: request.route.isSecure) }
 
     private func cookies(isSecure: Bool) -> SessionCookie {
@@ -70,7 +70,7 @@ struct Authenticator: Sendable {
         return user
     }
 
-    /// The user of a login whose password was verified lately, or before as a ``PasswordTicket`` says.
+    /// The user of a login whose password was verified recently, or earlier if the login has a ``PasswordTicket``.
     private func userAtHand(_ login: PendingLogin, _ request: HTTPRequest) -> User? {
         guard let account = login.account, let hash = account.password, account.secondFactor.accepts("") else {
             return nil
@@ -92,8 +92,8 @@ struct Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - login: The login.
-    ///   - done: Is called with the user, or with an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
-    ///     503 if too many logins wait. It must not wait.
+    ///   - done: A closure that gets the user, or an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
+    ///     503 if too many logins wait. It must not block.
     func finish(_ login: PendingLogin, _ done: @escaping @Sendable (Result<User, any Error>) -> Void) {
         verify(login) { result in
             done(
@@ -116,8 +116,8 @@ struct Authenticator: Sendable {
     ///   - password: The password.
     ///   - code: The code.
     ///   - peer: The address of the client.
-    ///   - done: Is called with the account, with `nil` for a wrong name or password, or with an ``HTTPError``: status 403 if the
-    ///     account is locked, and 503 if too many logins wait. It must not wait.
+    ///   - done: A closure that gets the account, `nil` for a wrong name or password, or an ``HTTPError``: status 403 if the account is
+    ///     locked, and 503 if too many logins wait. It must not block.
     func login(
         _ name: String, _ password: [UInt8], code: String = "", peer: String,
         _ done: @escaping @Sendable (Result<Account?, any Error>) -> Void
@@ -174,7 +174,7 @@ struct Authenticator: Sendable {
             _ = try users.saveLocalDocument(id, body: ["step": .number(JSONNumber(step))], expecting: before?.revision)
             return true
         } catch let error as DatabaseError where error.code == .conflict {
-            // Somebody else has just used a code.
+            // Another login has just used a code.
             return false
         }
     }

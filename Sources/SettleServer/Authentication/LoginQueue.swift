@@ -4,7 +4,7 @@
 ///     names without an account:   likewise, and only while no login of an account waits    ──┴─→ next
 ///
 /// The seats are bounded. When all are taken, the address with the most logins gives one up to an address with fewer, so a client
-/// that asks for much keeps no other out.
+/// with many logins can't keep the others out.
 struct LoginQueue<Job> {
     /// Where a login waits.
     struct Seat: Sendable {
@@ -28,8 +28,8 @@ struct LoginQueue<Job> {
         let job: Job
     }
 
-    /// Those who take turns in one respect, each with the number of its last turn; one that comes gets the number of the day, so it
-    /// gains nothing by leaving and coming back.
+    /// Addresses or names that take turns, each with the number of its last turn. A new one gets the current number, so it gains
+    /// nothing by leaving and coming back.
     private struct Turns {
         private var last: [String: (turn: UInt64, count: Int)] = [:]
         private var clock: UInt64 = 0
@@ -120,7 +120,7 @@ struct LoginQueue<Job> {
 
     /// Removes and returns the next login.
     ///
-    /// - Parameter takesUnknown: Whether one of a name without an account may be next.
+    /// - Parameter takesUnknown: Whether the next login may have a name without an account.
     /// - Returns: The login; `nil` if none waits that may be next.
     mutating func next(takesUnknown: Bool) -> Job? { known.next() ?? (takesUnknown ? unknown.next() : nil) }
 }

@@ -10,13 +10,13 @@ internal import SettlePlatform
 ///            ─→ the same credentials wait already? ─ join them ─┐
 ///            ─→ LoginQueue ─→ one derivation for all of them ───┴───→ done
 ///
-/// A login that would wait for longer than clients do is refused with 503 and the time after which to come again.
+/// A login that would wait for longer than clients do is refused with 503 and the time after which to try again.
 final class PasswordHasher: Sendable {
     typealias Seat = LoginQueue<Job>.Seat
-    /// Is called with whether the password is right; must not wait.
+    /// A closure that learns whether the password is right. It must not block.
     typealias Taker = @Sendable (Result<Bool, any Error>) -> Void
 
-    /// One derivation, and those who wait for it.
+    /// One derivation, and the logins that wait for it.
     final class Job: Sendable {
         fileprivate struct Waiter {
             let precheck: @Sendable () throws -> Void
@@ -39,14 +39,14 @@ final class PasswordHasher: Sendable {
 
     private struct State {
         var queue = LoginQueue<Job>()
-        /// Those that wait or run, by what is verified.
+        /// The derivations that wait or run, by the credentials that they verify.
         var jobs: [[UInt8]: Job] = [:]
         var running = 0
-        /// How many of those are about names without an account.
+        /// The number of running derivations for names without an account.
         var runningUnknown = 0
-        /// How long a derivation takes, in seconds, as of late.
+        /// The recent average time of a derivation, in seconds.
         var cost = 0.25
-        /// How many logins of accounts, and of names without one, were refused and have not come again, about.
+        /// The approximate number of refused logins that have not been tried again: of accounts, and of names without one.
         var refused = [true: 0, false: 0]
     }
 
@@ -60,11 +60,11 @@ final class PasswordHasher: Sendable {
     /// Compared with passwords of unknown users, so that the time does not reveal which users exist.
     private let nobody: PasswordHash
 
-    /// How long a login may have to wait, in seconds: many clients give up after half a minute.
+    /// The longest time that a login waits, in seconds: many clients give up after half a minute.
     private static let patience = 20.0
     /// How many logins of names without an account may wait.
     private static let unknownSeats = 32
-    /// The longest time after which a refused client is asked to come again, in seconds.
+    /// The longest time after which a refused client is asked to try again, in seconds.
     private static let longestDelay = 120.0
 
     /// - Parameters:
@@ -72,7 +72,7 @@ final class PasswordHasher: Sendable {
     ///   - places: How many keys are derived at the same time.
     ///   - seats: How many logins may wait at least, and at most; between these, as many as are done in 20 seconds.
     ///   - capacity: How many verifications are remembered.
-    ///   - seconds: How long they are.
+    ///   - seconds: How long a verification is remembered.
     init(
         iterations: Int, places: Int = 2, seats: ClosedRange<Int> = 16...4096, remembering capacity: Int = 16_384,
         seconds: Double = 600
@@ -119,7 +119,7 @@ final class PasswordHasher: Sendable {
     /// - Parameters:
     ///   - password: The password.
     ///   - hash: What is kept of it, `nil` for a name without an account or an account without a password.
-    ///   - seat: Whose it is, and where the login waits.
+    ///   - seat: The address and the name, which decide where the login waits.
     ///   - precheck: Is called when it is its turn, before the key is derived.
     ///   - taker: Is called with whether it is right, or with an ``HTTPError``: status 503 when too many wait, and what the hash or
     ///     the check before says.
@@ -142,7 +142,7 @@ final class PasswordHasher: Sendable {
         verified.contains(password, hash, name)
     }
 
-    /// Remembers that a password is the one of a hash, which the caller has proved.
+    /// Remembers that a password matches a hash, after the caller has verified it.
     func remember(_ password: [UInt8], _ hash: PasswordHash, _ name: String) {
         verified.insert(password, hash, name)
     }
@@ -176,7 +176,7 @@ final class PasswordHasher: Sendable {
     /// The next derivation, if there is a place for it.
     private func next(_ state: inout State) -> Job? {
         guard state.running < places else { return nil }
-        // A place is kept for accounts, who would wait for a derivation about nobody otherwise.
+        // Some places are kept for accounts. Otherwise accounts would wait for names that don't exist.
         let takesUnknown = places == 1 || state.runningUnknown < places / 2
         guard let job = state.queue.next(takesUnknown: takesUnknown) else { return nil }
         state.running += 1
@@ -203,7 +203,7 @@ final class PasswordHasher: Sendable {
         }
     }
 
-    /// Derives the key if anybody who waits for it may still log in.
+    /// Derives the key if a login that waits for it may still succeed.
     private func verdict(of job: Job) -> Result<Bool, any Error> {
         var refusal: (any Error)?
         let mayLogIn = job.waiters.withLock { $0 }.contains { waiter in
@@ -225,7 +225,7 @@ final class PasswordHasher: Sendable {
         return seat.isKnown ? limit : min(limit, Self.unknownSeats)
     }
 
-    /// The time after which a refused login may come again, in seconds: all that wait and were refused before are spread over the
+    /// The time after which a refused login may try again, in seconds: all that wait and were refused before are spread over the
     /// time that they take.
     private func delay(_ seat: Seat, _ state: inout State) -> Int {
         let refused = (state.refused[seat.isKnown] ?? 0) + 1

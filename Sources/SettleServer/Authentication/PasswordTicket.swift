@@ -7,12 +7,11 @@ internal import SettlePlatform
 ///
 ///     AuthTicket=base64(time : HMAC(secret of the server, time, name, password, stored hash and salt))
 ///
-/// It counts only together with the very password, which only its owner has, so it opens nothing to a page of another origin or to
-/// whoever finds it: without the password it is worth nothing. A new password, which has another salt, ends it. The secret is in
-/// the server's settings, which all nodes of a store share.
+/// It counts only together with the password. So a page of another origin, or a thief of the cookie, gains nothing by it. A new
+/// password, which has another salt, ends it. The secret is in the server's settings, which all nodes of a store share.
 struct PasswordTicket: Sendable {
     static let name = "AuthTicket"
-    /// How long one counts, in seconds.
+    /// How long a ticket is valid, in seconds.
     let lifetime: Int
     private static let length = 32
 
@@ -42,7 +41,7 @@ struct PasswordTicket: Sendable {
         return Base64.encodeForURL(time + [UInt8(ascii: ":")] + Self.code(now, credentials, secret))
     }
 
-    /// Whether a ticket of an age is to be replaced.
+    /// Whether a ticket of this age should be replaced.
     func needsRenewal(_ age: Int) -> Bool { age > lifetime / 2 }
 
     private static func code(_ time: Int, _ credentials: Credentials, _ secret: [UInt8]) -> [UInt8] {

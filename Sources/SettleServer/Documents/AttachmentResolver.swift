@@ -38,7 +38,7 @@ struct AttachmentResolver {
         }
     }
 
-    /// The attachments of a document.
+    /// Makes the attachments of a document.
     ///
     /// - Parameters:
     ///   - document: The document.
@@ -80,7 +80,7 @@ struct AttachmentResolver {
         }
     }
 
-    /// Whether an attachment is the one that a peer means by a digest. Digests of other kinds than MD5 say nothing.
+    /// Whether an attachment is the one that a peer means by a digest. Other kinds of digests than MD5 are ignored.
     private static func isDigest(_ text: String?, of attachment: DocumentAttachment) -> Bool {
         text.flatMap { AttachmentDigest($0) }.map { $0 == attachment.digest } ?? true
     }

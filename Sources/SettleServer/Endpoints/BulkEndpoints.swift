@@ -32,14 +32,14 @@ enum BulkEndpoints {
         return .json(.array(outcomes), status: 201)
     }
 
-    /// The documents of a request. They are read one by one where they stand, no value is built of the whole, and the text is gone
-    /// before they are written.
+    /// The documents of a request. They are parsed one by one, so no value is built for the whole body. The text is freed before they
+    /// are written.
     private struct Batch {
         let documents: [(id: DocumentID, document: WireDocument)]
         let isReplicated: Bool
-        /// Whether all are to be written, or none.
+        /// Whether either all documents or none are written.
         let isAtomic: Bool
-        /// A member of our own, which CouchDB passes over: for hubs that want no branches.
+        /// The value of a member that only Settle has, and CouchDB ignores: for hubs that want no branches.
         let refusesBranches: Bool
 
         init(_ context: RequestContext) throws {

@@ -48,7 +48,7 @@ enum FindEndpoints {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// The answer to a query that takes little, or `nil` if it takes more.
+    /// The answer to a cheap query; `nil` if the query takes more work.
     private static func quickAnswer(
         _ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ context: any ReadContext
     ) throws -> [UInt8]? {
@@ -61,7 +61,7 @@ enum FindEndpoints {
         } catch let error as QueryError where error.code == .tooExpensive { return nil }
     }
 
-    /// The steps of a selector that an answer without waiting takes.
+    /// The maximum number of selector steps for an answer without waiting.
     private static let quickSteps = 1_000_000
     /// How many documents an answer without waiting looks at.
     private static let quickCount = 50

@@ -16,7 +16,7 @@ enum ServerEndpoints {
 
     /// `GET /_up`
     static let up: Endpoint = .read { context in
-        // A polling thread answers only where nobody else writes.
+        // Only the context of a thread that may block has the databases. On a polling thread no store is shared.
         if let context = context as? RequestContext { try context.databases.checkWrites() }
         return .json(["status": "ok", "seeds": .object(JSONObject())])
     }

@@ -61,7 +61,7 @@ enum SessionEndpoints {
         _ context: RequestContext, _ name: String, _ response: HTTPResponse
     ) throws -> HTTPResponse {
         guard let path = context.query[name] else { return response }
-        // A second slash would be the beginning of another host.
+        // After two slashes a browser reads the name of another host.
         guard path.hasPrefix("/"), !path.hasPrefix("//"), !path.hasPrefix("/\\"),
             !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else {

@@ -33,7 +33,7 @@ final class ChangesStream: ResponseStream {
         var wake: (@Sendable () -> Void)?
         /// Whether it counts as an open feed.
         var isCounted = false
-        /// Has the server's watch forget it, once it has ended.
+        /// Removes it from the server's access watch once it has ended.
         var unwatch: (@Sendable () -> Void)?
         var outbox = TextOutbox()
         /// The page that a filter function is called for, if any.
@@ -105,7 +105,7 @@ final class ChangesStream: ResponseStream {
     // A client may go before its answer begins, and then nothing ends the stream.
     deinit { state.withLock(\.unwatch)?() }
 
-    /// Ends the feed soon after its user may not have it any more.
+    /// Ends the feed soon after its user has lost access.
     func watch(by watch: AccessWatch, _ grant: AccessWatch.Grant) {
         let number = watch.add(grant) { [weak self] in self?.revoke() }
         state.withLock { $0.unwatch = { watch.remove(number) } }

@@ -50,7 +50,7 @@ public final class ServerLog: Sendable {
     ///   - message: The problem.
     ///   - details: Further fields.
     public func warning(_ message: String, _ details: KeyValuePairs<String, String> = [:]) {
-        write("warning", "problem", [("message", message)] + details.map { ($0.key, $0.value) })
+        write("warning", "warning", [("message", message)] + details.map { ($0.key, $0.value) })
     }
 
     /// Reopens the files, after a log rotation.
@@ -85,7 +85,7 @@ public final class ServerLog: Sendable {
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
-        // A warning is the event of its level; a text says the word once.
+        // If the event has the same name as the level, a text log has the word once.
         let names: [(String, JSONValue)] = [("level", .string(level)), ("event", .string(event))]
         let isSaidOnce = format == .text && level == event
         let fields: [(name: String, value: JSONValue)] =

@@ -8,7 +8,7 @@ struct MobileAttachments {
 
     /// The contents that the nearest stored ancestor of a revision has, by their digests.
     ///
-    /// The digest of each is computed from its bytes: what the document says of it may be anything.
+    /// Each digest is computed from the bytes, because the digest in the document may be wrong.
     ///
     /// - Parameters:
     ///   - digests: The digests that are looked for.
@@ -51,7 +51,7 @@ struct MobileAttachments {
         for leaf in record.tree.leaves {
             guard let content = try database.content(of: leaf.revision, in: record) else { continue }
             let blobs = Self.digestsOfBlobs(in: content)
-            // What the documents say decides which contents are read first, and the bytes decide which one it is.
+            // The digests in the documents decide which contents are read first. The bytes decide which one is returned.
             let said = content.attachments.filter { blobs[$0.name] == digest }
             for attachment in said + content.attachments.filter({ blobs[$0.name] == nil }) {
                 let bytes = try read(attachment)

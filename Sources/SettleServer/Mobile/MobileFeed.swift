@@ -29,7 +29,7 @@ final class MobileFeed: Sendable {
     private static let mostUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
     private static let mostBytes = 1 << 20
-    /// The same while memory is tight.
+    /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
@@ -119,7 +119,7 @@ final class MobileFeed: Sendable {
             if message.isSilent { noteAnswer(nil) }
             return connection.outgoingBytes < most
         }
-        // The others go when the client has taken these.
+        // The others are sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
                 state.wanted.insert(contentsOf: rest, at: 0)

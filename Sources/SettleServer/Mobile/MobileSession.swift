@@ -11,7 +11,7 @@ internal import SettlePlatform
 ///     loop's thread ─ take ─→ inbox ─→ worker's turn: all that has come ─→ answers
 ///                                              └─→ the next changes and revisions of the subscription
 ///
-/// The rights are those of the request that opened the connection, and are asked for again in each turn. The connection is closed
+/// The rights are those of the request that opened the connection, and are checked again in each turn. The connection is closed
 /// when its user's account, password, roles or session end.
 final class MobileSession: ConnectionOwner {
     struct State {
@@ -29,7 +29,7 @@ final class MobileSession: ConnectionOwner {
         var isWorking = false
         var wantsAdvance = false
         var isOver = false
-        /// Has the server's watch forget it.
+        /// Removes it from the server's access watch.
         var unwatch: (@Sendable () -> Void)?
 
         /// Whether a turn has something to do. Messages that come before the connection is known wait for it.

@@ -83,7 +83,7 @@ struct PushedRevision: Sendable {
         var document = document
         document.attachments += try wanted.compactMap { wanted in
             try contents[wanted.digest].map { content in
-                // What an ancestor has under this name came with that.
+                // An attachment that an ancestor has under this name was added with the ancestor, so it keeps its `revpos`.
                 let isCarried = content.revpos > 0 && content.name.utf8.elementsEqual(wanted.attachmentName.utf8)
                 return WireAttachment(
                     try content.described(

@@ -5,7 +5,7 @@ protocol ConnectionOwner: AnyObject, Sendable {
     /// Whether so much waits that no more is to be read.
     var isBusy: Bool { get }
 
-    /// Whose connection it is: those of one account have a common part of the memory.
+    /// The account of the connection. All connections of one account share a part of the memory.
     var account: String { get }
     /// The bytes of messages that wait here.
     var bytesInMemory: Int { get }

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// The memory that the messages of all mobile connections may take, and those of each account: a quarter of it.
+/// Bounds the memory for the messages of all mobile connections. Each account may take a quarter of it.
 ///
 /// A connection's own limits allow it tens of MiB, so a few would be enough to fill a small machine. When all take too much, the
 /// largest connection is closed, or the largest of an account that takes more than its part; its client comes again and goes on

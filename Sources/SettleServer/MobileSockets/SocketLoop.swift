@@ -23,7 +23,7 @@ final class SocketLoop: Sendable {
             socket.giveBack()
         }
 
-        /// What the budget knows it by.
+        /// Identifies the client in the budget.
         var id: ObjectIdentifier { ObjectIdentifier(self) }
     }
 
@@ -37,7 +37,7 @@ final class SocketLoop: Sendable {
         var lastWrite = ContinuousClock.now
         var lastPing = ContinuousClock.now
         var isEnding = false
-        /// The memory that the budget has for it.
+        /// The memory that the budget has recorded for it, in bytes.
         var weight = 0
         /// Whether the client was closed for the memory that it took.
         var isGone = false
@@ -114,7 +114,7 @@ final class SocketLoop: Sendable {
                 var events: Int16 = 0
                 if !clients[index].traffic.isEnding, !clients[index].client.session.isBusy { events |= Int16(POLLIN) }
                 if clients[index].traffic.hasOutput { events |= Int16(POLLOUT) }
-                // One that is gone has no socket any more; the system ignores it.
+                // A client that is gone has no socket; the system ignores its entry.
                 let descriptor = clients[index].traffic.isGone ? -1 : clients[index].client.socket.descriptor
                 polled.append(pollfd(fd: descriptor, events: events, revents: 0))
             }
@@ -147,7 +147,7 @@ final class SocketLoop: Sendable {
         close(&clients[place].traffic, clients[place].client)
     }
 
-    /// Closes a client with the status 1013, "try again later", and frees its memory now: others may go on to take some.
+    /// Closes a client with the status 1013, "try again later", and frees its memory at once, because other clients may need it.
     private func close(_ traffic: inout Traffic, _ client: Client) {
         client.session.note(BLIPError.http(503, "the connections take more memory than they may; this is the largest"))
         if !traffic.hasOutput {

@@ -22,7 +22,7 @@ struct AccessCheck: Sendable {
         in databases: any DatabaseSource
     ) throws {
         try checkAnonymous(user, path: path, method: method)
-        // As in CouchDB, what begins with an underscore is the server's own, also where there is nothing.
+        // As in CouchDB, a name with an underscore in front belongs to the server, even if nothing has this name.
         if access == nil || path.first == database, let first = path.first, first.hasPrefix("_"),
             !["_users", "_replicator"].contains(first)
         {

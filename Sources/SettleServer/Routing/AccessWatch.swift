@@ -2,16 +2,16 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Ends the feeds and mobile connections of users who may not have them any more.
+/// Ends the feeds and mobile connections of users who have lost access.
 ///
-/// A request is authenticated once, and what it opens may stay for days. Every two seconds the watch asks about all that is open:
-/// does the account still exist, with the same password and the same roles, has the session or the token not ended, and may the
-/// user still read the database? Each node of a shared store asks for itself.
+/// A request is authenticated once, and a feed that it opens may stay for days. Every two seconds the watch checks all that is
+/// open. The account must still exist with the same password and the same roles, the session or the token must be valid, and the
+/// user must still be able to read the database. Each node of a shared store checks its own.
 final class AccessWatch: Sendable {
-    /// What a request was allowed to open.
+    /// The permission that a request got for something that stays open.
     struct Grant: Sendable {
         let user: User
-        /// What the route asks of its users.
+        /// The rights that the route requires.
         let access: Route.Access
         let path: [String]
         let database: String?
@@ -55,7 +55,7 @@ final class AccessWatch: Sendable {
 
     /// - Parameters:
     ///   - period: The time between two rounds.
-    ///   - check: Says of each grant whether it still holds; may wait. When it throws, all stay until the next round.
+    ///   - check: Returns for each grant whether it still holds; may block. If it throws, all stay open until the next round.
     init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [Bool]) {
         (self.period, self.check) = (period, check)
     }
@@ -64,7 +64,7 @@ final class AccessWatch: Sendable {
     ///
     /// - Parameters:
     ///   - grant: What was allowed.
-    ///   - end: Ends it; called once at most, and must not wait.
+    ///   - end: Ends it; called at most once, and must not block.
     /// - Returns: A number for ``remove(_:)``.
     func add(_ grant: Grant, end: @escaping @Sendable () -> Void) -> Int {
         let (number, starts) = state.withLock { state in
@@ -93,7 +93,7 @@ final class AccessWatch: Sendable {
         for (number, entry) in entries { groups[entry.grant.key, default: []].append(number) }
         let numbers = Array(groups.values)
         let grants = numbers.compactMap { $0.first.flatMap { entries[$0]?.grant } }
-        // A store that can't be asked now tells in the next round.
+        // If the store can't be read now, the next round reads it.
         if !grants.isEmpty, let answers = try? check(grants) {
             for (group, isAllowed) in zip(numbers, answers) where !isAllowed { group.forEach(end) }
         }

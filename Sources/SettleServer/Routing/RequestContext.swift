@@ -49,7 +49,7 @@ struct RequestContext: ReadContext {
     var scripts: Scripts? { server.scripts }
     var indexing: IndexingTasks { server.indexing }
     var compactions: Compactions { server.compactions }
-    /// What scrubs have read and found; empty without them.
+    /// The metrics of scrubs; empty without scrubs.
     var scrubMetrics: [Metric] { server.scrubber?.metrics ?? [] }
     /// The names of the server's administrators, sorted.
     var administrators: [String] { server.administration.names }
@@ -115,8 +115,7 @@ extension ReadContext {
     /// - Throws: As ``DatabaseSource/source(_:)`` does.
     func source() throws -> any QuerySource { try sources.source(parameter("db")) }
 
-    /// The beginning of the client's URLs of this server, if the server can know it: not behind a proxy that does not tell, or is
-    /// not trusted.
+    /// The beginning of the client's URLs of this server; `nil` behind a proxy that is not trusted or does not report the host.
     var origin: String? {
         let route = request.route
         if let host = route.host { return "\(route.scheme)://\(host)" }

@@ -12,7 +12,7 @@ enum RequestLimits {
     /// The names in `fields` of a query.
     static let fields = 1000
 
-    /// Reads a JSON text of a stranger.
+    /// Parses a JSON text that a client sent.
     ///
     /// - Throws: ``JSONError``, with code `tooManyValues` above the limit, which is answered with 413.
     static func value(_ bytes: [UInt8]) throws -> JSONValue { try JSONValue(utf8: bytes, atMost: values) }

@@ -23,7 +23,7 @@ extension ServerState {
         }
     }
 
-    /// Makes what watches over open feeds and connections.
+    /// Makes the watch over open feeds and connections.
     static func makeWatch(
         _ databases: DatabasePool, _ administration: Administration, _ authenticator: Authenticator,
         _ access: AccessCheck

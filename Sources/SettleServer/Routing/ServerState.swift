@@ -13,7 +13,7 @@ final class ServerState: Sendable {
     let authenticator: Authenticator
     let access: AccessCheck
     let compactions: Compactions
-    /// What looks for damage in the background, where the options want that.
+    /// Looks for damage in the background; `nil` if the options turn it off.
     let scrubber: Scrubber?
     let metrics = Metrics()
     /// What runs the functions of design documents, where the options say what that is.
@@ -22,15 +22,15 @@ final class ServerState: Sendable {
     let replications: ReplicationService
     let requestIDs = RequestIDs()
     let mobile: MobileService
-    /// Where requests go on whose password had to be verified.
+    /// The threads on which requests continue after their password was verified.
     let afterLogin = WorkerPool(limit: 16)
     /// What happens to databases.
     let updates: DatabaseUpdates
-    /// What ends feeds and connections that may not be open any more.
+    /// Ends feeds and connections whose users have lost access.
     let watch: AccessWatch
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
-    /// The options of which ``live`` is made, together with what is stored.
+    /// The options from which ``live`` is made, together with the stored settings.
     private let given: Guarded<ServerOptions>
     private let changing = Guarded(())
     /// The files of the console, where there is one.
@@ -77,7 +77,7 @@ final class ServerState: Sendable {
         adoptSettings()
     }
 
-    /// Takes the settings that may change from new options.
+    /// Applies the settings of new options that can change.
     func reload(_ options: ServerOptions) {
         var options = options
         options.security.allowsLiveSettings = self.options.security.allowsLiveSettings
@@ -120,7 +120,7 @@ final class ServerState: Sendable {
         if name == "_users" { try completeUsers() }
         updates.created(name)
         do { try watchReplications(name) } catch let error as HTTPError where error.status == 404 {
-            // It was deleted at once.
+            // Another client has deleted it already.
         }
     }
 

@@ -41,8 +41,8 @@ struct ScriptMapper: ViewMapper {
 ///
 ///     [[[key,value],[key,value]],[]]        depth 1: functions, 2: their rows, 3: key and value
 ///
-/// The text comes from a process that runs what others wrote, so it is checked first. If it is not valid as a whole, for a row
-/// that is nested too deep, only the rows that are not valid are lost.
+/// The text comes from a process that runs untrusted code, so it is checked first. If it is not valid as a whole, for example
+/// because one row is nested too deep, only the invalid rows are lost.
 enum EmissionReader {
     /// The rows of a document, and the number of rows that are not valid.
     static func read(_ answer: [UInt8]) -> (rows: [Emission], lost: Int) {

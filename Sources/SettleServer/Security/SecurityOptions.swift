@@ -13,8 +13,8 @@ public struct SecurityOptions: Sendable {
     public var passwordWorkers = 2
     /// How long a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
-    /// How long a client that sends name and password with each request need not have them verified again by a derivation, if it
-    /// keeps the cookie `AuthTicket`; in whole seconds, 7 days by default, 0 for never.
+    /// How long the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
+    /// verification of the password; in whole seconds, 7 days by default, 0 for no such cookie.
     public var ticketLifetime: Duration = .seconds(604_800)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
     public var hasPersistentCookies = true

@@ -72,7 +72,7 @@ final class DatabasePool: Sendable {
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     func checkWrites() throws { try store.checkWrites() }
 
-    /// What the store counts.
+    /// The store's numbers for operators.
     var numbers: [Metric] {
         store.numbers.map {
             Metric(["settle", "postgres", $0.name], $0.isCounter ? .counter : .gauge, $0.help, $0.value)
@@ -130,7 +130,7 @@ final class DatabasePool: Sendable {
         return object
     }
 
-    /// Creates a database. One that is deleted before this ends was created all the same.
+    /// Creates a database. It does so even if another client deletes the database before this returns.
     ///
     /// - Throws: ``DatabaseError`` with code `exists`, and what creating it throws.
     func create(_ name: String) throws {

@@ -1,20 +1,20 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Reads all databases slowly in the background, so that damage of what nobody reads is found while copies still have it.
+/// Reads all databases slowly in the background, so that damage of rarely read data is found while good copies still exist.
 ///
 ///     database ── page ── pause ── page ── pause ── … ── next database ── … ── all were read lately: wait
 ///
-/// Each database is read once in an interval, by one of the nodes that share it. After each page it pauses for some times as long as
-/// that took.
+/// Each database is read once in an interval, by one of the nodes that share it. After each page there is a pause, some times as
+/// long as reading the page took.
 final class Scrubber: Sendable {
     /// How often, and how fast.
     struct Pace: Sendable {
         /// The time between two scrubs of a database.
         let interval: Duration
-        /// How many times as long as it reads it pauses.
+        /// The time of a pause as a multiple of the time that reading a page took.
         var pauses = 30.0
-        /// The time between two looks at which databases are due.
+        /// The time between two checks for databases that are due.
         var look = Duration.seconds(600)
         /// The number of documents in a page.
         var page = 100
@@ -39,7 +39,7 @@ final class Scrubber: Sendable {
         (self.databases, self.pace, self.log) = (databases, pace, log)
     }
 
-    /// Begins, on a thread of its own.
+    /// Starts on a thread of its own.
     func start() {
         state.withLock { $0.isRunning = true }
         do {
@@ -53,7 +53,7 @@ final class Scrubber: Sendable {
         }
     }
 
-    /// Ends, as a rule before the databases are closed; what is read of a large attachment then is read to its end.
+    /// Stops, usually before the databases are closed. If it is reading a large attachment, it first reads it to the end.
     func stop() {
         state.update { $0.isStopped = true }
         _ = state.wait(seconds: 1) { $0.isRunning ? nil : true }
@@ -77,7 +77,7 @@ final class Scrubber: Sendable {
     }
 
     private func run() {
-        // What a start has to do goes first.
+        // The other work of a start comes first.
         if pause(min(pace.look.inSeconds, 10)) { return }
         repeat {
             let names = (try? databases.names.names { _ in true }) ?? []

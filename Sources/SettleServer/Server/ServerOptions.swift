@@ -41,7 +41,7 @@ public struct ServerOptions: Sendable {
     /// Whether `POST /{db}/_index` makes indexes of type `text`; not unless set, as a stock CouchDB answers 503. Those of design
     /// documents are there in any case, and answer `$text`.
     public var makesTextIndexes = false
-    /// Whether a plus in the path of a request stands for a space, as in CouchDB by default; yes unless set.
+    /// Whether a plus in the path of a request stands for a space, as in CouchDB by default; `true` by default.
     public var decodesPlusToSpace = true
     /// Whether `/_utils/` shows the console, pages for a browser; unless set. They have no rights of their own.
     public var hasConsole = true

@@ -17,7 +17,7 @@ final class ResponseRules: Sendable {
     func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {
-            // An HTTP error is made for clients; any other one says more than they are told.
+            // The message of an HTTP error is for clients. Other errors have details that only the log gets.
             let reason = error is HTTPError ? told.reason : "\(error)"
             let count = told.headers["Retry-After"] == nil ? 1 : refused()
             let others = count > 1 ? " (\(count) times since the last line)" : ""
@@ -32,9 +32,9 @@ final class ResponseRules: Sendable {
         return response
     }
 
-    /// Counts a request that was refused for now; thousands may be, and one line in ten seconds is enough to see that.
+    /// Counts a request that was refused for now. There may be thousands, so the log gets one line in ten seconds.
     ///
-    /// - Returns: How many a line of the log is to tell of; 0 for no line.
+    /// - Returns: The number of requests for a line of the log; 0 for no line.
     private func refused() -> Int {
         let now = ContinuousClock.now
         return refusals.withLock { refusals in

@@ -31,12 +31,12 @@ struct Router: Sendable {
         return .work { [self, call] in respond(to: call) }
     }
 
-    /// Finds out whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right
-    /// to do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
+    /// Decides from the head of a request whether to read the rest of a long body, and how long it may be: the sender must have the
+    /// right to do what the request asks for. The right is checked again when the body has come, which may take hours.
     ///
     /// - Parameters:
     ///   - request: The request, without its body.
-    ///   - then: Is called with what was found out, now or once a password was verified.
+    ///   - then: A closure that gets the decision, now or once a password was verified.
     func admit(_ request: HTTPRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
         admit(RoutedRequest(request, routes, server.requestIDs), then)
     }
@@ -58,7 +58,7 @@ struct Router: Sendable {
         }
     }
 
-    /// The answer to a request that comes while the server stops. Nobody is logged in for it, and nothing is waited for.
+    /// The answer to a request that comes while the server stops. It is made without a login and without waiting.
     func refuse(_ request: HTTPRequest) -> HTTPResponse {
         let call = RoutedRequest(request, routes, server.requestIDs)
         let isUp = call.request.target.segments == ["_up"]
@@ -87,7 +87,7 @@ struct Router: Sendable {
         return response
     }
 
-    /// Has a password verified and goes on with the request, on a thread that may wait.
+    /// Verifies a password and then continues with the request on a thread that may block.
     private func goOn(
         after login: PendingLogin, _ call: RoutedRequest, _ then: @escaping @Sendable (LoginResult) -> Void
     ) {
@@ -159,8 +159,8 @@ struct Router: Sendable {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
-    /// send requests, unless it is one of the server's own.
+    /// Authenticates a request, and checks that its user may use its route. A path without a route is open to all users that may
+    /// send requests, unless the path belongs to the server.
     private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user

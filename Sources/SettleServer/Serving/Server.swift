@@ -14,9 +14,9 @@ internal import SettlePlatform
 public final class Server: Sendable {
     private let options: ServerOptions
     let state: ServerState
-    /// The listener, after those that it took the place of and that still have connections.
+    /// The current listener is the last one. Those before it were replaced, and still have connections.
     private let listeners = Monitor<[any HTTPListener]>([])
-    /// The options that count now.
+    /// The current options.
     private let given: Guarded<ServerOptions>
     let router: Router
 
@@ -66,7 +66,7 @@ public final class Server: Sendable {
         listeners.update { $0 = [started] }
         given.withLock { $0 = options }
         state.scrubber?.start()
-        // After it listens, for they may be with this very server.
+        // Replications start after the server listens, because they may be with this server.
         try state.watchAllReplications()
     }
 
@@ -93,12 +93,12 @@ public final class Server: Sendable {
         return settings
     }
 
-    /// Takes from new options what may change while the server runs; a server that does not listen takes nothing.
+    /// Applies the new options that can change while the server runs; a server that does not listen applies none.
     ///
     /// That is the certificate with its key, ``ServerOptions/connectionLimit``, ``ServerOptions/idleTimeout``,
     /// ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``, ``ServerOptions/makesTextIndexes``, and of
     /// ``SecurityOptions`` the allowed origins and whether the security object of `_users` may be changed. What was changed over HTTP
-    /// and stored still counts. The first three are those of new connections: open ones keep theirs, and end after their next answer.
+    /// and stored still counts. The first three apply to new connections: open ones keep the old ones, and end after their next answer.
     ///
     /// - Parameter options: The new options; what can't change is ignored.
     /// - Throws: ``DatabaseError`` with code `invalid` if TLS were turned on or off, and an error that says why a certificate can't be
@@ -132,7 +132,7 @@ public final class Server: Sendable {
     /// Stops a listener once it has no connections left.
     private func endWhenUnused(_ listener: any HTTPListener) {
         let listeners = listeners
-        // Without a thread it stays until the server stops.
+        // If no thread can start, the listener stays until the server stops.
         try? SystemThread.detach {
             while listeners.wait(seconds: 1, for: { $0.contains { $0 === listener } ? nil : true }) == nil {
                 guard listener.load.connections == 0 else { continue }
@@ -178,8 +178,9 @@ public final class Server: Sendable {
 
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
     ///
-    /// From the call on no connection is taken, a new request on an open one is answered with 503, and every answer closes its
-    /// connection. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they are cut off.
+    /// From this call on, the server takes no connections, answers new requests on open connections with 503, and closes each
+    /// connection after its answer. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they
+    /// are cut off.
     public func stop() {
         let running = listeners.update { listeners in
             defer { listeners = [] }

@@ -2,8 +2,8 @@ internal import SettlePlatform
 
 /// How a client has reached the server: over TLS or not, and under which address.
 ///
-/// A proxy that terminates TLS, or adds a prefix to the path, is the only one that knows the client's address of the server. What
-/// its headers say counts if the proxy is trusted; anybody else may have made them up.
+/// Only a proxy that terminates TLS, or adds a prefix to the path, knows the client's address of the server. Its headers count if
+/// the proxy is trusted. Any other client may have made them up.
 ///
 ///     header                              read from
 ///     Forwarded: proto=https;host=a.example
@@ -12,13 +12,13 @@ internal import SettlePlatform
 ///     X-Forwarded-Host: a.example         where Forwarded does not have `host`
 ///     X-Forwarded-Prefix: /couch          what the proxy removes from the front of the path
 ///
-/// Of a list the last item counts: it is the one that the trusted proxy itself has added.
+/// In a list the last item counts: the trusted proxy itself has added it.
 struct ClientRoute: Sendable, Equatable {
     /// Whether the client's connection is encrypted.
     var isSecure = false
     /// The host and the port of the client's address, as a trusted proxy names them.
     var host: String?
-    /// What a trusted proxy removes from the front of the path; empty, or with a slash in front and none at the end.
+    /// The prefix that a trusted proxy removes from the path; empty, or with a slash in front and none at the end.
     var prefix = ""
     /// Whether a header says that a proxy has passed the request on.
     var isForwarded = false
@@ -30,7 +30,7 @@ struct ClientRoute: Sendable, Equatable {
     /// The route of a request that came from this machine's own process, without a connection.
     init() {}
 
-    /// Finds it out.
+    /// Reads it from the header of a request.
     ///
     /// - Parameters:
     ///   - headers: The header of the request.

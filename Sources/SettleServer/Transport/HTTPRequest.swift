@@ -26,7 +26,7 @@ struct HTTPRequest: Sendable {
 
 /// Whether the client of a request still waits for the answer.
 ///
-/// Looked at by what may take long and changes nothing, such as a query; it is noticed within about a second.
+/// Long operations that change nothing, such as queries, check it. The end of a connection is noticed within about a second.
 final class RequestLife: Sendable {
     private let isOver = Atomic<Bool>(false)
 

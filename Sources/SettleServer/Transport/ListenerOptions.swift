@@ -59,7 +59,7 @@ public struct Certificate: Sendable, Equatable {
         PEMCertificates.end(of: chain).map { Date(timeIntervalSince1970: $0) }
     }
 
-    /// What is wrong with it, as the message of a listener that could not start with it.
+    /// The message of a listener that could not start with it: the problem with the certificate or its key.
     var problem: String {
         if !chain.contains("-----BEGIN CERTIFICATE-----") { return "the file of the certificate has none in PEM" }
         if !key.contains("PRIVATE KEY-----") { return "the file of the certificate's key has no private key in PEM" }
@@ -70,7 +70,7 @@ public struct Certificate: Sendable, Equatable {
     }
 }
 
-/// The proxies whose word is taken for where a request comes from, and for how its client has reached the server.
+/// The proxies whose headers are trusted for the address of the client, and for how the client has reached the server.
 ///
 ///     client 198.51.100.7 ─→ proxy 10.0.0.2 ─→ proxy 10.0.0.3 ─→ server
 ///     X-Forwarded-For: <what the client wrote>, 198.51.100.7, 10.0.0.2

@@ -21,10 +21,10 @@ final class RequestGate: Sendable {
     /// Whether answers have to close their connections: the gate is closed, or will be once they are gone.
     var isLeaving: Bool { state.withLock { $0.isClosed || $0.isLeaving } }
 
-    /// Has answers close their connections.
+    /// Makes further answers close their connections.
     func leaveSoon() { state.withLock { $0.isLeaving = true } }
 
-    /// Lets a request in, which has to call ``leave()`` when it is over.
+    /// Lets a request in. The caller has to call ``leave()`` when the request is over.
     ///
     /// - Returns: False if the gate is closed; then the request is not counted.
     func enter() -> Bool {
@@ -34,7 +34,7 @@ final class RequestGate: Sendable {
         }
     }
 
-    /// Says that a request which got in is over.
+    /// Ends a request that was let in.
     func leave() { state.update { $0.inside -= 1 } }
 
     /// Closes the gate for good.

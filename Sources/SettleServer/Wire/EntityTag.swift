@@ -13,7 +13,7 @@ enum EntityTag {
         return HTTPResponse(status: 304, headers: ["ETag": tag])
     }
 
-    /// Whether a write is only wanted if nothing is there: `If-None-Match: *`.
+    /// Whether a write must not change an existing document or attachment: `If-None-Match: *`.
     static func asksForCreation(_ request: HTTPRequest) -> Bool {
         request.headers["If-None-Match"]?.trimmingBlanks() == "*"
     }

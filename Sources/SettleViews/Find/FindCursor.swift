@@ -27,7 +27,7 @@ package struct FindCursor {
     private var left: Int
     private var toSkip: Int
     private var last: (id: DocumentID, key: [UInt8])?
-    /// What the query may cost.
+    /// The limits of the query's work.
     package var budget: QueryBudget
     private var partStart = 0.0
 
@@ -128,8 +128,8 @@ package struct FindCursor {
     /// - Parameters:
     ///   - limit: The maximum number of documents to examine before this returns.
     ///   - body: Called with each document found; returns whether to continue now.
-    /// - Throws: ``DatabaseError``, ``QueryError`` with code `tooExpensive`, what the budget throws when nobody waits for the result
-    ///   anymore, or what the closure throws.
+    /// - Throws: ``DatabaseError``, ``QueryError`` with code `tooExpensive`, the budget's error when no client waits for the result
+    ///   anymore, or the closure's error.
     package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard !isDone else { return }
         partStart = budget.begin()

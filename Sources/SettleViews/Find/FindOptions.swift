@@ -32,7 +32,7 @@ package struct FindOptions: Sendable {
     /// Whether documents count as read from several copies, as in CouchDB when `r` is more than one.
     package var isQuorum = false
 
-    /// What the query may cost.
+    /// The limits of the query's work.
     package var budget = QueryBudget.unlimited
 
     /// Makes options for the documents that a selector matches.

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What one query may cost, from its first document to its last: steps of its selector, and time of a processor.
+/// The limits of one query's work, from its first document to its last: steps of its selector, and processor time.
 ///
 /// Time on the clock doesn't count, so a busy machine ends no query that a quiet one would answer.
 package final class QueryBudget: Sendable {
@@ -17,7 +17,7 @@ package final class QueryBudget: Sendable {
     /// - Parameters:
     ///   - steps: The steps of the selector, see ``SelectorWork``.
     ///   - seconds: The time of a processor.
-    ///   - isWanted: Whether somebody still waits for the result.
+    ///   - isWanted: Whether a client still waits for the result.
     package init(steps: Int, seconds: Double, isWanted: @escaping @Sendable () -> Bool = { true }) {
         work = SelectorWork(steps, isWanted: isWanted)
         limit = seconds
@@ -36,7 +36,7 @@ package final class QueryBudget: Sendable {
 
     /// Checks the steps, and whether the result is wanted; cheap enough for each document.
     ///
-    /// - Throws: ``QueryError`` with code `tooExpensive`; `CancellationError` if nobody waits for the result.
+    /// - Throws: ``QueryError`` with code `tooExpensive`; `CancellationError` if no client waits for the result.
     func check() throws {
         guard isWanted() else { throw CancellationError() }
         if work.isSpent { throw Self.tooExpensive }

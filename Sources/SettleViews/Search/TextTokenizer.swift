@@ -6,7 +6,8 @@
 ///     .trigrams                       any three letters or more are found, also inside a word
 ///
 /// All of them ignore case. In scripts without spaces between words, such as Chinese, Japanese and Thai, each character is a
-/// word, and a search for several is one for consecutive words; not with ``trigrams``, ``unbroken`` and ``whole``.
+/// word, and a search for several characters is one for consecutive words. The tokenizers ``trigrams``, ``unbroken`` and ``whole``
+/// don't do so.
 public struct TextTokenizer: Hashable, Sendable {
     /// The tokenizer's specification for SQLite's FTS5.
     let specification: String

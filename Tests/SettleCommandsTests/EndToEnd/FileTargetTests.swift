@@ -3,7 +3,7 @@ import Settle
 import SettlePlatform
 import Testing
 
-/// Files that the tool writes at a path where something is already.
+/// The tool writes files to paths that already exist.
 @Suite struct FileTargetTests {
     let room: Room
 

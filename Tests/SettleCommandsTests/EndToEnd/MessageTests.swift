@@ -35,7 +35,7 @@ struct MessageTests {
         #expect(try room.run("find", "./x", "age > 0").errors.contains("settle index create ./x age"))
     }
 
-    @Test func `a missing source is not said to be created`() throws {
+    @Test func `the message about a missing source does not offer to create it`() throws {
         let pulled = try room.run("pull", "x", "./missing")
         #expect(pulled.status == 3 && pulled.errors.contains("there is no database"))
         #expect(!pulled.errors.contains("--create"))

@@ -62,7 +62,7 @@ import Testing
         #expect(holds, sourceLocation: sourceLocation)
     }
 
-    /// A port that nobody listens on.
+    /// A port on which no program listens.
     private func freePort() throws -> Int {
         let socket = Sockets.make(AF_INET)
         defer { close(socket) }
@@ -156,14 +156,14 @@ import Testing
             #expect(try client.status("http://127.0.0.1:\(port)/db", "-X", "PUT") == 201)
         }
         #expect(try client.status("\(url)db/a%2Fb", "-X", "PUT", "-d", "{}") == 201)
-        // A node that hangs: what waits at it is cut when it is marked down, and the next request goes to the other one.
+        // A node hangs. Its waiting requests are cut when it is marked down, and the next request goes to the other node.
         kill(one.process.processIdentifier, SIGSTOP)
         let begin = ContinuousClock.now
         for _ in 0..<8 { _ = try client.status("\(url)db", "--max-time", "20") }
         #expect(ContinuousClock.now - begin < .seconds(20))
         for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
         kill(one.process.processIdentifier, SIGCONT)
-        // A node that stops: nobody notices.
+        // A node stops, and clients don't notice.
         wait { try client.status("http://127.0.0.1:\(one.port)/_up") == 200 }
         kill(two.process.processIdentifier, SIGTERM)
         #expect(two.process.waitForEnd() == 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SettleCore
 
-/// Small values take many times the memory of their text, so readers of strangers' texts count them.
+/// Small values take many times the memory of their text, so values are counted when a client's text is parsed.
 @Suite struct JSONValueLimitTests {
     @Test(arguments: ["[1,2,3]", #"{"a":1,"b":[]}"#, "[[[]]]", #"["x",null]"#, "7"])
     func `a text with as many values as the limit is read, and one with more is refused`(text: String) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// A write-ahead log that was damaged, of which SQLite drops the end without a word.
+/// SQLite silently drops the end of a damaged write-ahead log.
 @Suite struct DamagedLogTests {
     let folder: TemporaryFolder
 

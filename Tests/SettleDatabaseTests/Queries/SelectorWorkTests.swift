@@ -6,7 +6,7 @@ import Testing
 
 /// The work of a selector is counted in steps, so its result never depends on time.
 @Suite struct SelectorWorkTests {
-    /// Takes as many steps as a search may, in a text of 41 letters.
+    /// A search that takes its whole budget in a text of 41 letters.
     private static let hostile: JSONValue = ["$regex": "^(a+)+$"]
     private static let text = JSONValue.string(String(repeating: "a", count: 40) + "!")
 
@@ -34,7 +34,7 @@ import Testing
         #expect(try MangoSelector(["$not": ["a": ["$elemMatch": ["$regex": "b"]]]]).matches(["a": elements]))
     }
 
-    @Test func `a search begins only while somebody waits for the result`() throws {
+    @Test func `a search begins only while a client waits for the result`() throws {
         let work = SelectorWork(1_000_000, isWanted: { false })
         #expect(try !MangoSelector(["a": ["$regex": "b"]]).matches(["a": "b"], work: work))
         #expect(work.isSpent)

@@ -73,7 +73,7 @@ import Testing
         try store([revision(["c", "b", "a"], ["c": same])], client)
         let answer = try client.send("GET", "/db/d?atts_since=%5B%222-b%22%5D").json["_attachments"]?["c"]
         #expect(answer?["stub"] == true && answer?["data"] == nil)
-        // Of an ancestor that the document never had nothing is known.
+        // The document never had this ancestor, so its attachments are unknown.
         let other = try client.send("GET", "/db/d?atts_since=%5B%222-x%22%5D").json["_attachments"]?["c"]
         #expect(other?["data"] == "VFdP")
     }

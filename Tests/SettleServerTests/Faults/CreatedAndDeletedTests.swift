@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleServer
 
-/// A database that some create while others delete it.
+/// A database that some clients create while other clients delete it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CreatedAndDeletedTests {
     @Test func `creating a database that others delete is answered with 201 or 412, and no feed is cut`() throws {
         let live = try LiveServer()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SettleServer
 
-/// What clients of a server notice while it stops, and that it always ends by itself.
+/// The answers of a server while it stops. It always ends by itself.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct StoppingTests {
-    @Test func `a closed gate lets nobody in and empties`() {
+    @Test func `a closed gate lets no request in and empties`() {
         let gate = RequestGate()
         #expect(gate.enter() && gate.enter() && !gate.isClosed)
         gate.close()
@@ -132,7 +132,7 @@ private final class StoppingCrowd: Sendable {
         }
     }
 
-    /// What no client should have seen.
+    /// Answers that no client should get.
     var problems: [String] { state.withLock { $0.problems } }
 
     /// Waits until each client has a request under way.
@@ -202,7 +202,7 @@ private final class StoppingCrowd: Sendable {
         try connection.write(LiveServer.request("GET", "/db/large"))
         _ = try connection.read(through: "\r\n\r\n")
         begin()
-        // The end is behind what was not read, so it would not be noticed.
+        // The end comes after bytes that were not read, so the client would not notice it.
         while !state.withLock({ $0.isOver }) { usleep(50_000) }
         withExtendedLifetime(connection) {}
     }

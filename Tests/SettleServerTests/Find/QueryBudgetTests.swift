@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct QueryBudgetTests {
     private static let hostile: JSONValue = ["selector": ["a": ["$elemMatch": ["$regex": "^(a+)+$"]]]]
 
-    /// A client with documents of a thousand elements each, of which each costs a search its whole budget.
+    /// A client with documents of a thousand elements; a search in one element takes its whole budget.
     private static func client(
         _ documents: Int, _ change: (inout ServerOptions) -> Void = { _ in }
     ) throws -> RouterClient {

@@ -27,7 +27,7 @@ import Testing
         #expect(set(small, "anna", 100) == nil && !budget.isTight)
     }
 
-    @Test func `when all take too much the largest is closed, whose it is`() {
+    @Test func `when all connections together take too much, the largest is closed, of any account`() {
         let budget = MobileBudget(limit: 400)
         let connections = (0..<5).map { _ in Connection() }
         for (number, connection) in connections.prefix(4).enumerated() {

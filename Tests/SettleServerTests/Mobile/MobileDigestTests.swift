@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Contents are found by the digests of their bytes, whatever digests the documents say.
+/// Contents are found by the digests of their bytes, not by the digests in documents.
 @Suite struct MobileDigestTests {
     private static func blob(_ digest: String) -> JSONValue {
         ["@type": "blob", "digest": .string(digest), "content_type": "text/plain", "length": 4]
@@ -34,7 +34,7 @@ import Testing
         #expect(try ask(MobileDigest.of(evil), of: "truth", client) == evil)
     }
 
-    @Test func `a later revision does not take over a content whose digest is a lie`() throws {
+    @Test func `a later revision does not take over a content with a wrong digest`() throws {
         let client = try RouterClient.withDatabase()
         let good = MobileDigest.of(Array("good".utf8))
         let lie: JSONValue = [

@@ -30,7 +30,7 @@ import Testing
         #expect(winners.status == 200 && winners.json["history"]?[0]?["docs_written"] == 2, "\(winners.text)")
         #expect(try await leaves(room) == ["2-d"])
         #expect(try await room.far.has("/a/y"))
-        // Another id: its checkpoint does not keep the others back.
+        // The other replication has another id, so this checkpoint does not keep back its revisions.
         let all = try await room.replicate()
         #expect(all.json["history"]?[0]?["docs_written"] == 2)
         #expect(try await leaves(room) == ["2-b", "2-c", "2-d"])
@@ -63,20 +63,20 @@ import Testing
         #expect(try await leaves(room).contains("2-b") == false)
     }
 
-    @Test func `a filter that is not there is not found`() async throws {
+    @Test func `a replication with a missing filter is answered with 404`() async throws {
         let room = try await ReplicatorRoom()
         let answer = try await room.replicate(["filter": "none/f"])
         #expect(answer.status == 404 && answer.json["error"] == "not_found", "\(answer.text)")
         #expect(try await room.near.ask("PUT", "/a/_design/d", ["filters": [:]]).status == 201)
         #expect(try await room.replicate(["filter": "d/none"]).status == 404)
-        // A database that is not there is told as before.
+        // The answer about a missing database stays as before.
         let gone = try await room.near.ask(
             "POST", "/_replicate",
             ["source": room.url(room.near, "gone"), "target": room.url(room.far, "a"), "filter": "d/f"])
         #expect(gone.status == 404 && gone.json["error"] == "db_not_found", "\(gone.text)")
     }
 
-    @Test func `documents of which none exist are no changes`() async throws {
+    @Test func `a replication of documents that don't exist answers no_changes`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         for _ in 0..<2 {

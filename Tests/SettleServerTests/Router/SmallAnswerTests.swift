@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a write that is only wanted if nothing is there changes nothing that is`() throws {
+    @Test func `a write with If-None-Match star changes no existing document or attachment`() throws {
         let client = try RouterClient.withDatabase()
         let creation: HTTPHeaders = ["If-None-Match": "*"]
         let made = try client.send("PUT", "/db/a", ["v": 1], headers: creation)
@@ -48,7 +48,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", ["v": 3], headers: creation).status == 201)
     }
 
-    @Test func `options of clusters mean nothing to a database`() throws {
+    @Test func `a database ignores the options of clusters`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/p?partitioned=true&q=2&n=3").status == 201)
         #expect(try client.send("GET", "/p").json["props"] == [:])
@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test(arguments: ["GET", "PUT", "POST", "DELETE", "COPY", "OPTIONS", "TRACE", "CONNECT", "PATCH"])
-    func `there is nothing below _index but indexes`(method: String) throws {
+    func `only indexes are found below _index`(method: String) throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send(method, "/db/_index/a").status == 404)
         #expect(try client.send(method, "/db/_index/a/json").status == 404)
     }
 
-    @Test func `the version of the collation is told as CouchDB tells ICU's`() throws {
+    @Test func `the version of the collation has the form of ICU's version in CouchDB`() throws {
         let client = try RouterClient.withScripts()
         try client.design("d", ["views": ["v": ["map": "function (d) { emit(d._id) }"]]])
         let info = try client.send("GET", "/db/_design/d/_info").json["view_index"]

@@ -26,7 +26,7 @@ extension RouterClient {
         return answer
     }
 
-    /// Stores documents in as few batches as may be.
+    /// Stores documents in as few batches as possible.
     func load(_ documents: [JSONValue]) throws {
         for start in stride(from: 0, to: documents.count, by: 10_000) {
             let batch = Array(documents[start...].prefix(10_000))

@@ -148,7 +148,7 @@ import Testing
         #expect(try !isCurrent(.password(salt: ""), "nobody", []))
     }
 
-    @Test func `a feed of all databases ends when its administrator is none any more`() throws {
+    @Test func `a feed of all databases ends when its user is no longer an administrator`() throws {
         let client = try RouterClient { $0.port = 0 }
         try client.server.start()
         defer { client.server.stop() }

@@ -41,7 +41,7 @@ import Testing
             }.joined(separator: "/")
     }
 
-    /// Who may use a route with any of its methods, of those who are not administrators.
+    /// The users that are not administrators and may use a route with one of its methods.
     private static func who(_ route: Route) -> String? {
         let kinds = methods.filter { route.endpoint($0) != nil }.map { route.access($0) }
         if kinds.contains(.anyone) { return "anyone" }
@@ -56,7 +56,7 @@ import Testing
         #expect(Set(given).count == given.count)
     }
 
-    /// A body without an end, which counts how much of it is read.
+    /// An endless body that counts how much of it is read.
     private final class EndlessBody: RequestBody {
         let declaredLength: Int64? = nil
         let count = Guarded(0)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a long condition of a stranger is refused before it is read`() throws {
+    @Test func `a long condition of an anonymous client is refused before it is read`() throws {
         let live = try LiveServer()
         for size in [65_537, 3 << 20, 28 << 20] {
             let connection = try live.connect()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Pages of other origins open no WebSocket, with whatever credentials a browser adds; over real sockets.
+/// Pages of other origins can't open a WebSocket, whatever credentials a browser adds; tested over real sockets.
 @Suite(.timeLimit(.minutes(2))) struct HandshakeOriginTests {
     private static let basic = "Authorization: Basic YWRtaW46YWRtaW4="
 

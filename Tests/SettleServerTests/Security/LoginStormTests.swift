@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Many devices that log in at once, beside a stranger who tries names that don't exist.
+/// Many devices log in at once, while another client tries names that don't exist.
 @Suite(.timeLimit(.minutes(5))) struct LoginStormTests {
     private static func head(_ path: String, _ credentials: String) -> String {
         "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Basic "
@@ -22,7 +22,7 @@ import Testing
         return counts
     }
 
-    @Test func `devices of one account all log in at once, while a stranger tries names`() throws {
+    @Test func `devices of one account all log in at once, while another client tries names`() throws {
         let live = try LiveServer { $0.security.passwordIterations = 50_000 }
         let strangers = try (0..<60).map { _ in try live.connect() }
         for (number, stranger) in strangers.enumerated() {
@@ -31,7 +31,7 @@ import Testing
         let devices = try (0..<300).map { _ in try live.connect() }
         for device in devices { try device.write(Self.head("/_session", "admin:admin")) }
         #expect(try Self.statuses(devices) == ["200": 300])
-        // The stranger learns nothing, and some of them not even that.
+        // The other client gets 401, or 503 if no seat was free.
         let refused = try Self.statuses(strangers)
         #expect(Set(refused.keys).isSubset(of: ["401", "503"]))
     }
@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [("admin:admin", " 201"), ("nobody:x", " 401")])
     func `a long upload waits for the login that comes with it`(credentials: String, status: String) throws {
-        // Nobody has logged in before, so the password has to be verified when the first part of the upload has come.
+        // This is the first login, so the password has to be verified when the first part of the upload has come.
         let live = try LiveServer { $0.security.passwordIterations = 20_000 }
         try live.server.state.create("db")
         let upload = try live.connect()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Names that a browser or a proxy removes from a path: what contains the document or the attachment is not deleted instead.
+/// A browser or a proxy removes some names from a path. The database or document that contains the name must not be deleted then.
 @Suite struct LostNameTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withDatabase()

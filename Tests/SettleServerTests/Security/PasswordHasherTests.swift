@@ -6,7 +6,7 @@ import Testing
 
 /// Verifying passwords: few at a time, in turns, each once.
 @Suite(.timeLimit(.minutes(2))) struct PasswordHasherTests {
-    /// A hasher whose one place is taken until it is let go.
+    /// A hasher whose only place is taken until it is released.
     private final class Held {
         let hasher: PasswordHasher
         private let leave = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ import Testing
         func letGo() { leave.signal() }
     }
 
-    /// What came of logins, in the order in which it came.
+    /// The outcomes of logins, in their order.
     private final class Outcomes: Sendable {
         private let all = Monitor<[(name: String, result: Result<Bool, any Error>)]>([])
 
@@ -35,7 +35,7 @@ import Testing
             { result in self.all.update { $0.append((name, result)) } }
         }
 
-        /// The names, once there are so many.
+        /// The names, once there are this many.
         func names(_ count: Int) -> [String] {
             all.wait { $0.count >= count ? $0.map(\.name) : nil }
         }
@@ -66,7 +66,7 @@ import Testing
         held.letGo()
         #expect(outcomes.names(2000).count == 2000)
         #expect(outcomes.error(of: "anna") == nil)
-        // Asked of the first who may log in, and no more.
+        // Only the first login that may succeed is checked.
         #expect(derivations.withLock { $0 } == 1)
     }
 
@@ -121,7 +121,7 @@ import Testing
         #expect(outcomes.error(of: "b") == nil)
     }
 
-    @Test func `a refused login learns when to come again, and not all at once`() throws {
+    @Test func `refused logins are asked to try again at different times`() throws {
         let held = Held(seats: 1...1)
         let outcomes = Outcomes()
         for number in 0..<500 {
@@ -136,7 +136,7 @@ import Testing
             return try #require(error.headers["Retry-After"].flatMap { Int($0) })
         }
         #expect(delays.allSatisfy { (1...120).contains($0) })
-        // Those that came later come again later, about when their turn would be.
+        // Later logins are asked to try again later, about when it would be their turn.
         #expect(Set(delays).count > 20)
         held.letGo()
     }

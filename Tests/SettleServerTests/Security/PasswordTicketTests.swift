@@ -59,7 +59,7 @@ import Testing
         #expect(try Self.ticket(client.send(as: "anna:no", "GET", "/_session")) == nil)
     }
 
-    @Test func `a ticket opens nothing without the password, to another name or after a new password`() throws {
+    @Test func `a ticket is useless without the password, for another name and after a new password`() throws {
         let client = try RouterClient.with(users: ["anna": [], "bert": []])
         let ticket = try #require(Self.ticket(client.send(as: "anna:pw", "GET", "/_session")))
         let authenticator = client.server.state.authenticator
@@ -101,7 +101,7 @@ import Testing
         #expect(PasswordTicket(lifetime: 0).age(value, credentials, secret: secret, now: 5000) == nil)
     }
 
-    @Test func `without tickets none is given`() throws {
+    @Test func `a server without tickets gives none`() throws {
         let client = try RouterClient { $0.security.ticketLifetime = .zero }
         #expect(try Self.ticket(client.send("GET", "/_session")) == nil)
     }

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["10.0.0.0/8"]])
-    func `behind a proxy that is not trusted addresses are relative, and no header of it counts`(
+    func `behind an untrusted proxy addresses are relative, and its headers don't count`(
         ranges: [String]
     ) throws {
         let live = try live(trusting: ranges)

@@ -56,7 +56,7 @@ final class PCREPattern: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - work: The steps that are left; those of this search are taken from it.
-    /// - Returns: Whether it does; `false` also when the budget is spent.
+    /// - Returns: Whether it occurs; `false` also when the budget is spent.
     /// - Complexity: Bounded by the budget.
     func occurs(in text: String, _ work: SelectorWork) -> Bool {
         guard let match = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
@@ -85,7 +85,7 @@ final class PCREPattern: Sendable {
         return result >= 0
     }
 
-    /// One search so far.
+    /// The state of one search.
     private struct Search {
         private(set) var left: Int
         private var position = 0

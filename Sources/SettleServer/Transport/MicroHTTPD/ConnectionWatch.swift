@@ -41,8 +41,8 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Ends the answers that wait for something to send and whose clients have gone. An answer that is still being made is only
-    /// told: its client may have closed no more than its own half of the connection. A socket may be closed meanwhile, and its
+    /// Ends the answers that wait for something to send and whose clients have gone. An answer that is still being made only gets a
+    /// notice, because its client may have closed only its half of the connection. A socket may be closed meanwhile, and its
     /// number belong to another connection; then the exchange that is ended here is over already.
     private func endAbandoned(_ connections: [MicroHTTPDConnection]) {
         let waiting = connections.compactMap(\.waiting)

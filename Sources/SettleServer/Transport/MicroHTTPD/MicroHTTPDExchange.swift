@@ -36,7 +36,7 @@ final class MicroHTTPDExchange: Sendable {
         var pump: StreamPump?
         /// Whether the listener stops, so that a stream has to end where it next waits.
         var isEnding = false
-        /// Whether its stream began after that, and has not been told yet.
+        /// Whether its stream began after the listener began to stop, and still has to be ended.
         var isPumpLate = false
         var isForcedToEnd = false
         /// Whether it is counted by the gate.
@@ -102,7 +102,7 @@ final class MicroHTTPDExchange: Sendable {
             state.isInside = isInside
             guard isInside else {
                 let response = handler.refuse(makeRequest(BufferedBody(), state))
-                // To cut a short body off could take the answer with it.
+                // If the connection were cut before a short body has come, the client could lose the answer.
                 let isShort = headers["Expect"] == nil && length ?? 0 <= Self.wholeBody
                 guard isShort else { return refuse(response, on: connection, &state) }
                 state.response = response

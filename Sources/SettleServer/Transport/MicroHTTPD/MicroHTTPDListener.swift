@@ -103,7 +103,7 @@ final class MicroHTTPDListener: HTTPListener {
         gate.close()
         let socket = MHD_quiesce_daemon(daemon)
         if socket >= 0 { close(socket) }
-        // A request whose stream begins later looks whether the listener stops.
+        // A stream that begins later checks whether the listener stops.
         for connection in watch.connections { connection.exchange?.stop(isForced: false) }
     }
 
@@ -119,18 +119,18 @@ final class MicroHTTPDListener: HTTPListener {
             for connection in watch.connections { connection.cut() }
             isEmpty = gate.waitUntilEmpty(seconds: 0.05)
         }
-        // What was refused last is on its way to its client.
+        // The last refusals may still be on their way to clients.
         _ = state.wait(seconds: 0.1) { $0.requests == 0 ? true : nil }
         watch.stop()
         watchers.close()
         pools.close()
-        // The library ends the process if a connection is suspended now, so its threads rather stay.
+        // The library would end the process if a connection is suspended now, so its threads are left running.
         guard isEmpty else { return }
         MHD_stop_daemon(daemon)
         context.release()
     }
 
-    /// How often it cuts requests off: in a second all have noticed, unless a polling thread hangs.
+    /// The number of attempts to cut requests off. They take a second, enough unless a polling thread hangs.
     private static let cuts = 20
 
     deinit { stop(within: 0) }
