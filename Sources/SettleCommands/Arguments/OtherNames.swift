@@ -7,7 +7,7 @@ enum OtherNames {
 
     /// Commands, and actions such as those of `settle index`.
     private static let commands = [
-        "add": ["put", "create", "push"], "alldocs": ["docs"], "backup": ["export"], "cat": ["get"],
+        "add": ["put", "create", "push"], "alldocs": ["docs"], "cat": ["get"],
         "check": ["verify"], "clone": ["pull"], "commit": ["put"],
         "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
         "dir": ["docs", "list"],
@@ -16,7 +16,7 @@ enum OtherNames {
         "init": ["create"], "insert": ["put"], "list": ["docs"], "load": ["import"], "ls": ["docs", "list"],
         "make": ["create"], "man": ["help"], "merge": ["resolve"], "mkdir": ["create"], "mkindex": ["index"],
         "new": ["create"], "remove": ["delete"], "repair": ["verify"], "replicate": ["sync", "push", "pull"],
-        "restore": ["import"], "revert": ["undo"], "revs": ["tree"], "rm": ["delete"], "rollback": ["undo"],
+        "revert": ["undo"], "revs": ["tree"], "rm": ["delete"], "rollback": ["undo"],
         "save": ["put"], "select": ["find"], "server": ["serve"], "set": ["put"], "start": ["serve", "create"],
         "stat": ["info"], "stats": ["info"], "tail": ["changes"], "touch": ["put"], "update": ["put"],
         "upload": ["attach"], "vacuum": ["compact"], "view": ["query", "get"], "views": ["design"],

@@ -27,7 +27,8 @@ struct ReplicationCommand {
         let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
         // A source is only read, so --create doesn't create it.
-        let name = other.split(separator: "/").last ?? ""
+        let given = (try? invocation.arguments.operand(other)) ?? ""
+        let name = given.split(separator: "/").last ?? ""
         guard sends || !what.hasSuffix("/\(name)") else {
             return CommandError(failure.code, what, status: failure.status)
         }

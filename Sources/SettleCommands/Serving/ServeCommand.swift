@@ -110,7 +110,8 @@ enum ServeCommand: Command {
         // A second signal ends the process, but a SIGHUP from a closed terminal does not.
         Foundation.signal(SIGHUP, SIG_IGN)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        endLater(options.stopTimeout, log)
+        // Requests are cut off at the end of the time. What comes after that takes a moment, also when the time is 0.
+        endLater(max(options.stopTimeout, .seconds(1)) + .seconds(2), log)
         server.stop()
         if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
         return .success

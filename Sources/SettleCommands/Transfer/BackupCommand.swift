@@ -42,7 +42,8 @@ enum BackupCommand: Command {
         let before = arguments.flag("--full") ? nil : try folder.moments().last
         let run = try BackupRun(source, folder, before: before, named: name(after: try folder.moments().last), console)
         let moment = try run.run()
-        let removed = try keep.map { try folder.keep($0) } ?? 0
+        // The older moments may be the only ones that have what is damaged now.
+        let removed = try run.damaged == 0 ? keep.map { try folder.keep($0) } ?? 0 : 0
         let isConsistent = moment.databases.allSatisfy(\.entry.isConsistent)
         if !isConsistent {
             console.complain(
@@ -64,7 +65,7 @@ enum BackupCommand: Command {
                 "damaged_document",
                 """
                 the backup is not whole: \(Quantity.of(run.damaged, "damaged revision")) left out; `settle verify` of the \
-                database names the documents
+                database names the documents\(keep == nil ? "" : "; no older moment was removed")
                 """, status: .damaged)
         }
         return .success

@@ -73,14 +73,16 @@ struct BackupFolder {
 
     /// Finds the newest moment that is not after a time.
     ///
-    /// - Parameter text: The time in UTC: a moment's name, the beginning of one, or a date such as `2026-11-26T18:00`; `nil` for the
-    ///   newest moment.
+    /// - Parameter text: A moment's name, or a time in UTC: `2026-11-26T18:00:00.000`, or `20261126T180000.000` as in names.
+    ///   The time may end after each of its numbers: `2026-11` is the end of that month. A `Z` may follow the time of day. `nil`
+    ///   is for the newest moment.
     /// - Returns: The moment.
-    /// - Throws: ``CommandError`` with status `notFound`.
+    /// - Throws: ``CommandError`` with status `usage` for any other text, or `notFound`.
     func moment(at text: String?) throws -> BackupMoment {
         let all = try moments()
+        if let named = all.first(where: { $0.name == text }) { return named }
         // Digits of a later time sort after those of an earlier one, and a time without seconds means their end.
-        let limit = text.map { $0.filter(\.isNumber) }
+        let limit = try text.map(Self.digits)
         let chosen = all.last { moment in
             guard let limit else { return true }
             let digits = moment.name.filter(\.isNumber)
@@ -89,6 +91,34 @@ struct BackupFolder {
         if let chosen { return chosen }
         guard let first = all.first else { throw CommandError.notFound("\(path) has no complete backup") }
         throw CommandError.notFound("\(path) has no backup as old as \(text ?? ""); the oldest is \(first.name)")
+    }
+
+    /// The digits of a time, or of its beginning up to the end of a number.
+    private static func digits(of text: String) throws -> String {
+        let hasDashes = text.utf8.dropFirst(4).first == UInt8(ascii: "-")
+        let form = (hasDashes ? "0000-00-00T00:00:00.000" : "00000000T000000.000").utf8
+        let time = text.hasSuffix("Z") && text.contains("T") ? text.dropLast() : text[...]
+        let isInForm =
+            time.utf8.count <= form.count
+            && zip(time.utf8, form).allSatisfy { byte, place in
+                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                return place == UInt8(ascii: "0") ? isDigit : byte == place
+            }
+        let digits = String(time).filter(\.isNumber)
+        let isWhole = [4, 6, 8, 10, 12, 14, 17].contains(digits.count) && time.last?.isNumber == true
+        let ranges: [(start: Int, range: ClosedRange<Int>)] = [
+            (4, 1...12), (6, 1...31), (8, 0...23), (10, 0...59), (12, 0...60),
+        ]
+        let isInRange = ranges.allSatisfy { start, range in
+            guard digits.count > start else { return true }
+            return Int(digits.dropFirst(start).prefix(2)).map { range.contains($0) } ?? false
+        }
+        guard isInForm, isWhole, isInRange else {
+            throw CommandError.usage(
+                "--at takes a moment's name, or a time in UTC such as 2026-11-26T18:00 or 2026-11, not \"\(text)\"",
+                verb: "restore")
+        }
+        return digits
     }
 
     /// Begins a moment in a folder that has another name until ``finish(_:)``. Removes the leftovers of interrupted backups.

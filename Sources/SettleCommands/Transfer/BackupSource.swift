@@ -56,17 +56,28 @@ final class BackupSource {
     /// Lends the client of a database to a closure.
     ///
     /// - Returns: What the closure returns; `nil` for a database that was deleted meanwhile.
+    /// - Throws: What the closure throws, also when the database is there and something in it is missing.
     func withDatabase<Result>(_ name: String, _ body: (Client) throws -> Result) throws -> Result? {
-        do {
-            guard let store else {
-                return try body(try client(HTTPPath(segments: [name])))
-            }
-            let database = try store.open(name)
-            defer { database.close() }
-            return try body(Client(database, path: name, console: console))
-        } catch let error as CommandError where error.status == .notFound {
+        do { return try lend(name, body) } catch {
+            guard CommandError(error).status == .notFound, try !contains(name) else { throw error }
             return nil
-        } catch let error as DatabaseError where error.code == .notFound { return nil }
+        }
+    }
+
+    private func lend<Result>(_ name: String, _ body: (Client) throws -> Result) throws -> Result {
+        guard let store else { return try body(try client(HTTPPath(segments: [name]))) }
+        let database = try store.open(name)
+        defer { database.close() }
+        return try body(Client(database, path: name, console: console))
+    }
+
+    /// Whether there is a database of a name now.
+    private func contains(_ name: String) throws -> Bool {
+        if let store { return store.contains(name) }
+        do { _ = try client(HTTPPath(segments: [name])).info() } catch let error as CommandError
+            where error.status == .notFound
+        { return false }
+        return true
     }
 
     private func client(_ path: HTTPPath) throws -> Client {

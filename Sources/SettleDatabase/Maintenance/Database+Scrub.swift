@@ -43,21 +43,45 @@ extension Database {
 
     /// Claims the next scrub. Nodes that share the database take turns.
     ///
+    /// A scrub whose node has stopped can be claimed after the lease, and then begins at the place that was noted last.
+    ///
     /// - Parameters:
     ///   - time: The current time in milliseconds.
-    ///   - interval: The time between two scrubs in milliseconds.
-    /// - Returns: Whether a scrub is due. If so, the next one is due after the interval.
+    ///   - interval: The time between the end of a scrub and the next one in milliseconds.
+    ///   - lease: The time in milliseconds after which a scrub that was not noted again counts as given up.
+    /// - Returns: Where to begin, or how long to wait. Whoever begins renews the claim by ``noteScrub(_:at:)``.
     /// - Throws: ``DatabaseError``.
-    package func claimScrub(at time: Int64, every interval: Int64) throws -> Bool {
-        func isDue(_ text: String?) -> Bool {
-            guard let last = text.flatMap({ Int64($0) }), last <= time else { return true }
-            return time - last >= interval
+    package func claimScrub(at time: Int64, every interval: Int64, lease: Int64) throws -> ScrubTurn {
+        func turn(_ text: String?) -> ScrubTurn {
+            // The time when the last scrub ended, or when the present one was noted, which has a place as well.
+            let parts = (text ?? "").split(separator: " ")
+            let place = parts.dropFirst().first
+            let span = place == nil ? interval : lease
+            // The clock may have been set back since, or be that of another node. What is too far ahead does not count.
+            if let last = parts.first.flatMap({ Int64($0) }), case let passed = time &- last, passed.magnitude < span {
+                return .later(span - passed)
+            }
+            return .now(place.flatMap { ScrubPlace(text: $0) } ?? .documents(after: nil))
         }
-        guard isDue(try setting(Self.scrubSetting)) else { return false }
+        let found = turn(try setting(Self.scrubSetting))
+        guard case .now = found else { return found }
         return try engine.hold { writer in
-            guard isDue(try writer.setting(Self.scrubSetting)) else { return false }
-            try writer.setSetting(Self.scrubSetting, to: String(time))
-            return true
+            let found = turn(try writer.setting(Self.scrubSetting))
+            if case .now(let place) = found {
+                try writer.setSetting(Self.scrubSetting, to: "\(time) \(place.text)")
+            }
+            return found
         }
+    }
+
+    /// Notes how far the claimed scrub is.
+    ///
+    /// - Parameters:
+    ///   - place: Where it goes on; `nil` at its end.
+    ///   - time: The current time in milliseconds.
+    /// - Throws: ``DatabaseError``.
+    package func noteScrub(_ place: ScrubPlace?, at time: Int64) throws {
+        let text = place.map { "\(time) \($0.text)" } ?? "\(time)"
+        try engine.hold { try $0.setSetting(Self.scrubSetting, to: text) }
     }
 }

@@ -29,8 +29,8 @@ extension ServerState {
         _ access: AccessCheck
     ) -> AccessWatch {
         AccessWatch { grants in
-            let ask: () throws -> [Bool] = {
-                try grants.map { grant in
+            let ask: () -> [Bool] = {
+                grants.map { grant in
                     do {
                         guard try authenticator.isCurrent(grant.user) else { return false }
                         try access.check(
@@ -43,11 +43,11 @@ extension ServerState {
                     }
                 }
             }
-            guard databases.isShared else { return try ask() }
+            guard databases.isShared else { return ask() }
             return try Freshness.answering {
                 try databases.freshen(Array(Set(grants.compactMap(\.database) + ["_users"])))
                 try administration.follow()
-                return try ask()
+                return ask()
             }
         }
     }

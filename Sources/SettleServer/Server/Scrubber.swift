@@ -6,7 +6,7 @@ internal import SettlePlatform
 ///     database ── page ── pause ── page ── pause ── … ── next database ── … ── all were read lately: wait
 ///
 /// Each database is read once in an interval, by one of the nodes that share it. After each page there is a pause, some times as
-/// long as reading the page took.
+/// long as reading the page took. The database notes how far the scrub is, so that it goes on there after a restart.
 final class Scrubber: Sendable {
     /// How often, and how fast.
     struct Pace: Sendable {
@@ -18,6 +18,8 @@ final class Scrubber: Sendable {
         var look = Duration.seconds(600)
         /// The number of documents in a page.
         var page = 100
+        /// The time after which another node, or this one after a restart, goes on with a scrub that was not noted.
+        var lease = Duration.seconds(3600)
     }
 
     private struct State {
@@ -53,9 +55,12 @@ final class Scrubber: Sendable {
         }
     }
 
+    /// Asks it to stop, and returns at once.
+    func stopSoon() { state.update { $0.isStopped = true } }
+
     /// Stops, usually before the databases are closed. If it is reading a large attachment, it first reads it to the end.
     func stop() {
-        state.update { $0.isStopped = true }
+        stopSoon()
         _ = state.wait(seconds: 1) { $0.isRunning ? nil : true }
     }
 
@@ -79,20 +84,37 @@ final class Scrubber: Sendable {
     private func run() {
         // The other work of a start comes first.
         if pause(min(pace.look.inSeconds, 10)) { return }
+        // When to look again at the databases that are there, which need not be opened before.
+        var due: [String: ContinuousClock.Instant] = [:]
         repeat {
-            let names = (try? databases.names.names { _ in true }) ?? []
-            for name in names {
-                if isStopped { return }
-                do { try scrub(name) } catch let error as HTTPError where error.status == 404 {
-                    // It was deleted meanwhile.
-                } catch let error as DatabaseError where [.corrupt, .newerFormat, .notADatabase].contains(error.code) {
-                    found([error.message], in: name)
-                } catch let error as DatabaseError where error.code == .closed {
-                } catch { log?.warning("a database was not scrubbed: \(error)", ["db": name]) }
-            }
+            guard let names = try? databases.names.names(where: { _ in true }) else { continue }
             let known = Set(names)
+            due = due.filter { known.contains($0.key) }
             state.withLock { state in state.damaged = state.damaged.filter { known.contains($0.key) } }
+            for name in names {
+                if let time = due[name], time > .now { continue }
+                if isStopped { return }
+                due[name] = look(at: name).map { ContinuousClock.now + $0 }
+            }
         } while !pause(pace.look.inSeconds)
+    }
+
+    /// Scrubs a database if that is due.
+    ///
+    /// - Returns: How long not to look at it again; `nil` for as short as possible.
+    private func look(at name: String) -> Duration? {
+        do { return try scrub(name) } catch let error as HTTPError where error.status == 404 {
+            // It was deleted meanwhile.
+        } catch let error as DatabaseError where Self.tellsDamage(error) {
+            state.withLock { $0.damaged[name] = nil }
+            found([error.message], in: name)
+        } catch let error as DatabaseError where error.code == .closed {
+        } catch { log?.warning("a database was not scrubbed: \(error)", ["db": name]) }
+        return nil
+    }
+
+    private static func tellsDamage(_ error: DatabaseError) -> Bool {
+        [.corrupt, .newerFormat, .notADatabase].contains(error.code)
     }
 
     /// The time in milliseconds since 1970.
@@ -108,27 +130,60 @@ final class Scrubber: Sendable {
         state.wait(seconds: seconds) { $0.isStopped ? true : nil } ?? false
     }
 
-    private func scrub(_ name: String) throws {
-        guard
-            try databases.open(name).claimScrub(
-                at: Self.now, every: Int64(pace.interval.inSeconds * 1000))
-        else { return }
-        state.withLock { $0.damaged[name] = nil }
-        var place = ScrubPlace?.some(.documents(after: nil))
-        while let current = place {
-            let start = ContinuousClock.now
-            // It is not kept open during the pauses.
-            let step = try databases.open(name).scrub(from: current, limit: pace.page)
-            state.withLock { state in
-                state.documents += step.report.documents
-                state.attachments += step.report.blobs
+    /// Pauses in proportion to the work since a time; returns whether to end.
+    private func rest(since start: ContinuousClock.Instant) -> Bool {
+        pause(min((ContinuousClock.now - start).inSeconds * pace.pauses, 60))
+    }
+
+    /// Scrubs a database if that is due; returns how long not to look at it again.
+    private func scrub(_ name: String) throws -> Duration {
+        let start = ContinuousClock.now
+        let turn = try databases.open(name).claimScrub(
+            at: Self.now, every: Int64(pace.interval.inSeconds * 1000), lease: Int64(pace.lease.inSeconds * 1000))
+        let ends = rest(since: start)
+        switch turn {
+        case .later(let milliseconds): return .milliseconds(milliseconds)
+        case .now(let place):
+            if place == .documents(after: nil) { state.withLock { $0.damaged[name] = nil } }
+            if ends { return .zero }
+            do {
+                guard try read(name, from: place), !isStopped else { return .zero }
+            } catch let error as DatabaseError where Self.tellsDamage(error) {
+                found([error.message], in: name)
+                // The next attempt would come no further.
+                try? databases.open(name).noteScrub(nil, at: Self.now)
+                return pace.interval
             }
-            found(step.report.problems, in: name)
-            place = step.next
-            let pauseTime = (ContinuousClock.now - start).inSeconds * pace.pauses
-            if pause(min(pauseTime, 60)) { return }
+            try databases.open(name).noteScrub(nil, at: Self.now)
+            state.withLock { $0.rounds += 1 }
+            return pace.interval
         }
-        state.withLock { $0.rounds += 1 }
+    }
+
+    /// Reads a database from a place on; returns whether it came to the end.
+    private func read(_ name: String, from first: ScrubPlace) throws -> Bool {
+        var (place, noted) = (first, ContinuousClock.now)
+        while true {
+            let start = ContinuousClock.now
+            if start - noted >= pace.lease * 0.1 {
+                try databases.open(name).noteScrub(place, at: Self.now)
+                noted = start
+            }
+            guard let next = try readPage(name, from: place) else { return true }
+            place = next
+            if rest(since: start) { return false }
+        }
+    }
+
+    /// Reads a page; returns where the next one begins. The database is not kept open during the pauses.
+    private func readPage(_ name: String, from place: ScrubPlace) throws -> ScrubPlace? {
+        let step = try databases.open(name).scrub(from: place, limit: pace.page)
+        state.withLock { state in
+            state.documents += step.report.documents
+            state.attachments += step.report.blobs
+        }
+        found(step.report.problems, in: name)
+        return step.next
     }
 
     private func found(_ problems: [String], in name: String) {

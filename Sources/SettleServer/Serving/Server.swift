@@ -18,6 +18,8 @@ public final class Server: Sendable {
     private let listeners = Monitor<[any HTTPListener]>([])
     /// The current options.
     private let given: Guarded<ServerOptions>
+    /// Held while options are reloaded.
+    private let reloading = Guarded(())
     let router: Router
 
     /// Makes a server of the databases in a folder, which does not listen yet. One server has a folder at a time.
@@ -107,16 +109,25 @@ public final class Server: Sendable {
         guard (options.certificate == nil) == (self.options.certificate == nil) else {
             throw DatabaseError(.invalid, "TLS can't be turned on or off while the server runs; restart it")
         }
+        // One after the other: the next one replaces the listener of this one.
+        try reloading.withLock { _ in try apply(options) }
+    }
+
+    private func apply(_ options: ServerOptions) throws {
         guard let current = listeners.withLock(\.last) else { return }
         let old = given.withLock(\.self)
         if options.certificate != old.certificate || options.connectionLimit != old.connectionLimit
             || options.idleTimeout != old.idleTimeout
         {
             var settings = try listenerOptions(options)
-            settings.inherited = try current.copySocket()
+            do { settings.inherited = try current.copySocket() } catch {
+                // The server was stopped meanwhile, and so it applies none.
+                guard listeners.withLock({ $0.last === current }) else { return }
+                throw error
+            }
             let started = try MicroHTTPDListener(settings, handler: handler)
             let isRunning = listeners.update { listeners in
-                // It may have been stopped, or reloaded, meanwhile.
+                // The server may have been stopped meanwhile.
                 guard listeners.last === current else { return false }
                 listeners.append(started)
                 return true
@@ -182,12 +193,13 @@ public final class Server: Sendable {
     /// connection after its answer. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they
     /// are cut off.
     public func stop() {
+        let end = ContinuousClock.now + options.stopTimeout * 0.9
+        // It is waited for at the end, when it had the time of the requests to notice.
+        state.scrubber?.stopSoon()
         let running = listeners.update { listeners in
             defer { listeners = [] }
             return listeners
         }
-        state.scrubber?.stop()
-        let end = ContinuousClock.now + options.stopTimeout * 0.9
         for listener in running { listener.drain() }
         state.stopReplications(within: (end - .now).inSeconds)
         for listener in running.reversed() { listener.stop(within: (end - .now).inSeconds) }
@@ -195,6 +207,7 @@ public final class Server: Sendable {
         state.scripts?.close()
         state.compactions.close()
         state.updates.stop()
+        state.scrubber?.stop()
         state.databases.closeAll()
         state.administration.unload()
     }

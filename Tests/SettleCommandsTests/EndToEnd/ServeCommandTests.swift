@@ -87,6 +87,27 @@ import Testing
         #expect(try !String(decoding: room.contents(of: "err-logs"), as: UTF8.self).contains("sesame"))
     }
 
+    @Test func `a server that gives requests no time to finish is stopped all the same`() throws {
+        let room = try Room()
+        let process = try room.start(
+            ["serve", "--data", room.path("data"), "--port", "0", "--json", "--log-format", "json"], "hasty",
+            ["SETTLE_ADMIN": "anna:sesame", "SETTLE_STOP_TIMEOUT": "0"])
+        defer { if process.isRunning { process.terminate() } }
+        func lines(of name: String) throws -> [JSONValue] {
+            try String(decoding: room.contents(of: name), as: UTF8.self).split(separator: "\n").map {
+                try JSONValue(parsing: String($0))
+            }
+        }
+        var isReady = false
+        for _ in 0..<1000 where !isReady {
+            usleep(10_000)
+            isReady = try room.contents(of: "out-hasty").last == UInt8(ascii: "\n")
+        }
+        kill(process.processIdentifier, SIGTERM)
+        #expect(process.waitForEnd() == 0)
+        #expect(try lines(of: "err-hasty").map { $0["event"]?.string } == ["start", "stop"])
+    }
+
     @Test func `a password among the arguments is accepted, with a warning that does not repeat it`() throws {
         let room = try Room()
         let told = try serve(room, "visible", ["--admin", "anna:sesame"])

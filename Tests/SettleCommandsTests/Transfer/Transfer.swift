@@ -18,7 +18,9 @@ enum Transfer {
     static func export(_ database: Database, _ options: Exporter.Options = Exporter.Options()) throws -> String {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try Exporter(to: ByteOutput(path: path), options: options).run(database) { _ in }
+        let output = try ByteOutput(path: path)
+        try Exporter(to: output, options: options).run(database) { _ in }
+        try output.finish()
         return try String(contentsOfFile: path, encoding: .utf8)
     }
 }

@@ -167,10 +167,29 @@ import Testing
         #expect(documents == 25)
         #expect(blobs == 25)
         #expect(problems.count == 2, "\(problems)")
-        #expect(try database.claimScrub(at: 1_000_000, every: 1000))
-        #expect(try !database.claimScrub(at: 1_000_999, every: 1000))
-        #expect(try database.claimScrub(at: 1_001_000, every: 1000))
-        // A clock that was ahead does not keep it from scrubbing.
-        #expect(try database.claimScrub(at: 5, every: 1000))
+    }
+
+    @Test func `a scrub is claimed until it ends, and one that was given up goes on where it was`() throws {
+        let database = try Database.create(folder.path("a"))
+        defer { database.close() }
+        func claim(at time: Int64) throws -> ScrubTurn { try database.claimScrub(at: time, every: 1000, lease: 100) }
+        #expect(try claim(at: 1_000_000) == .now(.documents(after: nil)))
+        #expect(try claim(at: 1_000_099) == .later(1))
+        // The clock of another node may be slightly behind.
+        #expect(try claim(at: 999_950) == .later(150))
+        for place in [
+            ScrubPlace.documents(after: DocumentID(unchecked: "a \u{0}\u{301}é")), .documents(after: nil),
+            .attachments(after: BlobDigest([UInt8](repeating: 171, count: 32))), .attachments(after: nil),
+        ] {
+            try database.noteScrub(place, at: 1_000_090)
+            #expect(try claim(at: 1_000_189) == .later(1))
+            #expect(try claim(at: 1_000_190) == .now(place))
+            #expect(try claim(at: 1_000_289) == .later(1))
+        }
+        try database.noteScrub(nil, at: 1_000_300)
+        #expect(try claim(at: 1_001_299) == .later(1))
+        #expect(try claim(at: 1_001_300) == .now(.documents(after: nil)))
+        // A clock that was far ahead does not keep it from scrubbing.
+        #expect(try claim(at: 5) == .now(.documents(after: nil)))
     }
 }

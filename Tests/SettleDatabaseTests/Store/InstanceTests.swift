@@ -6,7 +6,10 @@ import Testing
 
 /// The instance name of a database, by which readers of its changes notice that it is not the one they know.
 @Suite struct InstanceTests {
-    @Test func `a copy that takes the place of a database gets another instance name, and the same file keeps its name`() throws {
+    @Test
+    func `a copy that takes the place of a database gets another instance name, and the same file keeps its name`()
+        throws
+    {
         let folder = try TemporaryFolder()
         let (place, copy) = (folder.path + "/a", folder.path + "/b")
         let name = try { () -> String in

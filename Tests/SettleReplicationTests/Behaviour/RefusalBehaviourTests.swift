@@ -134,7 +134,11 @@ struct RefusalBehaviourTests {
         let file = try source.database.makeAttachment("f", contentType: "text/plain", content: Array("hello".utf8))
         try source.database.save(Document(id: "bad", attachments: [file]), onConflict: .fail)
         try SQLiteConnection(path: #require(source.database.path) + "/database.sqlite").execute(
-            "UPDATE documents SET attachments = CAST(replace(CAST(attachments AS TEXT), ',5,', ',6,') AS BLOB)")
+            // As a row of an older format, which has no checksum before its attachments.
+            """
+            UPDATE documents SET attachments = CAST(replace(CAST(substr(attachments, 10) AS TEXT), ',5,', ',6,') AS BLOB)
+            WHERE id = x'626164'
+            """)
         let result = try await replicate(source, to: target)
         #expect(try target.database.documents().map(\.id) == ["a"])
         #expect(result.counts.revisionsFailed == 1)

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -27,6 +28,10 @@ import Testing
                     + "Content-Length: \(Self.content.utf8.count)\r\n\r\n" + Self.content)
             #expect(try connection.readAnswer().head.contains(" 201 "))
         }
+        // Closing leaves a short log as it is, and a damaged log is another matter.
+        let database = try Database.open(folder.path + "/db.settle")
+        try database.compact()
+        database.close()
         let files =
             FileManager.default.enumerator(atPath: folder.path + "/db.settle")?.compactMap { $0 as? String } ?? []
         for file in files {
@@ -86,5 +91,54 @@ import Testing
         #expect(value("scrub_attachments") == 1)
         let text = String(decoding: try live.send("GET", "/_node/_local/_prometheus").body, as: UTF8.self)
         #expect(text.contains("couchdb_settle_scrub_problems 0") || text.contains(" 401"))
+    }
+
+    private func number(_ name: String, of scrubber: Scrubber) -> Int {
+        scrubber.metrics.first { $0.path.last == name }?.values.first?.value ?? 0
+    }
+
+    @Test func `a database that is not due is not opened again`() throws {
+        let pool = DatabasePool(store: try DocumentStore(path: folder.path), limit: 8)
+        for name in ["a", "b", "c"] { try pool.create(name) }
+        let scrubber = Scrubber(
+            pool, Scrubber.Pace(interval: .seconds(3600), pauses: 0, look: .milliseconds(10)), log: nil)
+        scrubber.start()
+        defer { scrubber.stop() }
+        waitUntil { number("scrub_databases", of: scrubber) == 3 }
+        pool.closeAll()
+        usleep(300_000)
+        #expect(pool.openCount == 0)
+        // A new one is due at once.
+        try pool.create("d")
+        waitUntil { number("scrub_databases", of: scrubber) == 4 }
+    }
+
+    @Test func `a scrub that was stopped goes on where it was`() throws {
+        let count = 150
+        let pool = DatabasePool(store: try DocumentStore(path: folder.path), limit: 8)
+        defer { pool.closeAll() }
+        try pool.create("db")
+        for index in 0..<count {
+            try pool.open("db").save(Document(id: DocumentID(unchecked: "d\(index)"), body: [:]), onConflict: .fail)
+        }
+        // A lease this short is noted after each page.
+        let lease = Duration.milliseconds(1)
+        let first = Scrubber(
+            pool,
+            Scrubber.Pace(interval: .seconds(3600), pauses: 60, look: .milliseconds(10), page: 1, lease: lease),
+            log: nil)
+        first.start()
+        waitUntil { number("scrub_documents", of: first) >= 5 }
+        first.stop()
+        let done = number("scrub_documents", of: first)
+        #expect(done < count && number("scrub_databases", of: first) == 0)
+        let second = Scrubber(
+            pool, Scrubber.Pace(interval: .seconds(3600), pauses: 0, look: .milliseconds(10), page: 1, lease: lease),
+            log: nil)
+        second.start()
+        defer { second.stop() }
+        waitUntil { number("scrub_databases", of: second) == 1 }
+        let rest = number("scrub_documents", of: second)
+        #expect(rest < count && done + rest >= count, "\(done) and \(rest)")
     }
 }

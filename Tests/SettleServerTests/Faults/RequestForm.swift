@@ -65,6 +65,7 @@ struct RequestForm {
         RequestForm(path: "/_node/_local/_prometheus", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_stats", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_stats/couchdb/httpd", methods: ["GET"]),
+        RequestForm(path: "/_node/_local/_settings", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_system", methods: ["GET"]),
         RequestForm(path: "/_node/_local", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_versions", methods: ["GET"]),

@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -66,6 +68,67 @@ import Testing
         first.stop()
         try second.start()
         second.stop()
+    }
+
+    private let handler = HTTPHandler(plan: { _ in .answered(.error(.stopping)) })
+
+    @Test func `a listening socket is closed once`() throws {
+        var options = ListenerOptions()
+        options.port = 0
+        let listener = try MicroHTTPDListener(options, handler: handler)
+        close(try listener.copySocket())
+        listener.retire()
+        #expect(throws: ListenerError.self) { try listener.copySocket() }
+        // One of these gets the number of the listening socket.
+        let files = (0..<64).compactMap { _ in Sockets.pair() }.flatMap { [$0.0, $0.1] }
+        defer { for file in files { close(file) } }
+        func identities() -> [UInt64] {
+            files.map { file in
+                var status = stat()
+                return fstat(file, &status) == 0 ? UInt64(status.st_ino) : 0
+            }
+        }
+        let before = identities()
+        listener.retire()
+        listener.drain()
+        listener.stop(within: 0)
+        #expect(identities() == before)
+    }
+
+    @Test(arguments: [true, false])
+    func `an inherited socket is closed when the listener can't start`(hasCertificate: Bool) throws {
+        let ends = try #require(Sockets.pair())
+        defer { close(ends.1) }
+        var options = ListenerOptions()
+        options.inherited = ends.0
+        if hasCertificate {
+            options.certificate = Certificate(chain: "none", key: "none")
+        } else {
+            // Too long for a name, so that no other machine is asked.
+            options.host = String(repeating: "x", count: 70)
+        }
+        let given = options
+        #expect(throws: ListenerError.self) { _ = try MicroHTTPDListener(given, handler: handler) }
+        #expect(Sockets.closedByPeer([ends.1]) == [0])
+    }
+
+    @Test func `simultaneous reloads come one after the other, and a stopped server reloads nothing`() throws {
+        let live = try LiveServer()
+        let server = live.server
+        let problems = Guarded<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            var options = ServerOptions()
+            options.connectionLimit = 100 + number
+            do { try server.reload(options) } catch {
+                let problem = "\(error)"
+                problems.withLock { $0.append(problem) }
+            }
+        }
+        #expect(problems.withLock { $0 } == [])
+        #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
+        server.stop()
+        try server.reload(ServerOptions())
+        #expect(server.port == 0)
     }
 
     @Test func `the folder of a killed server is free`() throws {

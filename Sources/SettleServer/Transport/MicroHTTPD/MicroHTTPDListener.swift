@@ -20,10 +20,15 @@ final class MicroHTTPDListener: HTTPListener {
 
     /// Begins to listen.
     ///
-    /// - Throws: ``ListenerError`` for an invalid address, and for one in use.
+    /// - Throws: ``ListenerError`` for an invalid address, and for one in use. An inherited socket is closed then.
     init(_ options: ListenerOptions, handler: HTTPHandler) throws {
         signal(SIGPIPE, SIG_IGN)
-        let address = try SocketAddress(host: options.host, port: options.port)
+        let inherited = options.inherited.flatMap(InheritedSocket.init)
+        let address: SocketAddress
+        do { address = try SocketAddress(host: options.host, port: options.port) } catch {
+            inherited?.closeIfOpen()
+            throw error
+        }
         pools = WorkerPools(
             workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads),
             feeds: WorkerPool(limit: options.feedThreads))
@@ -53,12 +58,14 @@ final class MicroHTTPDListener: HTTPListener {
             return settle_mhd_start(&settings)
         }
         guard let daemon else {
-            if let inherited = options.inherited { close(inherited) }
+            // What is called from here on may set another number.
+            let number = errno
+            inherited?.closeIfOpen()
             context.release()
             pools.close()
             throw ListenerError(
                 description: "can't listen on \(options.host) port \(options.port): "
-                    + Self.reason(errno, options.certificate))
+                    + Self.reason(number, options.certificate))
         }
         port = Int(settle_mhd_port(daemon))
         let lent = Lent(daemon)
@@ -80,31 +87,43 @@ final class MicroHTTPDListener: HTTPListener {
     }
 
     func copySocket() throws -> Int32 {
-        let copy = state.withLock { state in
-            state.daemon.map { fcntl(settle_mhd_listening_socket($0.value), F_DUPFD_CLOEXEC, 0) } ?? -1
+        let copy = state.withLock { state -> Int32? in
+            // The number may be that of another file after the socket was closed.
+            guard !state.isQuiesced, let daemon = state.daemon?.value else { return nil }
+            return fcntl(settle_mhd_listening_socket(daemon), F_DUPFD_CLOEXEC, 0)
         }
-        guard copy >= 0 else { throw ListenerError(description: "the server does not listen") }
+        guard let copy else { throw ListenerError(description: "the server does not listen") }
+        guard copy >= 0 else {
+            throw ListenerError(description: "can't copy the socket: \(String(cString: strerror(errno)))")
+        }
         return copy
     }
 
     func retire() {
         gate.leaveSoon()
-        guard let daemon = state.withLock({ $0.daemon })?.value else { return }
-        let socket = MHD_quiesce_daemon(daemon)
-        if socket >= 0 { close(socket) }
+        quiesce()
     }
 
     func drain() {
-        let running = state.update { state -> Lent<OpaquePointer>? in
+        let isFirst = state.update { state -> Bool in
             defer { state.isDraining = true }
-            return state.isDraining ? nil : state.daemon
+            return !state.isDraining && state.daemon != nil
         }
-        guard let daemon = running?.value else { return }
+        guard isFirst else { return }
         gate.close()
-        let socket = MHD_quiesce_daemon(daemon)
-        if socket >= 0 { close(socket) }
+        quiesce()
         // A stream that begins later checks whether the listener stops.
         for connection in watch.connections { connection.exchange?.stop(isForced: false) }
+    }
+
+    /// Takes no more connections, and closes the socket once: the library returns the same number at each call.
+    private func quiesce() {
+        state.withLock { state in
+            guard !state.isQuiesced, let daemon = state.daemon?.value else { return }
+            state.isQuiesced = true
+            let socket = MHD_quiesce_daemon(daemon)
+            if socket >= 0 { close(socket) }
+        }
     }
 
     func stop(within seconds: Double) {
@@ -134,6 +153,29 @@ final class MicroHTTPDListener: HTTPListener {
     private static let cuts = 20
 
     deinit { stop(within: 0) }
+}
+
+/// A socket that was handed over. When the library can't start, it closes the socket in some cases, and in others not.
+private struct InheritedSocket {
+    private let descriptor: Int32
+    private let identity: [UInt64]
+
+    /// Takes note of a socket; `nil` for a descriptor that is not open.
+    init?(_ descriptor: Int32) {
+        guard let identity = Self.identity(of: descriptor) else { return nil }
+        (self.descriptor, self.identity) = (descriptor, identity)
+    }
+
+    /// Closes the socket, unless that was done and the descriptor is free or that of another file.
+    func closeIfOpen() {
+        if Self.identity(of: descriptor) == identity { close(descriptor) }
+    }
+
+    private static func identity(of descriptor: Int32) -> [UInt64]? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+    }
 }
 
 /// The library has read a request's first line; what is returned is the request's own pointer from now on.

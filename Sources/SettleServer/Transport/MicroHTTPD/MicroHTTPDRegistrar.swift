@@ -9,6 +9,8 @@ final class MicroHTTPDRegistrar: Sendable {
         var requests = 0
         /// Whether the listener has begun to stop.
         var isDraining = false
+        /// Whether the library has given the listening socket back, which was closed then.
+        var isQuiesced = false
     }
 
     private let options: ListenerOptions
