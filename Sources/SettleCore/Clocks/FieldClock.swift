@@ -8,11 +8,11 @@
 /// order while the wall clock stands still or was put back. The device makes the order total, the same on every replica
 /// (SEMANTICS 158); the order of devices has no meaning.
 ///
-/// A value past ``latest`` is invalid and is not parsed.
+/// A value after the year 2199 is invalid and is not parsed.
 public struct FieldClock: Hashable, Sendable {
-    /// Milliseconds since 1970, at most ``latest``.
+    /// Milliseconds since 1970, at most 7,258,118,399,999: the end of 2199.
     public let milliseconds: Int64
-    /// How many changes came before with the same milliseconds, at most ``maximumCounter``.
+    /// How many changes came before with the same milliseconds, at most 2,147,483,647.
     public let counter: Int64
     /// The device that made the change: 1 to 32 letters and digits of ASCII.
     public let device: String

@@ -44,7 +44,7 @@ public struct JSONSchema: Sendable {
 
     /// The problems of a value, in the order of the schema's keywords; empty if the value is valid.
     ///
-    /// The work is bounded: past ``SchemaLimits/depth`` levels or ``SchemaLimits/steps`` steps the only problem has the
+    /// The work is bounded: past 512 levels or 10,000,000 steps the only problem has the
     /// keyword `limit`.
     public func problems(in value: JSONValue) -> [SchemaProblem] {
         var evaluation = SchemaEvaluation(nodes: nodes, tracksEvaluated: tracksEvaluated)
