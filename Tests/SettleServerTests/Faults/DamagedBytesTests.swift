@@ -37,8 +37,9 @@ import Testing
         for file in files {
             let url = URL(filePath: folder.path + "/db.settle/" + file)
             guard var data = try? Data(contentsOf: url) else { continue }
-            for (old, new) in [(#""pay":1000"#, #""pay":9000"#), ("well", "evil")] {
-                while let range = data.range(of: Data(old.utf8)) { data.replaceSubrange(range, with: Data(new.utf8)) }
+            for (old, new) in [(#""pay":1000"#, #""pay":9000"#), ("all is well", "all is evil")] {
+                guard let range = data.range(of: Data(old.utf8)) else { continue }
+                data.replaceSubrange(range, with: Data(new.utf8))
             }
             try data.write(to: url)
         }
