@@ -1,11 +1,5 @@
 internal import SettlePlatform
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 extension Database {
     /// The instance name of this database, created on first use. A database that was deleted and created again under
     /// the same name has another, so that positions in the old one's changes are recognized as invalid.
@@ -48,13 +42,9 @@ extension Database {
         return name
     }
 
-    /// What identifies the database's file in its file system: its number, and when it was created, because a file system gives the
-    /// number of a deleted file to the next one.
-    private var file: String? {
-        guard let path = files?.database, let status = FileStatus(path: path) else { return nil }
-        let created = try? FileManager.default.attributesOfItem(atPath: path)[.creationDate] as? Date
-        return "\(status.number)" + (created.map { "-\(Int64($0.timeIntervalSince1970 * 1000))" } ?? "")
-    }
+    /// What identifies the database's file in its file system. A file system may give the number of a deleted file to the next one,
+    /// and then a copy in its place is not noticed.
+    private var file: String? { files.flatMap { FileStatus(path: $0.database) }.map { String($0.number) } }
 
     private static let instanceSetting = "instance"
     /// The setting with the file that got the instance name. It does not apply to a copy of the database.

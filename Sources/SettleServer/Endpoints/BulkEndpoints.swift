@@ -12,8 +12,14 @@ enum BulkEndpoints {
         if batch.isAtomic { return .json(.array(documents.map { notAtomic($0.document, $0.id) }), status: 417) }
         let writer = try DocumentWriter(database, context)
         if batch.isReplicated {
-            let refused = try writer.insert(documents, refusingBranches: batch.refusesBranches).map {
-                id, revision, error -> JSONValue in
+            let found = try writer.insert(documents, refusingBranches: batch.refusesBranches)
+            // As CouchDB, if nothing of the batch is stored; otherwise only the documents in question are refused.
+            if let first = found.first?.error, found.count == documents.count,
+                found.allSatisfy({ $0.error.status == 412 })
+            {
+                throw first
+            }
+            let refused = found.map { id, revision, error -> JSONValue in
                 [
                     "id": .string(id.string), "rev": .string(revision), "error": .string(error.error),
                     "reason": .string(error.reason),
