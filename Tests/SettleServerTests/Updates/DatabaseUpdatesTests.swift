@@ -116,7 +116,7 @@ import Testing
     @Test func `after a kill every database has an event, and the server answers before all are written`() throws {
         let folder = try TemporaryFolder()
         let store = try DocumentStore(path: folder.path)
-        let names = (0..<450).map { "db\($0)" }
+        let names = (0..<230).map { "db\($0)" }
         for name in names { try store.create(name).close() }
         var since = "0"
         do {
