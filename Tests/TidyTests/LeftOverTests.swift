@@ -33,7 +33,22 @@ private func stands(_ word: String, aloneIn line: String) -> Bool {
     }
 }
 
+/// Reports loops that wait for a condition and go on when it holds: a `where` clause leaves iterations out and does not end the loop.
+func endlessWaitComplaints(in file: SourceFile) -> [Complaint] {
+    guard file.text.contains("sleep(") else { return [] }
+    return file.lines.enumerated().compactMap { number, line in
+        let isWait = line.contains("for _ in 0.") && line.contains(" where ") && line.contains("sleep(")
+        return isWait ? file.complaint(number + 1, "the loop goes on when its condition holds: use `waitUntil`") : nil
+    }
+}
+
 struct LeftOverTests {
+    @Test func `a loop that waits ends when its condition holds`() {
+        expectNone(Repository.shared.files.flatMap(endlessWaitComplaints))
+        let text = "for _ in 0." + ".<9 where !isDone { usleep(1) }\nwhile !isDone { usleep(1) }\n"
+        #expect(endlessWaitComplaints(in: SourceFile(path: "Tests/A.swift", text: text)).map(\.line) == [1])
+    }
+
     @Test func `the code has no leftovers and names no machine path`() {
         expectNone(Repository.shared.files.flatMap(leftOverComplaints))
     }

@@ -62,9 +62,9 @@ struct MessageTests {
             process.waitForEnd()
         }
         var errors = ""
-        for _ in 0..<1500 where !errors.contains("notice start") {
-            usleep(20_000)
+        waitUntil {
             errors = String(decoding: try room.contents(of: "err-warned"), as: UTF8.self)
+            return errors.contains("notice start")
         }
         #expect(errors.contains(" warning message=") && !errors.contains("warning warning"))
     }

@@ -37,7 +37,7 @@ import Testing
             ["serve", "--data", room.path("data-\(name)"), "--port", "0", "--json"], name,
             ["SETTLE_ADMIN": "anna:sesame", "SETTLE_STOP_TIMEOUT": "2"])
         var port: Int?
-        wait {
+        waitUntil {
             port = (try? JSONValue(utf8: Array(room.contents(of: "out-\(name)"))))?["port"]?.int
             return port != nil
         }
@@ -51,15 +51,6 @@ import Testing
         process.standardInput = FileHandle.nullDevice
         try process.run()
         return process
-    }
-
-    private func wait(_ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-        var holds = false
-        for _ in 0..<1500 where !holds {
-            holds = (try? condition()) == true
-            if !holds { usleep(20_000) }
-        }
-        #expect(holds, sourceLocation: sourceLocation)
     }
 
     /// A port on which no program listens.
@@ -109,7 +100,7 @@ import Testing
         defer { kill(proxy.processIdentifier, SIGKILL) }
         let url = "https://localhost:\(front)/couch/"
         client.trust = room.path("proxy.pem")
-        wait { try client.status("\(url)_up") == 200 }
+        waitUntil { try client.status("\(url)_up") == 200 }
         #expect(try client.status("\(url)db", "-X", "PUT") == 201)
         // As an attachment of the document `a` it would be another thing.
         #expect(try client.json("\(url)db/a%2Fb", "-X", "PUT", "-d", "{\"x\":1}")["id"] == "a/b")
@@ -122,7 +113,7 @@ import Testing
         defer { kill(feed.processIdentifier, SIGKILL) }
         // Until the feed has begun, a change may come before it.
         var number = 0
-        wait {
+        waitUntil {
             number += 1
             _ = try client.status("\(url)db/n\(number)", "-X", "PUT", "-d", "{}")
             return try String(decoding: room.contents(of: "feed"), as: UTF8.self).contains("\"id\":\"n")
@@ -150,7 +141,7 @@ import Testing
         let proxy = try start(Self.haproxy, ["-db", "-f", room.path("haproxy.cfg")])
         defer { kill(proxy.processIdentifier, SIGKILL) }
         let url = "http://127.0.0.1:\(front)/"
-        wait { try client.status("\(url)_up") == 200 }
+        waitUntil { try client.status("\(url)_up") == 200 }
         // The nodes of this test share nothing, so each gets the database.
         for port in [one.port, two.port] {
             #expect(try client.status("http://127.0.0.1:\(port)/db", "-X", "PUT") == 201)
@@ -164,10 +155,10 @@ import Testing
         for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
         kill(one.process.processIdentifier, SIGCONT)
         // A node stops, and clients don't notice.
-        wait { try client.status("http://127.0.0.1:\(one.port)/_up") == 200 }
+        waitUntil { try client.status("http://127.0.0.1:\(one.port)/_up") == 200 }
         kill(two.process.processIdentifier, SIGTERM)
         #expect(two.process.waitForEnd() == 0)
-        wait { try client.status("\(url)db") == 200 }
+        waitUntil { try client.status("\(url)db") == 200 }
         for _ in 0..<8 { #expect(try client.status("\(url)db") == 200) }
     }
 

@@ -10,15 +10,6 @@ import Testing
     init() throws { room = try Room() }
 
     /// Polls a condition, which must hold in the end.
-    private static func waitUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-        for _ in 0..<3000 where !condition() { usleep(20_000) }
-        #expect(condition(), sourceLocation: sourceLocation)
-    }
-
-    private func waitUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-        Self.waitUntil(condition, sourceLocation: sourceLocation)
-    }
-
     /// A server that is killed when the object is released.
     private final class Serving {
         let room: Room
@@ -31,7 +22,7 @@ import Testing
             process = try room.start(
                 ["serve", "--data", room.path("data"), "--port", "0", "--json", "--log-format", "json"] + words, name,
                 ["SETTLE_ADMIN": "anna:sesame"])
-            ReloadCommandTests.waitUntil { self.lines(of: "out").first?["url"]?.string != nil }
+            waitUntil { self.lines(of: "out").first?["url"]?.string != nil }
             url = lines(of: "out").first?["url"]?.string ?? ""
         }
 
@@ -53,7 +44,7 @@ import Testing
         func hangUp() {
             let before = count("reopen")
             kill(process.processIdentifier, SIGHUP)
-            ReloadCommandTests.waitUntil { self.count("reopen") > before }
+            waitUntil { self.count("reopen") > before }
         }
 
         func stop() -> Int32 {

@@ -98,11 +98,7 @@ import Testing
                 try JSONValue(parsing: String($0))
             }
         }
-        var isReady = false
-        for _ in 0..<1000 where !isReady {
-            usleep(10_000)
-            isReady = try room.contents(of: "out-hasty").last == UInt8(ascii: "\n")
-        }
+        waitUntil { try room.contents(of: "out-hasty").last == UInt8(ascii: "\n") }
         kill(process.processIdentifier, SIGTERM)
         #expect(process.waitForEnd() == 0)
         #expect(try lines(of: "err-hasty").map { $0["event"]?.string } == ["start", "stop"])

@@ -177,7 +177,7 @@ struct SuspensionTests {
 
 /// Waits until another process has opened a database, which makes its write-ahead log.
 func waitForLog(_ path: String) {
-    for _ in 0..<4000 where !FileManager.default.fileExists(atPath: path + "/database.sqlite-wal") { usleep(5000) }
+    waitUntil { FileManager.default.fileExists(atPath: path + "/database.sqlite-wal") }
 }
 
 func end(_ process: Process) {

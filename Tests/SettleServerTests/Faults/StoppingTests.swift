@@ -138,7 +138,7 @@ private final class StoppingCrowd: Sendable {
 
     /// Waits until each client has a request under way.
     func waitUntilBusy() -> Bool {
-        for _ in 0..<6000 where state.withLock({ $0.begun < count }) { usleep(10_000) }
+        waitUntil { state.withLock { $0.begun == count } }
         return state.withLock { $0.begun == count }
     }
 

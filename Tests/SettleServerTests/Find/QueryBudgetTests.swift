@@ -61,7 +61,7 @@ import Testing
             handler: HTTPHandler(plan: { request in
                 .work {
                     started.update { $0 = true }
-                    for _ in 0..<6000 where !request.life.isAbandoned { usleep(10_000) }
+                    waitUntil { request.life.isAbandoned }
                     outcome.update { $0 = request.life.isAbandoned }
                     return HTTPResponse(status: 200)
                 }

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleTesting
 import Testing
 
 @testable import SettleServer

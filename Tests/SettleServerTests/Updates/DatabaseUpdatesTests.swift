@@ -113,6 +113,28 @@ import Testing
         #expect(found == expected)
     }
 
+    @Test func `after a kill every database has an event, and the server answers before all are written`() throws {
+        let folder = try TemporaryFolder()
+        let store = try DocumentStore(path: folder.path)
+        let names = (0..<450).map { "db\($0)" }
+        for name in names { try store.create(name).close() }
+        var since = "0"
+        do {
+            let live = try LiveServer(in: folder)
+            since = try #require(try json(live, "/_db_updates")["last_seq"]?.string)
+            live.server.stop()
+        }
+        // What a killed server leaves behind.
+        let log = try store.open("_global_changes")
+        try log.saveLocalDocument(DocumentID(validating: "_local/running"), body: [:])
+        log.close()
+        let live = try LiveServer(in: folder)
+        #expect(try live.send("GET", "/db7").head.hasPrefix("HTTP/1.1 200"))
+        let expected = Set(names.map { Event(type: "updated", name: $0) })
+        waitUntil { expected.isSubset(of: (try? events(json(live, "/_db_updates?since=\(since)"))) ?? []) }
+        #expect(expected.isSubset(of: events(try json(live, "/_db_updates?since=\(since)"))))
+    }
+
     @Test func `only server administrators may read database updates`() throws {
         let client = try RouterClient()
         _ = try client.send("PUT", "/_users")
