@@ -43,7 +43,7 @@ struct PostgresNodeTests {
                 log.update { $0.append(isServed) }
             }
         }
-        for _ in 0..<500 where pool.load.counts.waiting < 6 { usleep(10_000) }
+        waitUntil { pool.load.counts.waiting >= 6 }
         #expect(pool.load.counts.waiting == 6)
         pool.giveBack(first, generation)
         for thread in waiting { thread.join() }

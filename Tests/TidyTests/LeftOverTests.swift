@@ -37,8 +37,8 @@ private func stands(_ word: String, aloneIn line: String) -> Bool {
 func endlessWaitComplaints(in file: SourceFile) -> [Complaint] {
     guard file.text.contains("sleep(") else { return [] }
     return file.lines.enumerated().compactMap { number, line in
-        let isWait = line.contains("for _ in 0.") && line.contains(" where ") && line.contains("sleep(")
-        return isWait ? file.complaint(number + 1, "the loop goes on when its condition holds: use `waitUntil`") : nil
+        guard line.contains(/for _ in 0\.\.<.* where .*sleep\(/) else { return nil }
+        return file.complaint(number + 1, "the loop goes on when its condition holds: use `waitUntil`")
     }
 }
 

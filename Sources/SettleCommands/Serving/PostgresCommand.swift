@@ -38,15 +38,7 @@ enum PostgresCommand: Command {
         guard try arguments.operand("ACTION") == "migrate" else {
             throw CommandError.usage("the action must be migrate", verb: spec.name)
         }
-        guard let address = arguments.text("--postgres") else {
-            throw CommandError.usage("--postgres is missing", verb: spec.name)
-        }
-        guard !PostgresSettings.hasPassword(address) else {
-            throw CommandError.usage(
-                "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
-                verb: spec.name)
-        }
-        let configuration = try PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file"))
+        let configuration = try PostgresOptions.required(arguments, verb: spec.name)
         let report = try PostgresMigration.run(configuration, appRole: arguments.text("--app-role") ?? "settle_app")
         let before = report.before.map { "they had version \($0) before" } ?? "there were none before"
         let text = "The tables at \(configuration.place) have version \(report.now); \(before)"

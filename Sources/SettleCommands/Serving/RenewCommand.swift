@@ -17,10 +17,7 @@ enum RenewCommand: Command {
             written into the same file, or a PostgreSQL that was set back to a point in time.
             """,
         operands: [Operand("FOLDER", isOptional: true, "a database, or a folder of databases")],
-        options: [
-            Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
-            Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
-        ],
+        options: PostgresOptions.options,
         examples: [
             CommandSpec.Example(
                 "settle renew data", "renews all databases of a server after their files were restored"),
@@ -40,15 +37,8 @@ enum RenewCommand: Command {
 
     private static func renew(_ arguments: Arguments) throws -> Int {
         let folder = arguments.optionalOperand("FOLDER")
-        if let address = arguments.text("--postgres") {
+        if let configuration = try PostgresOptions.configuration(arguments, verb: spec.name) {
             guard folder == nil else { throw CommandError.usage("give FOLDER or --postgres", verb: spec.name) }
-            guard !PostgresSettings.hasPassword(address) else {
-                throw CommandError.usage(
-                    "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
-                    verb: spec.name)
-            }
-            let configuration = try PostgresConfiguration(
-                address, passwordFile: arguments.text("--postgres-password-file"))
             return try PostgresStore(configuration).renewSequences()
         }
         guard let folder else { throw CommandError.usage("FOLDER is missing", verb: spec.name) }

@@ -17,10 +17,7 @@ enum CopyCommand: Command {
             in PostgreSQL. Without a standstill, replicate continuously and switch: settle sync.
             """,
         operands: [Operand("SOURCE", "folder, or postgres:NAME"), Operand("TARGET", "folder, or postgres:NAME")],
-        options: [
-            Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
-            Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
-        ],
+        options: PostgresOptions.options,
         examples: [
             CommandSpec.Example(
                 "settle copy data/notes.settle postgres:notes --postgres 'host=127.0.0.1 dbname=settle user=settle_app' --postgres-password-file pw",
@@ -63,15 +60,6 @@ enum CopyCommand: Command {
     }
 
     private static func store(_ arguments: Arguments) throws -> PostgresStore {
-        guard let address = arguments.text("--postgres") else {
-            throw CommandError.usage("--postgres is missing", verb: spec.name)
-        }
-        guard !PostgresSettings.hasPassword(address) else {
-            throw CommandError.usage(
-                "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
-                verb: spec.name)
-        }
-        return try PostgresStore(
-            PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file")))
+        try PostgresStore(PostgresOptions.required(arguments, verb: spec.name))
     }
 }

@@ -24,9 +24,7 @@ enum RestoreCommand: Command {
             Option(
                 "--at", value: "TIME", "the newest moment up to this time (UTC): 2026-11-26T18:00, or a moment's name"),
             Option("--database", value: "NAME", "only this database"),
-            Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
-            Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
-        ],
+        ] + PostgresOptions.options,
         examples: [
             CommandSpec.Example(
                 "settle restore /backup/settle data", "restores the newest moment, for settle serve --data data"),
@@ -117,17 +115,11 @@ enum RestoreCommand: Command {
 
     private static func store(_ arguments: Arguments) throws -> any ServerStore {
         let folder = arguments.optionalOperand("FOLDER")
-        guard let address = arguments.text("--postgres") else {
+        guard let configuration = try PostgresOptions.configuration(arguments, verb: spec.name) else {
             guard let folder else { throw CommandError.usage("FOLDER is missing", verb: spec.name) }
             return try DocumentStore(path: folder)
         }
         guard folder == nil else { throw CommandError.usage("give FOLDER or --postgres", verb: spec.name) }
-        guard !PostgresSettings.hasPassword(address) else {
-            throw CommandError.usage(
-                "--postgres must have no password, as others may read it: name a file by --postgres-password-file",
-                verb: spec.name)
-        }
-        return try PostgresStore(
-            PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file")))
+        return try PostgresStore(configuration)
     }
 }

@@ -31,3 +31,40 @@ package struct FileStatus: Sendable, Equatable {
         left.size == right.size && left.changed == right.changed
     }
 }
+
+/// Where a file is to be written, given a path at which something may be already.
+package enum FileTarget: Sendable, Equatable {
+    /// A regular file, or nothing yet: a new file may be renamed to this path. No symbolic link is at it.
+    case file(String)
+    /// A device, a pipe or the like, which is written into and not replaced.
+    case special
+
+    /// Looks at a path and follows symbolic links, also one whose target does not exist yet.
+    package init(_ path: String) {
+        if let status = FileStatus(path: path), !status.isRegular, !status.isFolder {
+            self = .special
+        } else {
+            self = .file(Self.followed(path))
+        }
+    }
+
+    private static func followed(_ path: String) -> String {
+        var (path, steps) = (path, 0)
+        // A circle of links is left to the system, which refuses to open it.
+        while steps < 40, let next = link(at: path) {
+            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+            path = next.hasPrefix("/") ? next : folder + next
+            steps += 1
+        }
+        return path
+    }
+
+    /// Where a symbolic link leads; `nil` for anything else.
+    private static func link(at path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            buffer.bindMemory(to: CChar.self).baseAddress.map { readlink(path, $0, buffer.count) } ?? 0
+        }
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+}

@@ -7,7 +7,7 @@ package struct CouchDBAnswer: Sendable {
     package let status: Int
     /// The headers.
     package let headers: TransportHeaders
-    /// The body; `null` when there is none.
+    /// The body; `null` for an answer without a body.
     package let json: JSONValue
 
     /// The server's time when it responded, in seconds since 1970; `nil` if it did not send one.

@@ -87,7 +87,7 @@ package protocol PeerOperations: Peer {
     /// Records that another peer has revisions; does nothing if the peer keeps no merge bases.
     func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws
 
-    /// A local document; `nil` if there is none.
+    /// Reads a local document; `nil` if the peer has no document with this id.
     func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument?
 
     /// Writes a local document.

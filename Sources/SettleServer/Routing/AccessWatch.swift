@@ -77,7 +77,7 @@ final class AccessWatch: Sendable {
         return number
     }
 
-    /// Forgets what has ended by itself.
+    /// Stops watching a feed or connection that its client or the server has ended.
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
     /// Forgets everything.

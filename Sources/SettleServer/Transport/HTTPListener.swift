@@ -12,7 +12,7 @@ protocol HTTPListener: AnyObject, Sendable {
 
     /// Makes a copy of the socket that it listens on, for a listener that takes its place.
     ///
-    /// - Throws: ``ListenerError`` when there is none.
+    /// - Throws: ``ListenerError`` if the listener has closed its socket, or the system refuses the copy.
     func copySocket() throws -> Int32
 
     /// Takes no more connections, and has every answer close its connection. Requests on open connections are answered.

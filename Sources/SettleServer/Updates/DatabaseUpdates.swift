@@ -193,7 +193,7 @@ extension DatabaseUpdates {
         _ = notify(sequence) { [weak self, weak database] isOpen in
             guard let self, let database, isOpen else { return }
             let due = state.withLock { state -> DispatchTime? in
-                defer { state.changed[name] = WatchedDatabases.Watched(database: database) }
+                defer { state.changed[name] = WatchedDatabases.Watched(database: database, after: sequence) }
                 return state.changed.isEmpty ? state.written + .milliseconds(Self.delay) : nil
             }
             guard let due else { return }
@@ -210,9 +210,14 @@ extension DatabaseUpdates {
         guard !changed.isEmpty else { return }
         // Read before the event is written, because later changes are another event.
         let seen = changed.mapValues { try? $0.database.map(newest) }
+        // A commit that changes no document, such as one of a setting, is no event, as in CouchDB.
+        let moved = changed.filter { name, watched in
+            guard case let sequence?? = seen[name], let after = watched.after else { return true }
+            return sequence > after
+        }
         let isDone = attempt {
-            guard let log = try currentLog()?.log else { return }
-            try write(changed.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
+            guard !moved.isEmpty, let log = try currentLog()?.log else { return }
+            try write(moved.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log)
         }
         guard isDone else { return putOff(changed) }
         for (name, watched) in changed {

@@ -5,7 +5,11 @@ internal import SettleDatabase
 /// It holds none of them open. Those that are closed are removed when there are twice as many as were open the last time, so a
 /// server that has used many databases remembers only about as many as it has open.
 struct WatchedDatabases: Sendable {
-    struct Watched: Sendable { weak let database: Database? }
+    struct Watched: Sendable {
+        weak let database: Database?
+        /// The sequence after which changes are waited for.
+        var after: UpdateSequence?
+    }
 
     private(set) var all: [String: Watched] = [:]
     /// With how many the closed ones are removed.

@@ -18,7 +18,7 @@ import Testing
                 throw OnPurpose()
             }
         }
-        for _ in 0..<1200 where try database.document("x") != nil { try await Task.sleep(for: .milliseconds(50)) }
+        waitUntil { try database.document("x") == nil }
         #expect(try database.document("x") == nil)
     }
 
@@ -28,7 +28,7 @@ import Testing
         for id: DocumentID in ["late", "soon"] { try database.save(Document(id: id), onConflict: .fail) }
         try database.setExpiration(of: "late", at: Date(timeIntervalSinceNow: 3600))
         try database.setExpiration(of: "soon", at: Date(timeIntervalSinceNow: 0.2))
-        for _ in 0..<1200 where try database.document("soon") != nil { try await Task.sleep(for: .milliseconds(50)) }
+        waitUntil { try database.document("soon") == nil }
         #expect(try database.document("soon") == nil)
         #expect(try database.document("late") != nil)
     }

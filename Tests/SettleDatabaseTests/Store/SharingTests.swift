@@ -71,7 +71,7 @@ struct SharingTests {
         #expect(try BuiltTool("CrashTool").run(["share", path, "x", "1"]).status == 0)
         try FileManager.default.removeItem(atPath: path)
         // Until this process has given its turn away, it has the files open.
-        for _ in 0..<100 where code({ try database.document("counter") }) == nil { usleep(300_000) }
+        waitUntil { code({ try database.document("counter") }) != nil }
         #expect(code { try database.document("counter") } == .closed)
         #expect(!FileManager.default.fileExists(atPath: path + "/database.sqlite"))
     }

@@ -56,7 +56,7 @@ import Testing
             if let revision = Self.revision(text) { revisions = revisions.suffix(11) + [revision] }
         }
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
-        for _ in 0..<500 where live.server.load != (0, 0) { usleep(20_000) }
+        waitUntil { live.server.load == (0, 0) }
         #expect(live.server.load == (0, 0))
         for wanted in [200, 201, 400, 401, 403, 404, 405, 409, 412] {
             #expect((statuses[wanted] ?? 0) > 0, "\(wanted): \(statuses)")

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -40,7 +41,7 @@ import Testing
             }
         }
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
-        for _ in 0..<3000 where live.server.load != (0, 0) { usleep(20_000) }
+        waitUntil { live.server.load == (0, 0) }
         #expect(live.server.load == (0, 0))
         // Enough requests are valid: the server counts them, since a client that hardly waits reads no answer of a slow one.
         let counts = try JSONValue(utf8: live.send("GET", "/_node/_local/_stats/couchdb/httpd_status_codes").body)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleServer
 
-/// The answers of a server while it stops. It always ends by itself.
+/// What a server answers while it stops, and that its process then ends with status 0, without a signal.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct StoppingTests {
     @Test func `a closed gate lets no request in and empties`() {
         let gate = RequestGate()

@@ -1,6 +1,7 @@
 import Foundation
 import SettleCore
 import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -79,7 +80,7 @@ import Testing
                 told.take(pipe.fileHandleForReading.availableData)
             }
         }
-        for _ in 0..<6000 where told.lines + told.dropped < 2000 { usleep(10_000) }
+        waitUntil { told.lines + told.dropped >= 2000 }
         #expect(told.dropped > 1000 && told.lines + told.dropped == 2000)
         file.close()
     }

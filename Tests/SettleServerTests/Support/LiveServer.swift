@@ -18,8 +18,6 @@ final class LiveServer {
         var options = ServerOptions()
         options.port = 0
         options.stopTimeout = .seconds(2)
-        // A scrub would write its place in the middle of a test.
-        options.scrubInterval = nil
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)

@@ -44,6 +44,9 @@ import Testing
         #expect(events(try json(live, "/_db_updates?since=\(since)")) == [Event(type: "created", name: "db")])
         _ = try live.send("PUT", "/db/a", "{}")
         _ = try wait(for: Event(type: "updated", name: "db"), on: live, since: since)
+        // A setting and a local document are no changes.
+        _ = try live.send("PUT", "/db/_revs_limit", "900")
+        _ = try live.send("PUT", "/db/_local/x", "{}")
         _ = try live.send("DELETE", "/db")
         let all = try json(live, "/_db_updates?since=\(since)")
         #expect(events(all).map(\.type) == ["created", "updated", "deleted"])

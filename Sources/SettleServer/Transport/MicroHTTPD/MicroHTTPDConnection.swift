@@ -27,7 +27,7 @@ final class MicroHTTPDConnection: Sendable {
     var exchange: MicroHTTPDExchange? { state.withLock { $0.exchange } }
 
     /// The request whose answer has nothing to send just now or is being made, with the socket on which its client may go away;
-    /// `nil` if there is none.
+    /// `nil` for a connection without such a request.
     var waiting: (exchange: MicroHTTPDExchange, socket: Int32)? {
         let state = state.withLock { $0 }
         guard state.isOpen, let exchange = state.exchange, exchange.isWaitingToSend || exchange.isBeingAnswered else {
