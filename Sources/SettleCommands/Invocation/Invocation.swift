@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Settle
 internal import SettlePlatform
 import SettleReplication
@@ -70,6 +71,8 @@ struct Invocation {
     }
 
     /// Opens the database of an operand, passes it to a closure, and closes it; that of a shell stays open.
+    ///
+    /// A database that was created for the closure is removed again if the closure throws and has written no document.
     func withDatabase<Result>(
         _ operand: String, options: DatabaseOptions, creates: Bool, _ body: (Database) throws -> Result
     ) throws -> Result {
@@ -79,10 +82,17 @@ struct Invocation {
                 creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
             }
         }
+        let isNew = creates && FileStatus(path: path) == nil
         let isOfShell = operand == "DB" && session != nil
         let database = try isOfShell ? session?.database(options, open: open) ?? open() : open()
         defer { if session?.keeps(database) != true { database.close() } }
-        return try body(database)
+        do { return try body(database) } catch {
+            if isNew, !isOfShell, try database.info().lastSequence == 0 {
+                database.close()
+                try FileManager.default.removeItem(atPath: path)
+            }
+            throw error
+        }
     }
 
     /// Retries for a while if another process has the database open.

@@ -27,9 +27,9 @@ struct ReplicationCommand {
         let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
         // A source is only read, so --create doesn't create it.
-        let given = (try? invocation.arguments.operand(other)) ?? ""
-        let name = given.split(separator: "/").last ?? ""
-        guard sends || !what.hasSuffix("/\(name)") else {
+        let source = (try? invocation.arguments.operand(sends ? "DB" : other)) ?? ""
+        let name = source.split(separator: "/").last ?? ""
+        guard sends && receives || !what.hasSuffix("/\(name)") else {
             return CommandError(failure.code, what, status: failure.status)
         }
         return CommandError(failure.code, "\(what); --create creates it", status: failure.status)

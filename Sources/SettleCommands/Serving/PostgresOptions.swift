@@ -12,6 +12,7 @@ enum PostgresOptions {
     /// - Parameters:
     ///   - arguments: The arguments of the command.
     ///   - verb: The name of the command, for messages.
+    /// - Returns: Where the PostgreSQL is.
     /// - Throws: ``CommandError`` for a connection string with a password, which is not repeated; ``DatabaseError``.
     static func configuration(_ arguments: Arguments, verb: String) throws -> PostgresConfiguration? {
         guard let address = arguments.text("--postgres") else { return nil }

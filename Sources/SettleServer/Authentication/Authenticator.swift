@@ -11,10 +11,15 @@ struct Authenticator: Sendable {
     let cookies: SessionCookie
     let lockout: LoginLockout
     private let tickets: PasswordTicket
+    /// The threads on which requests go on after their password was verified.
+    private let afterLogin: WorkerPool
 
-    init(_ options: ServerOptions, administration: Administration, databases: DatabasePool) {
+    init(
+        _ options: ServerOptions, administration: Administration, databases: DatabasePool, afterLogin: WorkerPool
+    ) {
         self.options = options.security
         self.administration = administration
+        self.afterLogin = afterLogin
         self.databases = databases
         accounts = Accounts(
             administration: administration, known: databases.isShared ? UserDocuments() : nil)
@@ -93,7 +98,7 @@ struct Authenticator: Sendable {
     /// - Parameters:
     ///   - login: The login.
     ///   - done: A closure that gets the user, or an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
-    ///     503 if too many logins wait. It must not block.
+    ///     503 if too many logins wait. It may block: it runs on a thread for what follows a login.
     func finish(_ login: PendingLogin, _ done: @escaping @Sendable (Result<User, any Error>) -> Void) {
         verify(login) { result in
             done(
@@ -117,7 +122,7 @@ struct Authenticator: Sendable {
     ///   - code: The code.
     ///   - peer: The address of the client.
     ///   - done: A closure that gets the account, `nil` for a wrong name or password, or an ``HTTPError``: status 403 if the account is
-    ///     locked, and 503 if too many logins wait. It must not block.
+    ///     locked, and 503 if too many logins wait. It may block: it runs on a thread for what follows a login, or on the caller's.
     func login(
         _ name: String, _ password: [UInt8], code: String = "", peer: String,
         _ done: @escaping @Sendable (Result<Account?, any Error>) -> Void
@@ -139,15 +144,24 @@ struct Authenticator: Sendable {
         administration.hasher.verify(
             login.password, against: login.account?.password, seat,
             precheck: { [lockout] in try lockout.check(peer, name, salt) },
-            taker: { [lockout] result in
-                done(
-                    Result {
-                        let isRight = try result.get()
-                        try lockout.check(peer, name, salt)
-                        if isRight, let account = login.account, try accepts(code, of: account) { return account }
-                        lockout.fail(peer, name, salt)
-                        return nil
-                    })
+            taker: { [lockout, afterLogin] result in
+                let verified = Result<Account?, any Error> {
+                    let isRight = try result.get()
+                    try lockout.check(peer, name, salt)
+                    if isRight, let account = login.account, account.secondFactor.accepts(code) { return account }
+                    lockout.fail(peer, name, salt)
+                    return nil
+                }
+                // Threads that derive keys don't wait for the database, which a code's use is written to.
+                afterLogin.submit(for: peer) {
+                    done(
+                        Result {
+                            guard let account = try verified.get() else { return nil }
+                            if try use(code, of: account) { return account }
+                            lockout.fail(peer, name, salt)
+                            return nil
+                        })
+                }
             })
     }
 
@@ -157,14 +171,14 @@ struct Authenticator: Sendable {
         return cookies(isSecure: login.isEncrypted).header(PasswordTicket.name, value, lasting: tickets.lifetime)
     }
 
-    /// Whether a code satisfies the second factor of an account. A code of TOTP does so once (RFC 6238, section 5.2).
+    /// Uses a valid code up, and says whether it was unused: a code of TOTP opens an account once (RFC 6238, section 5.2).
     ///
     /// A local document of `_users` has the half minute of the last used code. So a code is used up on every node, and after a
     /// restart.
     ///
     /// - Throws: ``DatabaseError`` if that document can't be read or written.
-    private func accepts(_ code: String, of account: Account) throws -> Bool {
-        guard case .code(let codes) = account.secondFactor else { return account.secondFactor.accepts(code) }
+    private func use(_ code: String, of account: Account) throws -> Bool {
+        guard case .code(let codes) = account.secondFactor else { return true }
         guard let step = codes.step(of: code) else { return false }
         let users = try databases.open("_users")
         let id = DocumentID(unchecked: "_local/totp/" + account.name)

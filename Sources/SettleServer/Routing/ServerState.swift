@@ -23,7 +23,7 @@ final class ServerState: Sendable {
     let requestIDs = RequestIDs()
     let mobile: MobileService
     /// The threads on which requests continue after their password was verified.
-    let afterLogin = WorkerPool(limit: 16)
+    private let afterLogin = WorkerPool(limit: 16)
     /// What happens to databases.
     let updates: DatabaseUpdates
     /// Ends feeds and connections whose users have lost access.
@@ -58,7 +58,8 @@ final class ServerState: Sendable {
         scrubber = options.scrubInterval.map { [databases] in
             Scrubber(databases, Scrubber.Pace(interval: $0), log: options.log)
         }
-        authenticator = Authenticator(options, administration: administration, databases: databases)
+        authenticator = Authenticator(
+            options, administration: administration, databases: databases, afterLogin: afterLogin)
         access = AccessCheck(options: options.security)
         watch = Self.makeWatch(databases, administration, authenticator, access)
         console = options.hasConsole ? Self.consoleFiles : nil

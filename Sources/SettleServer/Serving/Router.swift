@@ -92,13 +92,11 @@ struct Router: Sendable {
         after login: PendingLogin, _ call: RoutedRequest, _ then: @escaping @Sendable (LoginResult) -> Void
     ) {
         server.authenticator.finish(login) { [self] result in
-            server.afterLogin.submit(for: call.request.peer) { [self] in
-                var call = call
-                do {
-                    call.user = try result.get()
-                    then(.success(call))
-                } catch { then(.failure(rules.finished(rules.failure(error, call), call))) }
-            }
+            var call = call
+            do {
+                call.user = try result.get()
+                then(.success(call))
+            } catch { then(.failure(rules.finished(rules.failure(error, call), call))) }
         }
     }
 

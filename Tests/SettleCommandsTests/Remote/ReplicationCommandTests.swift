@@ -21,6 +21,17 @@ struct ReplicationCommandTests {
         #expect(try room.run("push", "a", room.url("shop"), "--json").json["sent"]?["documents"] == 0)
     }
 
+    @Test func `a command that fails before it wrote a document leaves no new database`() throws {
+        for words in [
+            ["pull", "new", room.url("missing")], ["pull", "new", "missing"], ["push", room.url("missing"), "new"],
+            ["import", "new", "missing.json"],
+        ] {
+            let outcome = try room.run(all: words)
+            #expect(outcome.status != 0 && !outcome.errors.contains("--create"), "\(words): \(outcome.errors)")
+            #expect(try room.run("info", "new").status == 3, "\(words)")
+        }
+    }
+
     @Test func `sync creates a missing database on either side if it may`() throws {
         try room.run("create", "a")
         try room.run("put", "a", "milk", #"{"count":1}"#)

@@ -1,4 +1,7 @@
+import Foundation
 import Settle
+import SettlePlatform
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -50,5 +53,35 @@ import Testing
         let next = try #require(TimeCode(totp)).code(at: SessionCookie.now + 30)
         #expect(try login("pw", next).status == 200)
         for used in [next, code] { #expect(try login("pw", used).status == 401) }
+    }
+
+    @Test func `a code that can't be written yet does not hold up other logins`() throws {
+        let names = ["anna", "ben", "cleo", "dora"]
+        let client = try RouterClient.with(users: ["emil": []]) { $0.security.lockoutThreshold = 0 }
+        let totp: JSONValue = ["key": .string(Self.secret)]
+        for name in names {
+            var user = try #require(RouterClient.user(name).object)
+            user["totp"] = totp
+            #expect(try client.send("PUT", "/_users/org.couchdb.user:\(name)", .object(user)).status == 201)
+        }
+        let code = try #require(TimeCode(totp)).code(at: SessionCookie.now)
+        let answers = Guarded<[Int?]>([])
+        try client.server.state.databases.open("_users").transaction { () throws in
+            for name in names {
+                Thread.detachNewThread {
+                    let body: JSONValue = ["name": .string(name), "password": "pw", "token": .string(code)]
+                    let answer = try? client.send(as: "", "POST", "/_session", body)
+                    answers.withLock { $0.append(answer?.status) }
+                }
+            }
+            // More logins than threads that derive keys: these would wait if one of those waited for the database.
+            for number in 0..<20 {
+                let body: JSONValue = ["name": "emil", "password": .string("wrong \(number)")]
+                #expect(try client.send(as: "", "POST", "/_session", body).status == 401)
+            }
+            #expect(answers.withLock(\.self) == [])
+        }
+        waitUntil { answers.withLock(\.count) == names.count }
+        #expect(answers.withLock(\.self) == [200, 200, 200, 200])
     }
 }

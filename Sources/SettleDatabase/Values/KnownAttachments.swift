@@ -1,0 +1,39 @@
+package import SettleCore
+
+/// The attachments of the newest ancestor of a revision that a peer has, whose contents need not be sent again.
+package struct KnownAttachments {
+    private let generation: UInt64
+    /// The ancestor's attachments; `nil` if its content is not kept here.
+    private let attachments: [DocumentAttachment]?
+
+    /// Finds the attachments of a revision that a peer already has; `nil` if the peer has no ancestor.
+    ///
+    /// - Parameters:
+    ///   - known: The revisions that the peer has.
+    ///   - history: The revision and its ancestors, newest first.
+    ///   - content: Reads the content of an ancestor.
+    /// - Throws: The error that `content` throws, except for a damaged document.
+    package init?(
+        of known: some Sequence<RevisionID>, in history: RevisionHistory,
+        content: (RevisionID) throws -> RevisionContent?
+    ) throws {
+        let known = Set(known)
+        guard !known.isEmpty, let ancestor = history.revisions.first(where: known.contains) else { return nil }
+        generation = ancestor.generation
+        do { attachments = try content(ancestor)?.attachments } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        { attachments = nil }
+    }
+
+    /// Whether the peer has an attachment of the revision, so that a stub is enough.
+    ///
+    /// A `revpos` may be wrong: it is 0 for an attachment that was imported without one, whatever the ancestor's content is. So
+    /// the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other than 0 is trusted.
+    package func contains(_ attachment: DocumentAttachment) -> Bool {
+        guard attachment.revpos <= generation else { return false }
+        guard let attachments else { return attachment.revpos > 0 }
+        return attachments.contains {
+            $0.isNamed(attachment.name) && $0.digest == attachment.digest && $0.revpos == attachment.revpos
+        }
+    }
+}
