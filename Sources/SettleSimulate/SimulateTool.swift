@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleFleet
 internal import SettlePlatform
 internal import SettleTesting
 
@@ -18,7 +19,7 @@ struct SimulateTool {
                 print(SimulationArguments.help)
                 return 0
             }
-            return try simulate(arguments)
+            return try arguments.isFleet ? FleetCommand.run(arguments) : simulate(arguments)
         } catch let error as SimulationArguments.Failure {
             complain("settle-simulate: \(error.message). `settle-simulate --help` says more")
             return 2
