@@ -75,8 +75,9 @@ final class FleetRun {
 
     private func sync(_ device: LiteDevice) throws -> Int {
         let known = device.errors.count
-        let moved = try device.sync(server, pushesFirst: random.below(3) > 0)
-        tell("\(device.name) syncs, \(moved)" + device.errors.dropFirst(known).map { "; \($0)" }.joined())
+        let moved = try device.sync(server)
+        let lines = device.log + device.errors.dropFirst(known).map { "error: \($0)" }
+        tell((["\(device.name) syncs, \(moved)"] + lines).joined(separator: "\n    "))
         if let stop = device.stop { throw FleetProblem(rule: .running, message: "\(device.name) has stopped: \(stop)") }
         if isSerial, let id = try device.conflicts.first ?? server.conflicts.first {
             throw FleetProblem(rule: .apart, message: "\(device.name) meets a conflict in \(id)")

@@ -36,6 +36,8 @@ final class LiteDevice {
     private(set) var stop: String?
     /// The errors of single documents, which an app gets to see.
     private(set) var errors: [String] = []
+    /// What was said in the last replication.
+    private(set) var log: [String] = []
 
     init?(_ name: String, _ kind: Kind, _ resolver: LiteResolver, clock start: UInt64) {
         guard let clock = LiteClock(name: Array((name + "0123456789abcdef").utf8.prefix(16)), start: start) else {
@@ -99,14 +101,16 @@ final class LiteDevice {
     /// Replicates once in both directions, and settles what is in conflict then.
     ///
     /// - Returns: How many revisions have moved or were written.
-    func sync(_ server: FleetServer, pushesFirst: Bool) throws -> Int {
+    func sync(_ server: FleetServer) throws -> Int {
         guard stop == nil else { return 0 }
+        log = []
         let line = server.connect()
         defer { line.end() }
         var waiting: [String: LiteProposal] = [:]
         var moved = 0
         do {
-            if pushesFirst { moved += try push(line, &waiting) }
+            // What is to be pushed is read before the first revision comes.
+            moved += try push(line, &waiting)
             let retries = try pull(line, &waiting, &moved)
             for id in retries where waiting[id]?.name == documents[id]?.proposal?.name { pending.insert(id) }
             moved += try push(line, &waiting)
@@ -141,6 +145,7 @@ final class LiteDevice {
             let properties = ["Profile": "proposeChanges", "conflictIncludesRev": "true"]
             let reply = try line.ask(BLIPMessage(properties: properties, body: body.utf8))
             let answers = try JSONValue(utf8: reply.body.isEmpty ? Array("[]".utf8) : reply.body)
+            log.append("proposes \(body): \(answers)")
             let maxHistory = reply.properties["maxHistory"].flatMap { Int($0) } ?? 50
             var again: [(id: String, proposal: LiteProposal)] = []
             for (index, row) in rows.enumerated() {
@@ -170,6 +175,7 @@ final class LiteDevice {
         var properties = document.properties(known: proposal.known, maxHistory: maxHistory)
         (properties["Profile"], properties["id"], properties["sequence"]) = ("rev", id, "1")
         let message = BLIPMessage(properties: properties, body: JSONValue.object(document.current.body).utf8)
+        log.append("sends \(id) \(properties["rev"] ?? ""); \(properties["history"] ?? "")")
         for attempt in 0..<2 {
             do {
                 _ = try line.ask(message) { [contents] request in Self.content(request, contents) }
@@ -219,10 +225,15 @@ final class LiteDevice {
                     since = last
                     return retries
                 }
-                line.respond(to: request, with: answer(rows, &retries))
+                let answer = answer(rows, &retries)
+                log.append("is offered \(JSONValue.array(rows)): \(String(decoding: answer.body, as: UTF8.self))")
+                line.respond(to: request, with: answer)
                 last = rows.last?[0] ?? last
             case "rev":
                 do {
+                    log.append(
+                        "gets \(request.properties["id"] ?? "") \(request.properties["rev"] ?? ""); \(request.properties["history"] ?? "")"
+                    )
                     try store(request, line)
                     line.respond(to: request, with: BLIPMessage(.reply))
                     moved += 1
