@@ -37,9 +37,10 @@ final class FleetRun {
         let resolvers = LiteResolver.allCases
         let (isSerial, unites) = (isSerial, unites)
         devices = (0..<1 + random.below(3)).compactMap { index in
+            let kinds = isSerial ? [.tree, .vector] : LiteDevice.Kind.allCases
             let resolver = unites ? .uniting : isSerial ? .standard : random.pick(resolvers) ?? .standard
             return LiteDevice(
-                "device\(index)", random.pick(LiteDevice.Kind.allCases) ?? .tree, resolver,
+                "device\(index)", random.pick(kinds) ?? .tree, resolver,
                 clock: Self.start + UInt64(random.below(3_600)) * 1_000_000_000)
         }
         documents = Array(["a", "b", "c"].prefix(1 + random.below(3)))
@@ -164,6 +165,12 @@ final class FleetRun {
             while let device = random.pick(order) {
                 order.removeAll { $0 === device }
                 moved += try sync(device)
+                // As a continuous replication does, which pushes at once what was settled.
+                var again = 0
+                while device.settled > 0, again < 3 {
+                    moved += try sync(device)
+                    again += 1
+                }
             }
             guard moved > 0 else { return }
             outcome.moved += moved

@@ -36,6 +36,8 @@ final class LiteDevice {
     private(set) var stop: String?
     /// The errors of single documents, which an app gets to see.
     private(set) var errors: [String] = []
+    /// How many conflicts were settled after the last replication.
+    private(set) var settled = 0
     /// What was said in the last replication.
     private(set) var log: [String] = []
 
@@ -103,7 +105,7 @@ final class LiteDevice {
     /// - Returns: How many revisions have moved or were written.
     func sync(_ server: FleetServer) throws -> Int {
         guard stop == nil else { return 0 }
-        log = []
+        (log, settled) = ([], 0)
         let line = server.connect()
         defer { line.end() }
         var waiting: [String: LiteProposal] = [:]
@@ -122,9 +124,9 @@ final class LiteDevice {
             document.resolve(resolver, &clock)
             documents[id] = document
             pending.insert(id)
-            moved += 1
+            settled += 1
         }
-        return moved
+        return moved + settled
     }
 
     // MARK: - Push
