@@ -15,6 +15,8 @@ struct SimulationArguments {
     /// Whether a fleet is simulated instead.
     private(set) var isFleet = false
     private(set) var fault: PlantedFault?
+    /// Whether a fleet goes on after a seed that breaks a rule.
+    private(set) var goesOn = false
     private(set) var wantsHelp = false
     /// The options that a replay needs as well.
     private var repeated: [String] = []
@@ -39,6 +41,7 @@ struct SimulationArguments {
           --fleet         simulate a server instead, with models of Couchbase Lite's replicator, Settle's devices, and clients of
                           CouchDB's API
           --fault NAME    a fleet whose server has a fault, which must be found
+          --go-on         with a fleet, go on after a seed that breaks a rule, and say of each which one
           --json          write {"ok":bool,"schedules":N,"steps":N,"revisions":N,"by_settling":N,"most_rounds":N,"left":N,
                           "failure":{"seed":N,"rule":…,"message":…,"policies":[name …],"story":[text …]} or null}
           -h, --help      show this text
@@ -59,6 +62,7 @@ struct SimulationArguments {
             case "--fleet":
                 isFleet = true
                 repeated.append(word)
+            case "--go-on": goesOn = true
             case "--files":
                 options.kind = .file
                 repeated.append(word)

@@ -16,6 +16,8 @@ struct CouchClient {
         case changeBlob
         /// Writes a revision beside the winner, with `new_edits` false.
         case branch
+        /// Settles what is in conflict.
+        case settle
         /// Saves more often than the database keeps revisions.
         case saveOften
         /// Writes a document with an id that LiteCore does not take.

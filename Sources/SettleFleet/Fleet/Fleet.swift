@@ -2,7 +2,7 @@
 /// quiet: whether all have the same then, and nothing was lost.
 ///
 ///     let fleet = try Fleet(FleetOptions())
-///     if let failure = try fleet.failure(in: 0..<1000) { print(failure) }
+///     if let failure = try await fleet.failure(in: 0..<1000) { print(failure) }
 ///
 /// The server is Settle's own: its router, and its sessions of Couchbase Mobile's protocol, in the process and without sockets.
 /// The devices with Couchbase Lite are models; see ``LiteDevice``. A seed decides all: which devices there are, how they settle,
@@ -17,10 +17,10 @@ package final class Fleet {
     }
 
     /// Runs a seed.
-    package func run(_ seed: UInt64) throws -> FleetOutcome {
+    package func run(_ seed: UInt64) async throws -> FleetOutcome {
         try server.clear()
         let run = try FleetRun(seed, server, tells: options.tells)
-        do { try run.go() } catch let problem as FleetProblem {
+        do { try await run.go() } catch let problem as FleetProblem {
             run.outcome.failure = FleetFailure(
                 seed: seed, rule: problem.rule, message: problem.message, devices: run.names, story: run.story)
         }
@@ -28,9 +28,9 @@ package final class Fleet {
     }
 
     /// The first failure among some seeds; `nil` if there is none.
-    package func failure(in seeds: Range<UInt64>) throws -> FleetFailure? {
+    package func failure(in seeds: Range<UInt64>) async throws -> FleetFailure? {
         for seed in seeds {
-            if let failure = try run(seed).failure { return failure }
+            if let failure = try await run(seed).failure { return failure }
         }
         return nil
     }

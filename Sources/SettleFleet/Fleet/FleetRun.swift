@@ -15,6 +15,8 @@ final class FleetRun {
     private let server: FleetServer
     private let client: CouchClient
     private let devices: [LiteDevice]
+    /// Devices of Settle's own.
+    private let others: [SettleDevice]
     private let documents: [String]
     private let actions: [CouchClient.Action]
     private let limit: Int?
@@ -43,11 +45,15 @@ final class FleetRun {
                 "device\(index)", random.pick(kinds) ?? .tree, resolver,
                 clock: Self.start + UInt64(random.below(3_600)) * 1_000_000_000)
         }
+        let drawn = random.oneIn(4) ? [random.pick(SettleDevice.Kind.allCases) ?? .http] : []
+        let kinds = random.oneIn(8) ? SettleDevice.Kind.allCases : drawn
+        let limit = random.oneIn(3) ? 4 + random.below(3) : nil
+        others = try kinds.map { try SettleDevice("settle-" + $0.rawValue, $0, merges: limit == nil) }
+        self.limit = limit
         documents = Array(["a", "b", "c"].prefix(1 + random.below(3)))
-        limit = random.oneIn(3) ? 4 + random.below(3) : nil
         hasBlobs = random.oneIn(2)
         var actions: [CouchClient.Action] = [.save, .save, .save, .saveWithoutAttachments, .delete]
-        if !isSerial { actions += [.branch, .branch] }
+        if !isSerial { actions += [.branch, .branch, .settle] }
         if hasBlobs { actions += [.attach, .changeBlob, .changeBlob] }
         if limit != nil { actions += [.saveOften, .saveOften] }
         if random.oneIn(8) { actions += [.oddID, .oddID] }
@@ -57,14 +63,15 @@ final class FleetRun {
 
     var names: [String] {
         devices.map { "\($0.name) \($0.kind.rawValue) \($0.resolver.rawValue)" }
-            + ["serial \(isSerial)", "limit \(limit ?? 1000)"]
+            + others.map(\.name) + ["serial \(isSerial)", "limit \(limit ?? 1000)"]
     }
 
-    func go() throws {
+    func go() async throws {
         if let limit { _ = server.server.answer("PUT", "/_revs_limit", body: Array("\(limit)".utf8)) }
-        for number in 0..<8 + random.below(24) { try step(number) }
-        try meet()
+        for number in 0..<8 + random.below(24) { try await step(number) }
+        try await meet()
         try check(devices)
+        for device in others { try check(device) }
         let fresh = [LiteDevice.Kind.tree, .vector].compactMap { kind in
             LiteDevice("fresh-" + kind.rawValue, kind, .standard, clock: time)
         }
@@ -88,10 +95,16 @@ final class FleetRun {
 
     // MARK: - Steps
 
-    private func step(_ number: Int) throws {
+    private func step(_ number: Int) async throws {
         time += 1_000_000_000
         guard let id = random.pick(documents), let device = random.pick(devices) else { return }
         let word = "w\(number)"
+        if let other = random.pick(others), random.oneIn(3) {
+            if isSerial || random.oneIn(2) { _ = try await sync(other) }
+            if random.oneIn(2) { try edit(other, id, word) }
+            if isSerial { _ = try await sync(other) }
+            return
+        }
         switch random.below(20) {
         case 0..<7:
             if isSerial {
@@ -110,6 +123,26 @@ final class FleetRun {
             device.resetCheckpoint()
         default: _ = try sync(device)
         }
+    }
+
+    private func sync(_ device: SettleDevice) async throws -> Int {
+        let moved = try await device.sync(server)
+        tell((["\(device.name) syncs, \(moved)"] + device.errors).joined(separator: "\n    "))
+        return moved
+    }
+
+    private func edit(_ device: SettleDevice, _ id: String, _ word: String) throws {
+        outcome.edits += 1
+        let old = try device.body(id)
+        tell("\(device.name) edits \(id) with \(word)")
+        if old != nil, random.oneIn(8) {
+            words[id]?.subtract(old?.names ?? [])
+            return try device.save(id, nil)
+        }
+        var body = old ?? [:]
+        body[word] = true
+        words[id, default: []].insert(word)
+        try device.save(id, body)
     }
 
     private func edit(_ device: LiteDevice, _ id: String, _ word: String) {
@@ -138,6 +171,7 @@ final class FleetRun {
         switch action {
         case .save, .saveWithoutAttachments:
             if try client.save(id, adding: word, keepsAttachments: action == .save) { words[id, default: []].insert(word) }
+        case .settle: _ = try client.settle()
         case .saveOften:
             for index in 0..<(limit ?? 4) + 2 {
                 if try client.save(id, adding: "\(word)-\(index)") { words[id, default: []].insert("\(word)-\(index)") }
@@ -158,7 +192,7 @@ final class FleetRun {
 
     // MARK: - The end
 
-    private func meet() throws {
+    private func meet() async throws {
         while true {
             var moved = try client.settle()
             var order = devices
@@ -172,6 +206,7 @@ final class FleetRun {
                     again += 1
                 }
             }
+            for device in others { moved += try await sync(device) }
             guard moved > 0 else { return }
             outcome.moved += moved
             outcome.rounds += 1
@@ -205,6 +240,24 @@ final class FleetRun {
         }
     }
 
+    private func check(_ device: SettleDevice) throws {
+        if let id = try device.database.conflictedDocumentIDs().first {
+            throw FleetProblem(rule: .settled, message: "\(device.name) has an open conflict in \(id)")
+        }
+        for id in documents {
+            let (own, known) = (try device.body(id), try server.body(id))
+            guard Self.members(own) == Self.members(known) else {
+                let texts = [own, known].map { $0.map { JSONValue.object($0).description } ?? "none" }
+                throw FleetProblem(
+                    rule: .equal, message: "\(device.name) and the server differ in \(id): \(texts[0]) and \(texts[1])")
+            }
+        }
+    }
+
+    private static func members(_ body: JSONObject?) -> Set<String>? {
+        body.map { Set($0.map { "\($0.name): \($0.value)" }) }
+    }
+
     private func check(_ device: LiteDevice, _ id: String) throws {
         func differ(_ what: String) -> FleetProblem {
             FleetProblem(rule: .equal, message: "\(device.name) and the server differ in \(id): \(what)")
@@ -217,8 +270,9 @@ final class FleetRun {
             return
         }
         let own = body.without { $0 == "_attachments" }
-        guard Set(own.map { "\($0.name): \($0.value)" }) == Set((document.json.object ?? [:]).map { "\($0.name): \($0.value)" })
-        else { throw differ("\(JSONValue.object(own)) and \(document.json)") }
+        guard Self.members(own) == Self.members(document.json.object) else {
+            throw differ("\(JSONValue.object(own)) and \(document.json)")
+        }
         for attachment in document.attachments {
             let digest = MobileDigest.of(try server.database.content(of: attachment))
             let name = attachment.name

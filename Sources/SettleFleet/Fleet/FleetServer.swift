@@ -33,7 +33,7 @@ final class FleetServer {
 
     func connect() -> MobileLine {
         MobileLine(
-            server.connect(fault?.limits ?? BLIPLimits()),
+            server.connect(userAgent: "CouchbaseLite/4.1.0", fault?.limits ?? BLIPLimits()),
             fault.map { PlantedFault.Line(fault: $0, database: database, memory: memory) })
     }
 

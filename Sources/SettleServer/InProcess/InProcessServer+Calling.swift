@@ -34,19 +34,26 @@ extension InProcessServer {
 
     /// Connects a client of Couchbase Mobile's protocol as `GET /{db}/_blipsync` does, with the rights of an administrator.
     ///
-    /// - Parameter limits: What the connection may cost.
+    /// - Parameters:
+    ///   - userAgent: What the client calls itself.
+    ///   - limits: What the connection may cost.
+    ///   - wake: Called when the server has something to send.
     /// - Returns: The server's end, which handles a message while it receives the message's last byte. The caller moves the bytes,
     ///   and ends the connection.
-    package func connect(_ limits: BLIPLimits = BLIPLimits()) -> BLIPConnection {
+    package func connect(
+        userAgent: String, _ limits: BLIPLimits = BLIPLimits(), wake: @escaping @Sendable () -> Void = {}
+    ) -> BLIPConnection {
         let name = url.databaseName ?? ""
+        var headers = HTTPHeaders()
+        headers.add("User-Agent", userAgent)
         let request = HTTPRequest(
-            method: "GET", target: RequestTarget(url.path + "/_blipsync"), headers: HTTPHeaders(), body: BufferedBody())
+            method: "GET", target: RequestTarget(url.path + "/_blipsync"), headers: headers, body: BufferedBody())
         let context = RequestContext(
             server: state, request: request, parameters: ["db": name], user: User(name: "settle", roles: ["_admin"]),
             query: QueryParameters([]))
         let session = MobileSession(context, workers: WorkerPool(limit: 0), peer: "in process")
         let connection = BLIPConnection(
-            isServer: true, limits: limits, handler: { session.take($0) }, ended: { session.end() })
+            isServer: true, limits: limits, handler: { session.take($0) }, wake: wake, ended: { session.end() })
         session.begin(connection)
         return connection
     }
