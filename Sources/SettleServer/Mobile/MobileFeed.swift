@@ -147,6 +147,7 @@ final class MobileFeed: Sendable {
             return false
         }
         var (rows, changes, last) = ([JSONValue](), [PulledRevision](), since)
+        let newest = try database.lastSequence()
         try database.forEachChange(in: SequenceRange(after: since)) { change in
             guard rows.count < batch else { return false }
             last = change.sequence
@@ -160,7 +161,9 @@ final class MobileFeed: Sendable {
             changes.append(pulled)
             return true
         }
-        state.withLock { $0.since = last }
+        // A purge leaves positions without a change. The next notice is for what comes after them.
+        if rows.count < batch { last = max(last, newest) }
+        state.withLock { [last] in $0.since = last }
         guard !rows.isEmpty else {
             sendEnd(session, connection)
             wait(for: database, after: last, session)
