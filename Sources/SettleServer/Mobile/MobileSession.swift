@@ -23,6 +23,7 @@ final class MobileSession: ConnectionOwner {
         /// Revisions whose blobs have come.
         var complete: [PushedRevision] = []
         var blobs = BlobQueue()
+        var upgrades = UpgradedEdits()
         var collections: SessionCollections
         /// The subscriptions by the numbers of their collections.
         var feeds: [Int: MobileFeed] = [:]
