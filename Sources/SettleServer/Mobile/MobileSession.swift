@@ -118,6 +118,14 @@ final class MobileSession: ConnectionOwner {
             "a mobile connection is closed: \(error)", ["database": context.parameter("db"), "peer": peer])
     }
 
+    /// Records a change that the client could not look up.
+    func noteUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
+        let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
+        context.options.log?.warning(
+            "a mobile client can't look up a document, which is left out of this connection: \(error)",
+            ["database": database, "id": change.id.string, "peer": peer])
+    }
+
     /// Changes what there is to do, and has a worker see to it.
     func schedule(_ change: (inout State) -> Void) {
         let starts = state.withLock { state in

@@ -34,4 +34,9 @@ import Testing
     ) async throws {
         try await run(scenario)
     }
+
+    @Test(arguments: ["unreadable", "unreadable_continuous"])
+    func `a document that a device can't look up is left out, and all others arrive`(scenario: String) async throws {
+        try await run(scenario)
+    }
 }
