@@ -20,16 +20,19 @@ extension Database {
     ///   - refusingBranches: Whether revisions that don't descend from the winner here, or would leave several live
     ///     leaves, are refused with code `conflict`; see ``DocumentEditor/refuseBranches(_:)``. This is checked within
     ///     the transaction.
+    ///   - leavingConflicts: Whether live leaves that were here before do not count as branches.
     ///   - check: Called for each revision whose content is stored.
     /// - Returns: The outcome of each revision, in order.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func insertReplicated(
-        _ revisions: [ReplicatedRevision], refusingBranches: Bool, asking check: WriteCheck? = nil
+        _ revisions: [ReplicatedRevision], refusingBranches: Bool, leavingConflicts: Bool = false,
+        asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
         try commit { editor in
             try editor.begin(check)
             try editor.writer.prepare(revisions.map(\.id), withContent: true)
-            let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
+            let refusals =
+                refusingBranches ? try editor.refuseBranches(revisions, leavingConflicts: leavingConflicts) : [:]
             return try revisions.enumerated().map { index, revision in
                 do {
                     guard !revision.id.isLocal else {
@@ -95,7 +98,11 @@ extension DocumentEditor {
     ///
     ///     here   1-a     received   1-b ── 2-m               stored: 1-a was known, and one leaf is live
     ///                               1-a ── 2-t ($closed)
-    fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
+    ///
+    /// A peer that does not see the other live leaves here can't settle them; its edit of the winner leaves them.
+    fileprivate func refuseBranches(
+        _ revisions: [ReplicatedRevision], leavingConflicts: Bool
+    ) throws -> [DocumentID: DatabaseError] {
         var refusals: [DocumentID: DatabaseError] = [:]
         for (id, group) in Dictionary(grouping: revisions, by: \.id) {
             var tree = try writer.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
@@ -103,8 +110,9 @@ extension DocumentEditor {
             guard !news.isEmpty else { continue }
             let winner = tree.winner?.revision
             let isKnown = winner.map { winner in news.contains { $0.history.revisions.contains(winner) } } ?? true
+            let allowed = leavingConflicts ? tree.conflicts.count : 0
             for revision in news { tree.insert(revision.history, isDeleted: revision.isDeleted) }
-            guard !isKnown || tree.isConflicted else { continue }
+            guard !isKnown || tree.conflicts.count > allowed else { continue }
             let stored = winner.map { "\($0) is stored" } ?? "they are two live branches"
             refusals[id] = DatabaseError(
                 .conflict,

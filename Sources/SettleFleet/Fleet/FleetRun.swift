@@ -45,8 +45,7 @@ final class FleetRun {
                 "device\(index)", random.pick(kinds) ?? .tree, resolver,
                 clock: Self.start + UInt64(random.below(3_600)) * 1_000_000_000)
         }
-        let drawn = random.oneIn(4) ? [random.pick(SettleDevice.Kind.allCases) ?? .http] : []
-        let kinds = random.oneIn(8) ? SettleDevice.Kind.allCases : drawn
+        let kinds = [[], [], [.http], [.webSocket], [.webSocket], SettleDevice.Kind.allCases][random.below(6)]
         let limit = random.oneIn(3) ? 4 + random.below(3) : nil
         others = try kinds.map { try SettleDevice("settle-" + $0.rawValue, $0, merges: limit == nil) }
         self.limit = limit
@@ -101,7 +100,7 @@ final class FleetRun {
         let word = "w\(number)"
         if let other = random.pick(others), random.oneIn(3) {
             if isSerial || random.oneIn(2) { _ = try await sync(other) }
-            if random.oneIn(2) { try edit(other, id, word) }
+            if random.oneIn(3) { try edit(other, id, word) }
             if isSerial { _ = try await sync(other) }
             return
         }

@@ -78,15 +78,21 @@ package enum PlantedFault: String, CaseIterable, Sendable {
             let known = row[2]?.string ?? ""
             switch fault {
             case .wholeVector:
-                guard name.contains("@"), let vector = VersionVector(name, history: known), !vector.covers(state) else {
-                    return nil
+                let seen = Self.versions(in: name + "," + known)
+                let hasAll = Self.versions(in: state.text).allSatisfy { version in
+                    seen.contains { $0.source == version.source && $0.time >= version.time }
                 }
+                guard name.contains("@"), !hasAll else { return nil }
                 return ["status": 409, "rev": .string(state.text)]
             default:
                 guard !name.contains("@"), known != winner.revision.description, !known.isEmpty || !winner.isDeleted
                 else { return nil }
                 return ["status": 409, "rev": .string(winner.revision.description)]
             }
+        }
+
+        private static func versions(in text: String) -> [DocumentVersion] {
+            text.split { $0 == "," || $0 == ";" }.compactMap { DocumentVersion(String($0).trimmingBlanks()) }
         }
 
         /// Changes a request of the server.

@@ -8,11 +8,20 @@ internal import SettlePlatform
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
 ///     changes []       ─→      all was sent; if it is continuous, the next pages follow when there are changes
+///
+/// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page are offered,
+/// and so on, before anything else is sent. A row that fails alone is left out.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
         /// Pages whose answer has not come.
         var pages = 0
+        /// Parts of pages that failed, to be offered next, and how many of them are under way.
+        var parts: [[Row]] = []
+        var partsUnderWay = 0
+        /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
+        /// these changes.
+        var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
         var unanswered = 0
         /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
@@ -21,7 +30,24 @@ final class MobileFeed: Sendable {
         var waiting: (database: Database, notice: Int?)?
         var isOver = false
 
-        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 }
+        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing }
+        /// Whether the parts of a failed page are being offered.
+        var isDividing: Bool { !parts.isEmpty || partsUnderWay > 0 }
+
+        /// Records the answer to a page or a part of one.
+        mutating func answered(isPart: Bool) {
+            pages -= 1
+            if isPart { partsUnderWay -= 1 }
+            guard !isDividing else { return }
+            wanted.insert(contentsOf: wantedOfParts, at: 0)
+            wantedOfParts = []
+        }
+    }
+
+    /// A change as it is offered.
+    private struct Row {
+        let json: JSONValue
+        let change: PulledRevision
     }
 
     private static let mostPages = 2
@@ -100,7 +126,7 @@ final class MobileFeed: Sendable {
         let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
         let next = state.withLock { state -> [PulledRevision] in
             let room = Self.mostUnanswered - state.unanswered
-            guard room > 0, connection.outgoingBytes < most else { return [] }
+            guard room > 0, !state.isDividing, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
             state.unanswered += next.count
@@ -137,8 +163,10 @@ final class MobileFeed: Sendable {
     ///
     /// - Returns: Whether there may be another one.
     private func sendPage(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws -> Bool {
+        if offerPart(session, connection) { return true }
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
-            let mayRead = state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil
+            let mayRead =
+                state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
         guard let since else {
@@ -146,7 +174,7 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        var (rows, changes, last) = ([JSONValue](), [PulledRevision](), since)
+        var (rows, last) = ([Row](), since)
         let newest = try database.lastSequence()
         try database.forEachChange(in: SequenceRange(after: since)) { change in
             guard rows.count < batch else { return false }
@@ -157,8 +185,7 @@ final class MobileFeed: Sendable {
             var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
             if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
             let row = [sequence, .string(change.id.string), .string(pulled.name)]
-            rows.append(.array(change.isDeleted ? row + [1] : row))
-            changes.append(pulled)
+            rows.append(Row(json: .array(change.isDeleted ? row + [1] : row), change: pulled))
             return true
         }
         // A purge leaves positions without a change. The next notice is for what comes after them.
@@ -170,18 +197,45 @@ final class MobileFeed: Sendable {
             return false
         }
         state.withLock { $0.pages += 1 }
-        let message = message(rows, session)
-        connection.send(message) { [weak self, weak session, weak connection, changes] answer in
-            if case .failure(let error) = answer, error != .closed {
-                // A page that the client could not read must not count as taken, as it would after the next one.
-                session?.note(error)
-                connection?.close(1011)
-            } else {
-                self?.take(try? answer.get(), to: changes)
-                session?.advance()
-            }
-        }
+        offer(rows, isPart: false, session, connection)
         return true
+    }
+
+    /// Offers the next part of a page that failed.
+    ///
+    /// - Returns: Whether there was one, and room for it.
+    private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
+        let part = state.withLock { state -> [Row]? in
+            guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
+            state.pages += 1
+            state.partsUnderWay += 1
+            return state.parts.removeFirst()
+        }
+        if let part { offer(part, isPart: true, session, connection) }
+        return part != nil
+    }
+
+    private func offer(_ rows: [Row], isPart: Bool, _ session: MobileSession, _ connection: BLIPConnection) {
+        connection.send(message(rows.map(\.json), session)) { [weak self, weak session] answer in
+            switch answer {
+            case .failure(.closed): break
+            case .failure(let error): self?.divide(rows, isPart: isPart, because: error, session)
+            case .success(let answer): self?.take(answer, to: rows.map(\.change), isPart: isPart)
+            }
+            session?.advance()
+        }
+    }
+
+    /// Puts the halves of a page that the client could not read into the queue. A single row is left out instead, as the log says.
+    private func divide(_ rows: [Row], isPart: Bool, because error: BLIPError, _ session: MobileSession?) {
+        if rows.count == 1 { session?.noteUnreadable(rows[0].change, error, collection) }
+        state.withLock { state in
+            if rows.count > 1 {
+                let middle = rows.count / 2
+                state.parts.insert(contentsOf: [Array(rows[..<middle]), Array(rows[middle...])], at: 0)
+            }
+            state.answered(isPart: isPart)
+        }
     }
 
     private func message(_ rows: [JSONValue], _ session: MobileSession) -> BLIPMessage {
@@ -191,9 +245,9 @@ final class MobileFeed: Sendable {
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
-    private func take(_ answer: BLIPMessage?, to changes: [PulledRevision]) {
-        let chosen = answer.flatMap { try? RequestLimits.value($0.body) }?.array ?? []
-        let most = answer?.properties["maxHistory"].flatMap { Int($0) }
+    private func take(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
+        let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
+        let most = answer.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change
             change.isKnownByID = known.array?.contains { $0.string?.utf8.contains(UInt8(ascii: "-")) ?? false } ?? false
@@ -201,8 +255,8 @@ final class MobileFeed: Sendable {
             return change
         }
         state.withLock { state in
-            state.pages -= 1
-            state.wanted += wanted
+            if isPart { state.wantedOfParts += wanted } else { state.wanted += wanted }
+            state.answered(isPart: isPart)
         }
     }
 

@@ -10,7 +10,8 @@ extension MobileSession {
         _ message: BLIPMessage, _ context: RequestContext, _ collection: Int
     ) throws -> PushedRevision? {
         let revision = try PushedRevision(
-            message, in: context.database(), collection: collection, limit: context.largestDocument)
+            message, in: context.database(), collection: collection, limit: context.largestDocument,
+            upgrades: state.withLock(\.upgrades))
         guard !revision.missing.isEmpty else { return revision }
         guard state.withLock({ $0.blobs.add(revision) }) else {
             throw BLIPError.http(503, "too many revisions wait for their blobs")

@@ -82,7 +82,11 @@ extension MobileSession {
         case "getCheckpoint": return try MobileCheckpoints(database: context.database()).get(message)
         case "setCheckpoint": return try MobileCheckpoints(database: context.database()).set(message)
         case "getCollections": return try choose(message)
-        case "proposeChanges": return try MobilePush(context: context).proposed(message)
+        case "proposeChanges":
+            let push = MobilePush(context: context) { [state] edit, version in
+                state.withLock { $0.upgrades.add(edit, in: collection, beside: version) }
+            }
+            return try push.proposed(message)
         case "changes": return try MobilePush(context: context).changed(message)
         case "subChanges": return try subscribe(message, collection)
         case "getAttachment": return try MobileAttachments(database: context.database()).answer(message)
