@@ -23,7 +23,10 @@ struct PushedRevision: Sendable {
     /// Reads a message.
     ///
     /// - Throws: ``BLIPError`` with status 400 or 422, ``HTTPError``, ``DatabaseError``.
-    init(_ message: BLIPMessage, in database: Database, collection: Int, limit: Int) throws {
+    init(
+        _ message: BLIPMessage, in database: Database, collection: Int, limit: Int,
+        digests: ContentDigests = ContentDigests()
+    ) throws {
         (self.message, self.collection) = (message, collection)
         guard let text = message.properties["id"], let name = message.properties["rev"] else {
             throw BLIPError.http(400, "a revision needs `id` and `rev`")
@@ -49,7 +52,7 @@ struct PushedRevision: Sendable {
         contents =
             wanted.isEmpty
             ? [:]
-            : try MobileAttachments(database: database).known(
+            : try MobileAttachments(database: database, digests: digests).known(
                 Set(wanted.map(\.digest)), history.revisions, of: id, readsAll: !stubs.isEmpty)
     }
 
