@@ -57,6 +57,8 @@ final class MobileFeed: Sendable {
     private static let mostBytes = 1 << 20
     /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
+    /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
+    private static let mostKept = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -66,6 +68,8 @@ final class MobileFeed: Sendable {
     /// Whether the client knows version vectors, and not only ids of trees.
     private let usesVersions: Bool
     private let ids: Set<DocumentID>?
+    /// Whether the client has the limits of Couchbase Lite; Settle's own does not.
+    private let hasLimits: Bool
     private let state: Guarded<State>
 
     private struct WeakSession: Sendable {
@@ -83,6 +87,7 @@ final class MobileFeed: Sendable {
         if let filter = message.properties["filter"] {
             throw BLIPError.http(400, "this server has no channels and no filter \(filter)")
         }
+        hasLimits = session.context.request.headers["User-Agent"]?.hasPrefix("Settle/") != true
         usesVersions = message.properties["versioning"] == "version-vectors"
         batch = min(max(message.properties["batch"].flatMap { Int($0) } ?? 200, 1), 1000)
         isContinuous = message.flag("continuous")
@@ -112,9 +117,9 @@ final class MobileFeed: Sendable {
     func advance() {
         guard let session = session.withLock(\.value), let connection = session.connection, !isOver else { return }
         do {
-            let database = try session.checkedContext(of: collection).database()
-            try sendRevisions(database, session, connection)
-            while try sendPage(database, session, connection) {}
+            let context = try session.checkedContext(of: collection)
+            try sendRevisions(context, session, connection)
+            while try sendPage(context, session, connection) {}
         } catch {
             // The client goes on from its checkpoint.
             session.note(error)
@@ -122,7 +127,9 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private func sendRevisions(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws {
+    private func sendRevisions(
+        _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws {
         let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
         let next = state.withLock { state -> [PulledRevision] in
             let room = Self.mostUnanswered - state.unanswered
@@ -134,9 +141,9 @@ final class MobileFeed: Sendable {
         }
         guard !next.isEmpty else { return }
         var rest = next[...]
-        try database.forEachRevision(next.map { ($0.id, $0.revision, []) }) { stored in
-            guard let message = rest.popFirst()?.message(stored, from: database, session.properties(of: collection))
-            else {
+        let (database, attachments) = (try context.database(), try session.attachments(of: context))
+        func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
+            guard let message = rest.popFirst()?.message(stored, attachments, session.properties(of: collection)) else {
                 return false
             }
             session.context.metrics.readDocument()
@@ -145,6 +152,9 @@ final class MobileFeed: Sendable {
             if message.isSilent { noteAnswer(nil) }
             return connection.outgoingBytes < most
         }
+        var hasRoom = true
+        while hasRoom, let kept = rest.first?.stored { hasRoom = send(.success(kept)) }
+        if hasRoom, !rest.isEmpty { try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }, send) }
         // The others are sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
@@ -162,8 +172,11 @@ final class MobileFeed: Sendable {
     /// Sends a page of changes, or says that there are no more.
     ///
     /// - Returns: Whether there may be another one.
-    private func sendPage(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws -> Bool {
+    private func sendPage(
+        _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws -> Bool {
         if offerPart(session, connection) { return true }
+        let database = try context.database()
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
                 state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
@@ -191,6 +204,14 @@ final class MobileFeed: Sendable {
         // A purge leaves positions without a change. The next notice is for what comes after them.
         if rows.count < batch { last = max(last, newest) }
         state.withLock { [last] in $0.since = last }
+        if hasLimits {
+            let kept = session.budget.isTight ? 0 : Self.mostKept
+            var changes = rows.map(\.change)
+            let faults = try LeftOutDocuments.check(&changes, keeping: kept, context)
+            rows = zip(zip(rows, changes), faults).filter { $1 == nil }
+                .map { Row(json: $0.0.json, change: $0.1) }
+            if rows.isEmpty, !faults.isEmpty { return true }
+        }
         guard !rows.isEmpty else {
             sendEnd(session, connection)
             wait(for: database, after: last, session)

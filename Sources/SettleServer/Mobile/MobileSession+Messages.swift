@@ -68,6 +68,11 @@ extension MobileSession {
         return context.of(database: name)
     }
 
+    /// The contents of blobs and attachments of a database.
+    func attachments(of context: RequestContext) throws -> MobileAttachments {
+        MobileAttachments(database: try context.database(), digests: context.service(\.mobile).digests)
+    }
+
     /// The BLIP error for an error, with the status and the reason that an HTTP response would have.
     static func blipError(for error: any Error) -> BLIPError {
         if let error = error as? BLIPError { return error }
@@ -89,7 +94,7 @@ extension MobileSession {
             return try push.proposed(message)
         case "changes": return try MobilePush(context: context).changed(message)
         case "subChanges": return try subscribe(message, collection)
-        case "getAttachment": return try MobileAttachments(database: context.database()).answer(message)
+        case "getAttachment": return try attachments(of: context).answer(message)
         // Clients that run in browsers send `PING` to keep a connection.
         case "norev", "PING": return BLIPMessage(.reply)
         default: throw BLIPError.noHandler

@@ -31,7 +31,7 @@ struct PushedRevision: Sendable {
     /// - Throws: ``BLIPError`` with status 400 or 422, ``HTTPError``, ``DatabaseError``.
     init(
         _ message: BLIPMessage, in database: Database, collection: Int, limit: Int,
-        upgrades: UpgradedEdits = UpgradedEdits()
+        upgrades: UpgradedEdits = UpgradedEdits(), digests: ContentDigests = ContentDigests()
     ) throws {
         (self.message, self.collection) = (message, collection)
         guard let text = message.properties["id"], let name = message.properties["rev"] else {
@@ -62,7 +62,7 @@ struct PushedRevision: Sendable {
         contents =
             wanted.isEmpty
             ? [:]
-            : try MobileAttachments(database: database).known(
+            : try MobileAttachments(database: database, digests: digests).known(
                 Set(wanted.map(\.digest)), history.revisions, of: id, readsAll: !stubs.isEmpty)
     }
 

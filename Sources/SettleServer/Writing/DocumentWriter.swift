@@ -44,13 +44,15 @@ struct DocumentWriter {
                 }
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try designCheck?.check(document) }
-                let attachments = try resolver.attachments(of: document, id: id)
+                let (body, attachments) = try EditedBlobs(database: database).adapt(
+                    document.body, try resolver.attachments(of: document, id: id), of: id,
+                    parent: document.revision?.id)
                 edits.append(
                     (
                         index,
                         DocumentEdit(
                             id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
-                            body: try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted),
+                            body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted),
                             attachments: attachments)
                     ))
             } catch let error as HTTPError {
