@@ -208,8 +208,7 @@ final class MobileFeed: Sendable {
             let kept = session.budget.isTight ? 0 : Self.mostKept
             var changes = rows.map(\.change)
             let faults = try LeftOutDocuments.check(&changes, keeping: kept, context)
-            rows = zip(zip(rows, changes), faults).filter { $1 == nil }
-                .map { Row(json: $0.0.json, change: $0.1) }
+            rows = rows.indices.filter { faults[$0] == nil }.map { Row(json: rows[$0].json, change: changes[$0]) }
             if rows.isEmpty, !faults.isEmpty { return true }
         }
         guard !rows.isEmpty else {
