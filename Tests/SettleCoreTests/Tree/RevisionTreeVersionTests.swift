@@ -53,7 +53,10 @@ struct RevisionTreeVersionTests {
             try tree.insert(revision, parent: path.last, isDeleted: false)
             tree.setBodyToken(UInt64(generation), of: revision)
             path.append(revision)
-            for node in tree.stem(to: limit) { #expect(removed.insert(node.bodyToken).inserted, "seed \(seed)") }
+            // A version that was kept, and is no longer the latest, has lost its body before.
+            for node in tree.stem(to: limit) where node.bodyToken != 0 {
+                #expect(removed.insert(node.bodyToken).inserted, "seed \(seed)")
+            }
             // The tree is what its packed form says.
             #expect(try RevisionTree(packed: tree.packed()) == tree, "seed \(seed)")
             let kept = try #require(tree.history(of: revision)).revisions
