@@ -90,9 +90,9 @@ final class MobileFeed: Sendable {
             try sendRevisions(database, session, connection)
             while try sendPage(database, session, connection) {}
         } catch {
-            // The client goes on from its checkpoint.
+            // The client connects again, and goes on from its checkpoint unless it has lost access.
             session.note(error)
-            connection.close(1011)
+            connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
 
@@ -147,18 +147,21 @@ final class MobileFeed: Sendable {
             return false
         }
         var (rows, changes, last) = ([JSONValue](), [PulledRevision](), since)
-        try database.forEachChange(in: SequenceRange(after: since)) { change in
-            guard rows.count < batch else { return false }
-            last = change.sequence
-            let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
-            guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
-            let sequence = JSONValue.number(JSONNumber(change.sequence.number))
-            var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
-            if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
-            let row = [sequence, .string(change.id.string), .string(pulled.name)]
-            rows.append(.array(change.isDeleted ? row + [1] : row))
-            changes.append(pulled)
-            return true
+        // One state for the page and its trees costs less than a state for each.
+        try database.snapshot {
+            try database.forEachChange(in: SequenceRange(after: since)) { change in
+                guard rows.count < batch else { return false }
+                last = change.sequence
+                let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
+                guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
+                let sequence = JSONValue.number(JSONNumber(change.sequence.number))
+                var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
+                if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
+                let row = [sequence, .string(change.id.string), .string(pulled.name)]
+                rows.append(.array(change.isDeleted ? row + [1] : row))
+                changes.append(pulled)
+                return true
+            }
         }
         state.withLock { $0.since = last }
         guard !rows.isEmpty else {
