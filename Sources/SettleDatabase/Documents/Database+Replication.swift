@@ -28,7 +28,7 @@ extension Database {
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, leavingConflicts: Bool = false,
         asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
-        try commit { editor in
+        try commit { [self] editor in
             try editor.begin(check)
             try editor.writer.prepare(revisions.map(\.id), withContent: true)
             let refusals =
@@ -39,7 +39,9 @@ extension Database {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
                     if let refusal = refusals[revision.id] { throw refusal }
-                    return try editor.asking(check, at: index).insert(revision)
+                    let outcome = try editor.asking(check, at: index).insert(revision)
+                    try forget(revision.replaced, of: revision.id, with: editor)
+                    return outcome
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
         }
@@ -62,6 +64,24 @@ extension Database {
                 guard !missing.isEmpty else { return nil }
                 return RevisionsDiff(
                     id: id, missing: missing, possibleAncestors: tree.possibleAncestors(of: missing))
+            }
+        }
+    }
+
+    /// Returns the leaves that decide what a document is here and that a peer's revision does not descend from.
+    ///
+    /// - Parameter revisions: The peer's revisions with their ancestors.
+    /// - Returns: For each revision the live leaves, or the winner of a deleted document.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[RevisionID]] {
+        try engine.snapshot { reader in
+            try reader.prepare(revisions.map(\.id), withContent: false)
+            return try revisions.map { id, history in
+                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+                let live = tree.leaves.filter { !$0.isDeleted }
+                let leaves = live.isEmpty ? [tree.winner].compactMap(\.self) : live
+                let known = Set(history.revisions)
+                return leaves.map(\.revision).filter { !known.contains($0) }
             }
         }
     }

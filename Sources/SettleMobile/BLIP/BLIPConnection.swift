@@ -192,12 +192,16 @@ package final class BLIPConnection: Sendable {
     /// The memory of messages that were received in part or are not sent yet, in bytes.
     package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
 
-    /// Says goodbye with a status, 1000 for a normal end; what else was to be sent is not.
-    package func close(_ status: UInt16) {
+    /// Couchbase Lite's status for an error that may pass. A replicator of it goes offline, shows the reason, and connects
+    /// again; then the answer to the handshake says whether it may. With 1001, 1008, 1011 and 1013 it stops for good.
+    package static let mayPass: UInt16 = 4001
+
+    /// Says goodbye with a status, 1000 for a normal end, and a reason; what else was to be sent is not.
+    package func close(_ status: UInt16, reason: String = "") {
         state.withLock { state in
             guard !state.isClosing else { return }
             state.isClosing = true
-            state.goodbye = output.close(status)
+            state.goodbye = output.close(status, reason: reason)
         }
         wake()
     }

@@ -121,9 +121,9 @@ final class MobileFeed: Sendable {
             try sendRevisions(context, session, connection)
             while try sendPage(context, session, connection) {}
         } catch {
-            // The client goes on from its checkpoint.
+            // The client connects again, and goes on from its checkpoint unless it has lost access.
             session.note(error)
-            connection.close(1011)
+            connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
 
@@ -189,17 +189,20 @@ final class MobileFeed: Sendable {
         }
         var (rows, last) = ([Row](), since)
         let newest = try database.lastSequence()
-        try database.forEachChange(in: SequenceRange(after: since)) { change in
-            guard rows.count < batch else { return false }
-            last = change.sequence
-            let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
-            guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
-            let sequence = JSONValue.number(JSONNumber(change.sequence.number))
-            var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
-            if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
-            let row = [sequence, .string(change.id.string), .string(pulled.name)]
-            rows.append(Row(json: .array(change.isDeleted ? row + [1] : row), change: pulled))
-            return true
+        // One state for the page and its trees costs less than a state for each.
+        try database.snapshot {
+            try database.forEachChange(in: SequenceRange(after: since)) { change in
+                guard rows.count < batch else { return false }
+                last = change.sequence
+                let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
+                guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
+                let sequence = JSONValue.number(JSONNumber(change.sequence.number))
+                var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
+                if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
+                let row = [sequence, .string(change.id.string), .string(pulled.name)]
+                rows.append(Row(json: .array(change.isDeleted ? row + [1] : row), change: pulled))
+                return true
+            }
         }
         // A purge leaves positions without a change. The next notice is for what comes after them.
         if rows.count < batch { last = max(last, newest) }

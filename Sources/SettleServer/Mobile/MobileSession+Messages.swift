@@ -28,17 +28,36 @@ extension MobileSession {
             }
             revisions = []
         }
-        func add(_ revision: PushedRevision) {
-            if revisions.first.map({ $0.collection != revision.collection }) == true { store() }
+        func begin(_ collection: Int) {
+            if revisions.first.map({ $0.collection != collection }) == true { store() }
+        }
+        // All revisions of a run are placed in one state of the database, which costs less than a state for each.
+        func add(_ run: ArraySlice<BLIPMessage>, _ collection: Int, _ context: RequestContext) throws {
+            begin(collection)
+            try context.database().snapshot {
+                for message in run {
+                    do { if let revision = try read(message, context, collection) { revisions.append(revision) } } catch
+                    {
+                        connection.respond(to: message, with: .failure(Self.blipError(for: error)))
+                    }
+                }
+            }
+        }
+        for revision in complete {
+            begin(revision.collection)
             revisions.append(revision)
         }
-        complete.forEach(add)
-        for message in messages {
+        var rest = messages[...]
+        while let message = rest.first {
+            let run = rest.prefix {
+                $0.profile == "rev" && $0.properties["collection"] == message.properties["collection"]
+            }
+            rest.removeFirst(max(run.count, 1))
             do {
                 let collection = try state.withLock { try $0.collections.check(message) }
                 let context = try context(of: collection)
-                guard message.profile != "rev" else {
-                    if let revision = try read(message, context, collection) { add(revision) }
+                guard run.isEmpty else {
+                    try add(run, collection, context)
                     continue
                 }
                 guard connection.outgoingBytes < Self.mostOutgoing else {
@@ -48,8 +67,16 @@ extension MobileSession {
                     throw BLIPError.http(503, "the connections of the account take as much memory as they may")
                 }
                 store()
-                connection.respond(to: message, with: try respond(to: message, context, collection))
-            } catch { connection.respond(to: message, with: .failure(Self.blipError(for: error))) }
+                let answer =
+                    message.profile == "proposeChanges"
+                    ? try context.database().snapshot { try respond(to: message, context, collection) }
+                    : try respond(to: message, context, collection)
+                connection.respond(to: message, with: answer)
+            } catch {
+                for message in run.isEmpty ? [message] : run {
+                    connection.respond(to: message, with: .failure(Self.blipError(for: error)))
+                }
+            }
         }
         store()
     }

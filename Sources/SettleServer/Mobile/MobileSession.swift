@@ -58,9 +58,8 @@ final class MobileSession: ConnectionOwner {
     /// Begins to answer the messages of a connection, also of those that have come already.
     func begin(_ connection: BLIPConnection) {
         let watch = context.service(\.watch)
-        let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] in
-            // 1008 is the status for a violated policy.
-            connection?.close(1008)
+        let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] reason in
+            connection?.close(BLIPConnection.mayPass, reason: reason)
             self?.end()
         }
         schedule { state in
