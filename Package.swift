@@ -145,7 +145,16 @@ let package = Package(
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
         // Tries random schedules on real databases; apart from the tool, which needs nothing of it.
         .executableTarget(
-            name: "SettleSimulate", dependencies: ["SettlePlatform", "Settle", "SettleTesting"], swiftSettings: strict),
+            name: "SettleSimulate", dependencies: ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
+            swiftSettings: strict),
+        // A server with devices of several kinds, among them models of Couchbase Lite's replicator.
+        .target(
+            name: "SettleFleet",
+            dependencies: [
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "SettleReplication",
+                "SettleServer", "SettleTesting", "Settle",
+            ],
+            swiftSettings: strict),
 
         .testTarget(
             name: "SettleMobileTests", dependencies: ["SettleMobile", "SettlePlatform", "SettleTesting"],
@@ -186,7 +195,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests",
-            dependencies: ["SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleTool"],
+            dependencies: [
+                "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet", "SettleTool",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),

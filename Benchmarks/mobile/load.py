@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What Couchbase Lite's clients cost a server: the processor for each document both ways, and the memory of an idle connection.
 
-    Benchmarks/mobile/load.py --settle .build/release/settle [--documents N] [--connections N] [--idle N]
+    Benchmarks/mobile/load.py --settle .build/release/settle [--documents N] [--connections N] [--idle N] [--vectors]
 
 Clients are processes in Python, which need far more of the processor than the server does. So the documents a second are those of
 the clients; the server's own share is what its processor time says.
 """
 import argparse
+import base64
+import hashlib
 import multiprocessing
 import os
 import socket
@@ -31,24 +33,35 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def pushes(port, name, count):
-    client = Client(port, "db")
+def version(name, number):
+    """A version of Couchbase Lite 4: a time, and the connection as its source."""
+    source = base64.b64encode(hashlib.md5(name.encode()).digest()).decode().rstrip("=")
+    return f"{0x18eb55accf3a0000 + (number << 16):x}@{source}"
+
+
+def pushes(port, name, count, vectors):
+    client = Client(port, "db", *PROTOCOL[vectors])
     for start in range(0, count, 200):
         body = {"text": "some text of a document", "tags": ["a", "b"]}
-        documents = [(f"{name}-{n:06}", f"1-{hexadecimal(name, n)}", [], {**body, "n": n}, False) for n in range(start, min(start + 200, count))]
+        numbers = range(start, min(start + 200, count))
+        documents = [(f"{name}-{n:06}", version(name, n) if vectors else f"1-{hexadecimal(name, n)}", [], {**body, "n": n}, False) for n in numbers]
         assert set(push(client, documents).values()) == {"stored"}
     client.close()
 
 
-def pulls(port, *_):
-    client, found = Client(port, "db"), {}
-    client.pull(found)
+def pulls(port, _, count, vectors):
+    client, found = Client(port, "db", *PROTOCOL[vectors]), {}
+    client.pull(found, batch="200", versioning="version-vectors" if vectors else "rev-trees")
+    assert len(found) == count
     client.close()
 
 
-def measure(what, server, work, port, connections, count):
+PROTOCOL = {False: [], True: ["BLIP_3+CBMobile_4"]}
+
+
+def measure(what, server, work, port, connections, count, vectors):
     before, begin = status(server)[0], time.monotonic()
-    processes = [multiprocessing.Process(target=work, args=(port, f"{what}-{connections}-{number}", count // connections)) for number in range(connections)]
+    processes = [multiprocessing.Process(target=work, args=(port, f"{what}-{connections}-{number}", count // connections, vectors)) for number in range(connections)]
     for process in processes:
         process.start()
     for process in processes:
@@ -64,14 +77,15 @@ def main():
     arguments.add_argument("--documents", type=int, default=20_000)
     arguments.add_argument("--connections", type=int, default=20)
     arguments.add_argument("--idle", type=int, default=500)
+    arguments.add_argument("--vectors", action="store_true", help="version vectors instead of trees")
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="settle-mobile-") as folder:
         server, port = serve(chosen.settle, folder)
         try:
             http(port, "PUT", "/db")
-            measure("push", server, pushes, port, 1, chosen.documents)
-            measure("push", server, pushes, port, chosen.connections, chosen.documents)
-            measure("pull", server, pulls, port, 1, chosen.documents * 2)
+            measure("push", server, pushes, port, 1, chosen.documents, chosen.vectors)
+            measure("push", server, pushes, port, chosen.connections, chosen.documents, chosen.vectors)
+            measure("pull", server, pulls, port, 1, chosen.documents * 2, chosen.vectors)
             before = status(server)[1]
             clients = [Client(port, "db") for _ in range(chosen.idle)]
             for client in clients:

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleFleet
 internal import SettlePlatform
 internal import SettleTesting
 
@@ -7,18 +8,18 @@ internal import SettleTesting
 /// It ends with 0 when all rules hold, with 1 when one is broken, and with 2 for a wrong command line.
 @main
 struct SimulateTool {
-    static func main() {
-        exit(run(Array(CommandLine.arguments.dropFirst())))
+    static func main() async {
+        exit(await run(Array(CommandLine.arguments.dropFirst())))
     }
 
-    private static func run(_ words: [String]) -> Int32 {
+    private static func run(_ words: [String]) async -> Int32 {
         do {
             let arguments = try SimulationArguments(words)
             if arguments.wantsHelp {
                 print(SimulationArguments.help)
                 return 0
             }
-            return try simulate(arguments)
+            return try await arguments.isFleet ? FleetCommand.run(arguments) : simulate(arguments)
         } catch let error as SimulationArguments.Failure {
             complain("settle-simulate: \(error.message). `settle-simulate --help` says more")
             return 2

@@ -1,3 +1,4 @@
+internal import SettleFleet
 internal import SettleTesting
 
 /// What the command line of `settle-simulate` asks for.
@@ -11,6 +12,11 @@ struct SimulationArguments {
     private(set) var rounds = 1000
     private(set) var options = SimulationOptions()
     private(set) var isJSON = false
+    /// Whether a fleet is simulated instead.
+    private(set) var isFleet = false
+    private(set) var fault: PlantedFault?
+    /// Whether a fleet goes on after a seed that breaks a rule.
+    private(set) var goesOn = false
     private(set) var wantsHelp = false
     /// The options that a replay needs as well.
     private var repeated: [String] = []
@@ -32,6 +38,10 @@ struct SimulationArguments {
           --policy NAME   the policy of all replicas, such as threeWayMerge
           --clocks        stamp the users' changes by wall clocks that are a day apart and are put forward and back
           --files         keep the databases in files, where a crash is a real reopening
+          --fleet         simulate a server instead, with models of Couchbase Lite's replicator, Settle's devices, and clients of
+                          CouchDB's API
+          --fault NAME    a fleet whose server has a fault, which must be found
+          --go-on         with a fleet, go on after a seed that breaks a rule, and say of each which one
           --json          write {"ok":bool,"schedules":N,"steps":N,"revisions":N,"by_settling":N,"most_rounds":N,"left":N,
                           "failure":{"seed":N,"rule":…,"message":…,"policies":[name …],"story":[text …]} or null}
           -h, --help      show this text
@@ -49,13 +59,17 @@ struct SimulationArguments {
             switch word {
             case "--help", "-h": wantsHelp = true
             case "--json": isJSON = true
+            case "--fleet":
+                isFleet = true
+                repeated.append(word)
+            case "--go-on": goesOn = true
             case "--files":
                 options.kind = .file
                 repeated.append(word)
             case "--clocks":
                 options.fieldClocks = true
                 repeated.append(word)
-            case "--seed", "--rounds", "--replicas", "--policy":
+            case "--seed", "--rounds", "--replicas", "--policy", "--fault":
                 guard let value = rest.popFirst() else { throw Failure(message: "\(word) needs a value") }
                 try set(word, value)
             default: throw Failure(message: "there is no option \(word)")
@@ -71,6 +85,14 @@ struct SimulationArguments {
         case "--replicas":
             options.replicas = try Self.number(option, value, 2...8)
             repeated += [option, value]
+        case "--fault":
+            fault = PlantedFault(rawValue: value)
+            guard fault != nil else {
+                let names = PlantedFault.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Failure(message: "--fault takes one of \(names), not \"\(value)\"")
+            }
+            isFleet = true
+            repeated += ["--fleet", option, value]
         default:
             guard let policy = SimulatedPolicy.named(value) else {
                 let names = SimulatedPolicy.all.map(\.name).joined(separator: ", ")

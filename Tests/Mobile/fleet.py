@@ -131,13 +131,13 @@ class Vector(Tree):
         return {"rev": rev, "history": history}
 
     def accepted(self, id):
-        rev, history = self.text(id)
-        self.documents[id]["known"] = f"{rev}; {history}" if history else rev
+        # As LiteCore does: a single version, after its own push as after a pull.
+        self.documents[id]["known"] = self.text(id)[0]
 
     def take(self, id, rev, history, words):
         versions = [one.strip().split("@") for one in f"{rev},{history}".replace(";", ",").split(",") if "@" in one]
         vector = {source: int(time, 16) for time, source in reversed(versions)}
-        text, own = f"{rev}; {history}" if history else rev, self.documents.get(id)
+        text, own = rev, self.documents.get(id)
 
         def covers(one, other):
             return all(time <= one.get(source, 0) for source, time in other.items())

@@ -135,6 +135,50 @@ import Testing
         #expect(throws: BLIPError.self) { try pair.run() }
     }
 
+    @Test func `a request that is too long is read past and refused, and the connection goes on`() throws {
+        var limits = BLIPLimits()
+        (limits.largestRequest, limits.largestMessage) = (50_000, 200_000)
+        let pair = Pair(limits)
+        var random = SeededRandom(seed: 1)
+        let noise = (0..<300_000).map { _ in UInt8(random.below(256)) }
+        pair.ask(1, BLIPMessage(properties: ["Profile": "rev", "id": "long"], body: noise))
+        pair.ask(2, BLIPMessage(properties: ["Profile": "rev", "id": "short"], body: Array(noise.prefix(49_000))))
+        try pair.run()
+        let heard = pair.heard.withLock(\.self)
+        #expect(heard.map { $0.properties["id"] } == ["short"] && heard[0].body.count == 49_000)
+        guard case .failure(let error) = pair.answers.withLock({ $0[1] }) else {
+            Issue.record("the long request was not refused")
+            return
+        }
+        #expect(error == .http(413, error.description) && error.description.contains("\"long\""))
+        // An answer that is too long fails its request alone.
+        pair.server.respond(to: heard[0], with: BLIPMessage(body: noise))
+        try pair.run()
+        let refused = pair.answers.withLock { $0[2] }
+        #expect(throws: BLIPError.http(413, "the answer has more than 200000 bytes, the most that is taken")) {
+            try refused?.get()
+        }
+        pair.ask(3, BLIPMessage(properties: ["Profile": "last"]))
+        try pair.run()
+        #expect(pair.heard.withLock { $0.last?.profile } == "last" && pair.server.incomingBytes == 0)
+    }
+
+    @Test func `while much has come in part, messages come one after the other`() throws {
+        var limits = BLIPLimits()
+        (limits.mostAtOnce, limits.mostIncoming) = (300_000, 2_500_000)
+        let pair = Pair(limits)
+        var random = SeededRandom(seed: 2)
+        for number in 1...10 {
+            let noise = (0..<400_000).map { _ in UInt8(random.below(256)) }
+            pair.ask(UInt64(number), BLIPMessage(properties: ["Profile": "\(number)"], body: noise))
+        }
+        // Ten of them have four million bytes. More than `mostIncoming` would end the connection.
+        try pair.run()
+        #expect(Set(pair.heard.withLock { $0.map(\.profile) }) == Set((1...10).map(String.init)))
+        #expect(pair.heard.withLock { $0.allSatisfy { $0.body.count == 400_000 } })
+        #expect(pair.server.incomingBytes == 0)
+    }
+
     @Test func `of many pings one is answered, and nothing is read after a goodbye`() throws {
         let server = BLIPConnection(isServer: true, limits: BLIPLimits(), handler: { _ in })
         let client = WebSocketEncoder(isClient: true)

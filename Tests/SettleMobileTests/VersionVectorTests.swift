@@ -132,6 +132,62 @@ struct VersionVectorTests {
         guard case .known = try #require(VersionVector(anna)?.place(in: tree)) else { return #expect(Bool(false)) }
     }
 
+    @Test func `a version has seen a state if it has seen its current version, or exactly its winner`() throws {
+        let settled = try tree([(["2-bb", "1-aa"], false), (["3-cc", "2-b0", "1-aa"], true)])
+        func place(_ version: String, _ history: String, in tree: RevisionTree) throws -> VersionVector.Place {
+            try #require(VersionVector(version, history: history)?.place(in: tree))
+        }
+        let state = try #require(VersionVector(settled)).revision
+        for known in [state, "2bb00000000@Revision+Tree+Encoding", "2-bb"] {
+            guard case .next = try place(anna, known, in: settled) else {
+                Issue.record("\(known)")
+                continue
+            }
+        }
+        // 2-b9 is of another branch, and older than the state.
+        guard case .branch = try place(anna, "2b900000000@Revision+Tree+Encoding", in: settled) else {
+            Issue.record("an edit on another branch")
+            return
+        }
+        // The device has pushed the winner, and knows nothing of the settled branch.
+        let pushed = try tree([([node(2, anna), "1-aa"], false), (["3-cc", "2-b0", "1-aa"], true)])
+        let later = "18eb55accf3b0000@aYzoLxOvQo6yrcFVzgk6ZA"
+        guard case .next = try place(later, anna, in: pushed) else {
+            Issue.record("the edit after a push")
+            return
+        }
+        #expect(try place(anna, "", in: pushed) == .known(RevisionID(validating: node(2, anna))))
+        // Its later version was given up for an earlier one, which it has to see.
+        let givenUp = try tree([([node(2, anna), "1-aa"], false), (["4-dd", node(3, later), "2-bb", "1-aa"], true)])
+        let latest = "18eb55accf3c0000@aYzoLxOvQo6yrcFVzgk6ZA"
+        guard case .branch = try place(latest, later, in: givenUp) else {
+            Issue.record("an edit after a version that was given up")
+            return
+        }
+    }
+
+    @Test func `a state has seen the versions that were stemmed`() throws {
+        var tree = try tree([(["6-ff", "5-ee", "4-dd", "3-cc", node(2, bert), node(1, anna)], false)])
+        tree.stem(to: 2)
+        let state = try #require(VersionVector(tree))
+        #expect(state.revision == "6ff00000000@Revision+Tree+Encoding" && state.history(ids: 0) == "\(bert),\(anna)")
+        #expect(try #require(VersionVector(anna)).place(in: tree) == .known(RevisionID(validating: node(1, anna))))
+    }
+
+    @Test func `a message names the latest versions only, so that its properties stay small`() throws {
+        let path = (0..<1500).map { number in
+            let time = String(0x18eb_55ac_cf3a_0000 + number, radix: 16)
+            let device = String(repeating: String(0x1000 + number, radix: 16), count: 8)
+            return "\(number + 1)-\(time)\(device)"
+        }
+        let tree = try tree([(path.reversed(), false)])
+        let state = try #require(VersionVector(tree))
+        #expect(state.current == DocumentVersion(try RevisionID(validating: path[1499])))
+        #expect(state.history(ids: 1000).utf8.count < 100_000)
+        #expect(state.history(ids: 0).split(separator: ",").count == 999)
+        #expect(VersionVector(state.revision, history: state.history(ids: 1000)) != nil)
+    }
+
     @Test func `a document that only ids of a tree are known of begins behind them`() throws {
         let vector = try #require(VersionVector(anna, history: "2-bb,1-aa"))
         #expect(

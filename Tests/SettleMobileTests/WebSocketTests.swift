@@ -49,6 +49,15 @@ import Testing
         #expect(try decode(pieces) == messages.flatMap { [.message($0), .ping([])] }, "seed \(seed)")
     }
 
+    @Test func `a closing frame has a status and as much of a reason as there is room for`() throws {
+        let encoder = WebSocketEncoder(isClient: false)
+        #expect(encoder.close(4001, reason: "gone") == [0x88, 6, 0x0F, 0xA1] + Array("gone".utf8))
+        let long = encoder.close(1000, reason: String(repeating: "ü", count: 200))
+        #expect(long.count == 2 + 2 + 122 && String(validating: long[4...], as: UTF8.self) != nil)
+        #expect(try decode([long], isServer: false) == [.close(status: 1000)])
+        #expect(encoder.close(nil) == [0x88, 0])
+    }
+
     @Test func `fragments are joined, and a ping may stand between them`() throws {
         let bytes: [UInt8] = [0x02, 0x01, 1, 0x89, 0x00, 0x00, 0x01, 2, 0x80, 0x01, 3]
         #expect(try decode([bytes], isServer: false) == [.ping([]), .message([1, 2, 3])])

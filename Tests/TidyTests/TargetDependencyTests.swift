@@ -31,7 +31,11 @@ private let allowedImports: [String: Set<String>] = [
         "SettleScripting",
         "SettlePostgres", "CSettleBuild",
     ]),
-    "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting"],
+    "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
+    "SettleFleet": system.union([
+        "SettleCore", "SettleCrypto", "SettleDatabase", "SettleMobile", "SettleReplication", "SettleServer", "SettleTesting",
+        "Settle",
+    ]),
     "SettleTool": ["SettleCommands"],
 ]
 

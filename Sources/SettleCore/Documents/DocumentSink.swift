@@ -125,7 +125,7 @@ struct DocumentSink: JSONSink {
                 appendLarge(token)
             } else {
                 term.append(ExternalTerm.float)
-                term.append(bigEndian: JSONNumberConversion.double(token, in: text).bitPattern)
+                term.append(bigEndian: JSONNumberConversion.doubleInCouchDB(token, in: text).bitPattern)
             }
         }
         endValue(at: token.end)

@@ -105,3 +105,34 @@ extension RevisionSignature: Comparable, CustomStringConvertible {
         }
     }
 }
+
+/// A version of a document as a device of Couchbase Lite 4 names it, which is a signature of 48 hexadecimal digits: the time
+/// and the device (decision 54).
+package struct DeviceVersion: Hashable, Sendable {
+    /// The id of a device, 128 bits.
+    package struct Device: Hashable, Sendable {
+        package let high: UInt64
+        package let low: UInt64
+
+        package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+    }
+
+    /// Nanoseconds since 1970.
+    package let time: UInt64
+    package let device: Device
+
+    /// The times of clocks; the first one is in 2006.
+    package static let times: Range<UInt64> = 1 << 60..<1 << 63
+
+    /// Reads a version from a signature; `nil` if it is another signature.
+    package init?(_ signature: RevisionSignature) {
+        guard let text = signature.text, text.count == 48 else { return nil }
+        var words: [UInt64] = [0, 0, 0]
+        for (index, byte) in text.enumerated() {
+            guard let digit = hexDigitValue(byte) else { return nil }
+            words[index / 16] = words[index / 16] << 4 | digit
+        }
+        guard Self.times.contains(words[0]) else { return nil }
+        (time, device) = (words[0], Device(high: words[1], low: words[2]))
+    }
+}

@@ -37,8 +37,7 @@ public struct JSONNumber: Sendable {
     /// The value, or `nil` if it is not an integer or exceeds 64 bits.
     public var int: Int? { isInteger ? Int(text) : nil }
 
-    /// The value as the float that CouchDB reads, which is the nearest one except for some spellings without a point;
-    /// integers beyond its range become infinite.
+    /// The value as the nearest float; integers beyond its range become infinite.
     public var double: Double {
         var copy = text
         return copy.withUTF8 { bytes in
@@ -88,23 +87,21 @@ extension JSONNumber: Hashable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// The value of a number's spelling as CouchDB 3.5 reads it.
-///
-/// CouchDB parses a float with `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
-/// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there; the same spelling must
-/// give the same bits here, because they enter the revision id (SEMANTICS 198).
+/// The value of a number's spelling.
 enum JSONNumberConversion {
-    /// The value of a token as a 64-bit float.
+    /// The nearest 64-bit float of a token.
     static func double(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Double {
-        // Both factors are exact, so one rounding gives the nearest float (Clinger's fast path).
-        if token.digits <= 15, -22...22 ~= token.exponent, token.end - token.start < 32 {
-            let mantissa = Double(token.mantissa)
-            let scaled =
-                token.exponent < 0
-                ? mantissa / powersOfTen[-token.exponent] : mantissa * powersOfTen[token.exponent]
-            return token.isNegative ? -scaled : scaled
-        }
-        let spelling = String(decoding: UnsafeBufferPointer(rebasing: text[token.start..<token.end]), as: UTF8.self)
+        if let exact = short(token) { return exact }
+        return Double(characters(of: token, in: text)) ?? 0
+    }
+
+    /// The float that CouchDB 3.5 reads, whose bits enter the revision id (SEMANTICS 198).
+    ///
+    /// CouchDB parses a float with `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
+    /// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there.
+    static func doubleInCouchDB(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Double {
+        if let exact = short(token) { return exact }
+        let spelling = characters(of: token, in: text)
         let value = Double(spelling) ?? 0
         let isZero = token.mantissa == 0 && token.digits <= 19
         let underflows = value.magnitude < .leastNormalMagnitude && !isZero
@@ -114,9 +111,23 @@ enum JSONNumberConversion {
         return integer * pow(10, Double(token.exponent))
     }
 
-    /// Whether a number exceeds a 64-bit float, or is an integer with too many digits.
+    /// The float of a token with few digits and a small exponent, which both ways of reading give.
+    private static func short(_ token: JSONNumberToken) -> Double? {
+        // Both factors are exact, so one rounding gives the nearest float (Clinger's fast path).
+        guard token.digits <= 15, -22...22 ~= token.exponent, token.end - token.start < 32 else { return nil }
+        let mantissa = Double(token.mantissa)
+        let scaled =
+            token.exponent < 0 ? mantissa / powersOfTen[-token.exponent] : mantissa * powersOfTen[token.exponent]
+        return token.isNegative ? -scaled : scaled
+    }
+
+    private static func characters(of token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: text[token.start..<token.end]), as: UTF8.self)
+    }
+
+    /// Whether a number exceeds a 64-bit float in CouchDB, or is an integer with too many digits.
     static func isOutOfRange(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Bool {
-        token.isInteger ? token.digits > JSONLimits.integerDigits : !double(token, in: text).isFinite
+        token.isInteger ? token.digits > JSONLimits.integerDigits : !doubleInCouchDB(token, in: text).isFinite
     }
 
     private static let powersOfTen: [Double] = [

@@ -9,10 +9,13 @@ extension RevisionTree {
     /// 2-b stays, because it is one step above 3-x. If branches part beyond the limit, the tree splits into several
     /// roots (SEMANTICS 202); an older path that arrives later joins them again. No leaf is ever lost.
     ///
+    /// Of each device with version vectors the latest removed version stays, as a superseded root without a body. See
+    /// ``forgottenVersions``.
+    ///
     /// One pass from the end, children before parents, computes each node's distance to its nearest leaf.
     ///
     /// - Parameter limit: How many revisions of a branch to keep, at least 1.
-    /// - Returns: The removed nodes, so that the caller can remove their bodies.
+    /// - Returns: The nodes that have lost their bodies, so that the caller can remove these.
     /// - Complexity: O(1) when there are no more nodes than the limit, else O(*n*).
     @discardableResult
     public mutating func stem(to limit: Int) -> [RevisionNode] {
@@ -25,7 +28,36 @@ extension RevisionTree {
                 distance[parent] = min(distance[parent], distance[index] + 1)
             }
         }
-        return remove { distance[$0] >= limit }
+        let kept = latestVersions { distance[$0] >= limit }
+        return remove(where: { distance[$0] >= limit && !kept.contains($0) }, detaching: kept)
+    }
+
+    /// The versions that a tree keeps of those that were stemmed: the latest one of each device, and the latest id that is not
+    /// of a device, if there are versions of devices.
+    ///
+    /// A device that knows only such a version needs them, to learn that the document's state comes from it. They are superseded
+    /// roots without children and bodies, so there are as many as authors, however many edits are stemmed.
+    ///
+    /// - Complexity: O(*n*).
+    package var forgottenVersions: [RevisionID] {
+        guard nodes.count > 1 else { return [] }
+        var hasChild = [Bool](repeating: false, count: nodes.count)
+        for case let parent? in nodes.map(\.parentIndex) { hasChild[parent] = true }
+        return nodes.indices.filter { nodes[$0].isSuperseded && nodes[$0].parent < 0 && !hasChild[$0] }
+            .map { nodes[$0].revision }
+    }
+
+    /// The positions of the latest version of each author among some nodes; empty in a tree without versions of devices.
+    private func latestVersions(where isBeyond: (Int) -> Bool) -> Set<Int> {
+        guard nodes.contains(where: { DeviceVersion($0.revision.signature) != nil }) else { return [] }
+        var latest: [DeviceVersion.Device?: (time: UInt64, index: Int)] = [:]
+        for index in nodes.indices where isBeyond(index) {
+            let version = DeviceVersion(nodes[index].revision.signature)
+            // Ids that are not of a device are in ascending order.
+            let time = version?.time ?? UInt64(index)
+            if latest[version?.device].map({ $0.time < time }) ?? true { latest[version?.device] = (time, index) }
+        }
+        return Set(latest.values.map(\.index))
     }
 
     /// Removes leaves, and the ancestors that lead to no other leaf: a purge.
@@ -43,11 +75,14 @@ extension RevisionTree {
             if nodes[index].isLeaf && !doomed.contains(nodes[index].revision) { isNeeded[index] = true }
             if isNeeded[index], let parent = nodes[index].parentIndex { isNeeded[parent] = true }
         }
-        return remove { !isNeeded[$0] }
+        return remove(where: { !isNeeded[$0] })
     }
 
-    /// Removes the nodes at some positions and closes the gaps; children of removed nodes become roots.
-    private mutating func remove(where isDropped: (Int) -> Bool) -> [RevisionNode] {
+    /// Removes the nodes at some positions and closes the gaps; children of removed nodes become roots. Detached nodes lose
+    /// their bodies, parents and children.
+    private mutating func remove(
+        where isDropped: (Int) -> Bool, detaching detached: Set<Int> = []
+    ) -> [RevisionNode] {
         var positions = [Int32](repeating: -1, count: nodes.count)
         var kept: [RevisionNode] = []
         var dropped: [RevisionNode] = []
@@ -57,8 +92,13 @@ extension RevisionTree {
                 continue
             }
             var node = nodes[index]
-            node.parent = node.parentIndex.map { positions[$0] } ?? -1
-            positions[index] = Int32(truncatingIfNeeded: kept.count)
+            if detached.contains(index) {
+                if node.bodyToken != 0 { dropped.append(node) }
+                (node.parent, node.bodyToken) = (-1, 0)
+            } else {
+                node.parent = node.parentIndex.map { positions[$0] } ?? -1
+                positions[index] = Int32(truncatingIfNeeded: kept.count)
+            }
             kept.append(node)
         }
         nodes = kept

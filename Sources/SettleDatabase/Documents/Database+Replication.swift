@@ -20,23 +20,28 @@ extension Database {
     ///   - refusingBranches: Whether revisions that don't descend from the winner here, or would leave several live
     ///     leaves, are refused with code `conflict`; see ``DocumentEditor/refuseBranches(_:)``. This is checked within
     ///     the transaction.
+    ///   - leavingConflicts: Whether live leaves that were here before do not count as branches.
     ///   - check: Called for each revision whose content is stored.
     /// - Returns: The outcome of each revision, in order.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func insertReplicated(
-        _ revisions: [ReplicatedRevision], refusingBranches: Bool, asking check: WriteCheck? = nil
+        _ revisions: [ReplicatedRevision], refusingBranches: Bool, leavingConflicts: Bool = false,
+        asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
-        try commit { editor in
+        try commit { [self] editor in
             try editor.begin(check)
             try editor.writer.prepare(revisions.map(\.id), withContent: true)
-            let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
+            let refusals =
+                refusingBranches ? try editor.refuseBranches(revisions, leavingConflicts: leavingConflicts) : [:]
             return try revisions.enumerated().map { index, revision in
                 do {
                     guard !revision.id.isLocal else {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
                     if let refusal = refusals[revision.id] { throw refusal }
-                    return try editor.asking(check, at: index).insert(revision)
+                    let outcome = try editor.asking(check, at: index).insert(revision)
+                    try forget(revision.replaced, of: revision.id, with: editor)
+                    return outcome
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
         }
@@ -59,6 +64,24 @@ extension Database {
                 guard !missing.isEmpty else { return nil }
                 return RevisionsDiff(
                     id: id, missing: missing, possibleAncestors: tree.possibleAncestors(of: missing))
+            }
+        }
+    }
+
+    /// Returns the leaves that decide what a document is here and that a peer's revision does not descend from.
+    ///
+    /// - Parameter revisions: The peer's revisions with their ancestors.
+    /// - Returns: For each revision the live leaves, or the winner of a deleted document.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[RevisionID]] {
+        try engine.snapshot { reader in
+            try reader.prepare(revisions.map(\.id), withContent: false)
+            return try revisions.map { id, history in
+                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
+                let live = tree.leaves.filter { !$0.isDeleted }
+                let leaves = live.isEmpty ? [tree.winner].compactMap(\.self) : live
+                let known = Set(history.revisions)
+                return leaves.map(\.revision).filter { !known.contains($0) }
             }
         }
     }
@@ -95,7 +118,11 @@ extension DocumentEditor {
     ///
     ///     here   1-a     received   1-b ── 2-m               stored: 1-a was known, and one leaf is live
     ///                               1-a ── 2-t ($closed)
-    fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
+    ///
+    /// A peer that does not see the other live leaves here can't settle them; its edit of the winner leaves them.
+    fileprivate func refuseBranches(
+        _ revisions: [ReplicatedRevision], leavingConflicts: Bool
+    ) throws -> [DocumentID: DatabaseError] {
         var refusals: [DocumentID: DatabaseError] = [:]
         for (id, group) in Dictionary(grouping: revisions, by: \.id) {
             var tree = try writer.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
@@ -103,8 +130,9 @@ extension DocumentEditor {
             guard !news.isEmpty else { continue }
             let winner = tree.winner?.revision
             let isKnown = winner.map { winner in news.contains { $0.history.revisions.contains(winner) } } ?? true
+            let allowed = leavingConflicts ? tree.conflicts.count : 0
             for revision in news { tree.insert(revision.history, isDeleted: revision.isDeleted) }
-            guard !isKnown || tree.isConflicted else { continue }
+            guard !isKnown || tree.conflicts.count > allowed else { continue }
             let stored = winner.map { "\($0) is stored" } ?? "they are two live branches"
             refusals[id] = DatabaseError(
                 .conflict,

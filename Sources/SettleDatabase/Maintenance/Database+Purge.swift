@@ -52,6 +52,22 @@ extension Database {
         try PurgeLog.note(record.id, with: writer)
     }
 
+    /// Forgets leaves of a document that a peer's newer state has replaced. Revisions that are no leaves any more stay, and
+    /// so do all if there are no others.
+    package func forgetReplaced(_ leaves: [RevisionID], of id: DocumentID) throws {
+        try commit { [self] in try forget(leaves, of: id, with: $0) }
+    }
+
+    /// Forgets leaves like ``forgetReplaced(_:of:)``, in a write that does more.
+    func forget(_ leaves: [RevisionID], of id: DocumentID, with editor: DocumentEditor) throws {
+        guard !leaves.isEmpty else { return }
+        let choose: (RevisionTree) -> [RevisionID] = { tree in
+            let doomed = Set(leaves).filter { tree[$0]?.isLeaf == true }.sorted()
+            return doomed.count < tree.leaves.count ? doomed : []
+        }
+        _ = try purge(id, choose, editor.journal, with: editor.writer)
+    }
+
     /// Forgets the leaves of a document but one, and leaves the journal as it is.
     func purgeLeaves(of id: DocumentID, but kept: RevisionID?, with writer: any StorageWriter) throws {
         _ = try purge(id, { $0.leaves.map(\.revision).filter { $0 != kept } }, nil, with: writer)

@@ -19,6 +19,8 @@ public struct ReplicatedRevision: Sendable {
     /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
     /// is set to the revision's generation.
     package var keepsZeroRevpos = false
+    /// Leaves that are forgotten when the revision is stored: former states of a peer that sends its current state alone.
+    package var replaced: [RevisionID] = []
 
     /// Creates a replicated revision.
     public init(

@@ -77,9 +77,26 @@ package final class BLIPConnection: Sendable {
             guard let result else { break }
             let taker = try state.withLock { try take(result, &$0) }
             guard let message = result.message else { continue }
-            if let taker { taker(message.failure.map { .failure($0) } ?? .success(message)) } else { handler(message) }
+            if message.isTooLong {
+                refuse(message, taker)
+            } else if let taker {
+                taker(message.failure.map { .failure($0) } ?? .success(message))
+            } else {
+                handler(message)
+            }
         }
         wake()
+    }
+
+    /// Answers a request that was too long to be kept, or has the one that waits for such an answer fail.
+    private func refuse(_ message: BLIPMessage, _ taker: Taker?) {
+        let isRequest = message.kind == .request
+        let document = message.properties["id"].map { "the document \"\($0)\"" }
+        let name = document ?? (isRequest ? "the message" : "the answer")
+        let limit = isRequest ? limits.largestRequest ?? limits.largestMessage : limits.largestMessage
+        let error = BLIPError.http(413, "\(name) has more than \(limit) bytes, the most that is taken")
+        taker?(.failure(error))
+        if isRequest { respond(to: message, with: .failure(error)) }
     }
 
     /// Reads an event of the WebSocket; those that are no message lead to nothing more.
@@ -100,7 +117,7 @@ package final class BLIPConnection: Sendable {
 
     /// Records a frame, and returns the taker of the answer that the frame completes.
     private func take(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
-        if let due = result.due { state.queue.acknowledge(due.key, bytes: due.bytes) }
+        for due in result.due { state.queue.acknowledge(due.key, bytes: due.bytes) }
         if let received = result.received { state.queue.received(received.key, bytes: received.bytes) }
         guard let message = result.message else { return nil }
         guard message.kind == .request else { return state.awaited.removeValue(forKey: message.number) }
@@ -175,12 +192,16 @@ package final class BLIPConnection: Sendable {
     /// The memory of messages that were received in part or are not sent yet, in bytes.
     package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
 
-    /// Says goodbye with a status, 1000 for a normal end; what else was to be sent is not.
-    package func close(_ status: UInt16) {
+    /// Couchbase Lite's status for an error that may pass. A replicator of it goes offline, shows the reason, and connects
+    /// again; then the answer to the handshake says whether it may. With 1001, 1008, 1011 and 1013 it stops for good.
+    package static let mayPass: UInt16 = 4001
+
+    /// Says goodbye with a status, 1000 for a normal end, and a reason; what else was to be sent is not.
+    package func close(_ status: UInt16, reason: String = "") {
         state.withLock { state in
             guard !state.isClosing else { return }
             state.isClosing = true
-            state.goodbye = output.close(status)
+            state.goodbye = output.close(status, reason: reason)
         }
         wake()
     }

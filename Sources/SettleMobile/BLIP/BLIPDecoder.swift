@@ -5,7 +5,8 @@ internal import SettlePlatform
 ///     varint number · varint flags · body, maybe compressed · CRC-32 of all bodies so far
 ///
 /// Requests begin in the order of their numbers, and frames of several messages may alternate. After each 50,000 bytes of a
-/// message an acknowledgement is due.
+/// message an acknowledgement is due. A sender stops where it misses some, so while much has come in part, one message alone
+/// is acknowledged.
 ///
 /// Used by one thread at a time.
 final class BLIPDecoder {
@@ -15,15 +16,22 @@ final class BLIPDecoder {
         var message: BLIPMessage?
         /// What the other end has received of a message from here.
         var received: (key: BLIPMessageKey, bytes: UInt64)?
-        /// The acknowledgement that is due now.
-        var due: (key: BLIPMessageKey, bytes: UInt64)?
+        /// The acknowledgements that are due now.
+        var due: [(key: BLIPMessageKey, bytes: UInt64)] = []
     }
 
     private struct Open {
+        /// What has come; of a message that is too long only the beginning, which has the properties.
         var payload: [UInt8] = []
+        var isTooLong = false
         /// How many bytes of frames have come, as they came.
         var raw = 0
         var unacknowledged = 0
+
+        mutating func acknowledge(_ key: BLIPMessageKey) -> (key: BLIPMessageKey, bytes: UInt64) {
+            unacknowledged = 0
+            return (key, UInt64(raw))
+        }
     }
 
     private static let acknowledgedEach = 50_000
@@ -32,13 +40,17 @@ final class BLIPDecoder {
     private let codec = BLIPCodec(isWriter: false)
     private var open: [BLIPMessageKey: Open] = [:]
     private var lastRequest: UInt64 = 0
+    /// The message that goes on while others wait for their acknowledgements.
+    private var runner: BLIPMessageKey?
+    /// The messages whose acknowledgements are held back, the first one first.
+    private var held: [BLIPMessageKey] = []
     /// The bytes of messages that are not whole.
     private(set) var bytesInMemory = 0
 
     init(_ limits: BLIPLimits) { self.limits = limits }
 
     /// Drops the messages that were received in part.
-    func discard() { (open, bytesInMemory) = ([:], 0) }
+    func discard() { (open, bytesInMemory, runner, held) = ([:], 0, nil, []) }
 
     /// Reads a frame.
     ///
@@ -77,9 +89,9 @@ final class BLIPDecoder {
         _ body: ArraySlice<UInt8>, _ key: BLIPMessageKey, _ kind: BLIPMessage.Kind, _ flags: BLIPFlags
     ) throws(BLIPError) -> Result {
         // Taken out of the dictionary, so that a frame is appended without copying those before it.
-        let known = open.removeValue(forKey: key)
-        var message = known ?? Open()
-        if known == nil {
+        let isNew = open[key] == nil
+        var message = open.removeValue(forKey: key) ?? Open()
+        if isNew {
             if !key.isReply {
                 guard key.number == lastRequest + 1 else {
                     throw .broken("request \(key.number) begins after request \(lastRequest)")
@@ -93,26 +105,72 @@ final class BLIPDecoder {
         guard body.count >= 4 else { throw .broken("a frame has no checksum") }
         let expected = body.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         var bytes = Array(body.dropLast(4))
-        let room = min(limits.largestMessage - message.payload.count, limits.mostIncoming - bytesInMemory)
-        if flags.contains(.compressed) { bytes = try codec.inflate(bytes, limit: room) }
-        guard bytes.count <= room else { throw .broken("messages have more than \(limits.largestMessage) bytes") }
+        // What is read past is expanded, too, since all frames share the state of the compression.
+        if flags.contains(.compressed) { bytes = try codec.inflate(bytes, limit: limits.largestMessage) }
         codec.add(bytes)
         guard codec.checksum == expected else { throw .broken("the checksum of a frame is wrong") }
-        message.payload += bytes
+        bytesInMemory -= message.payload.count
+        try append(bytes, to: &message, key)
+        guard bytesInMemory + message.payload.count <= limits.mostIncoming else {
+            throw .broken("messages that have come in part have more than \(limits.mostIncoming) bytes")
+        }
         message.raw += body.count
         message.unacknowledged += body.count
         var result = Result()
-        if message.unacknowledged >= Self.acknowledgedEach {
-            message.unacknowledged = 0
-            result.due = (key, UInt64(message.raw))
+        if flags.contains(.moreComing) {
+            bytesInMemory += message.payload.count
+            if message.unacknowledged >= Self.acknowledgedEach {
+                if !mustWait(key) { result.due = [message.acknowledge(key)] }
+            }
+            open[key] = message
+        } else {
+            if message.unacknowledged >= Self.acknowledgedEach { result.due = [message.acknowledge(key)] }
+            result.message = try whole(message, kind, key, flags)
+            result.due += release(key)
         }
-        guard flags.contains(.moreComing) else {
-            bytesInMemory -= message.payload.count - bytes.count
-            result.message = try BLIPMessage(kind, number: key.number, payload: message.payload, flags: flags)
-            return result
-        }
-        bytesInMemory += bytes.count
-        open[key] = message
         return result
+    }
+
+    /// Adds what has come of a message, unless it is too long to be kept.
+    private func append(_ bytes: [UInt8], to message: inout Open, _ key: BLIPMessageKey) throws(BLIPError) {
+        guard !message.isTooLong else { return }
+        message.payload += bytes
+        let limit = key.isReply ? limits.largestMessage : limits.largestRequest ?? limits.largestMessage
+        guard message.payload.count > limit else { return }
+        guard key.isReply || limits.largestRequest != nil else {
+            throw .broken("a message has more than \(limit) bytes")
+        }
+        message.isTooLong = true
+        message.payload = Array(message.payload.prefix(BLIPMessage.mostPropertyBytes + 10))
+    }
+
+    private func whole(
+        _ message: Open, _ kind: BLIPMessage.Kind, _ key: BLIPMessageKey, _ flags: BLIPFlags
+    ) throws(BLIPError) -> BLIPMessage {
+        var whole = try BLIPMessage(kind, number: key.number, payload: message.payload, flags: flags)
+        if message.isTooLong { (whole.isTooLong, whole.body) = (true, []) }
+        return whole
+    }
+
+    /// Whether the acknowledgement of a message is held back, from now on or already.
+    private func mustWait(_ key: BLIPMessageKey) -> Bool {
+        if held.contains(key) { return true }
+        guard bytesInMemory > limits.mostAtOnce else { return false }
+        runner = runner ?? key
+        guard runner != key else { return false }
+        held.append(key)
+        return true
+    }
+
+    /// The acknowledgements that a message has held back until now, since it is whole.
+    private func release(_ key: BLIPMessageKey) -> [(key: BLIPMessageKey, bytes: UInt64)] {
+        held.removeAll { $0 == key }
+        if runner == key { runner = nil }
+        guard runner == nil else { return [] }
+        let isCrowded = bytesInMemory > limits.mostAtOnce
+        let freed = isCrowded ? Array(held.prefix(1)) : held
+        if isCrowded { runner = freed.first }
+        held.removeFirst(freed.count)
+        return freed.compactMap { open[$0]?.acknowledge($0) }
     }
 }

@@ -18,6 +18,8 @@ package struct BLIPMessage: Hashable, Sendable {
     package var isUrgent: Bool
     /// Whether a request wants no answer.
     package var isSilent: Bool
+    /// Whether the message was too long to be kept, so that it has properties alone.
+    var isTooLong = false
 
     package init(
         _ kind: Kind = .request, number: UInt64 = 0, properties: [String: String] = [:], body: [UInt8] = [],

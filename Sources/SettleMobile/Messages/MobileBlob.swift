@@ -11,6 +11,8 @@ package struct MobileBlob: Hashable, Sendable {
     package let path: String
     package let digest: String
     package let contentType: String
+    /// The bytes of the content, as the member says.
+    package let length: Int64
 
     /// The name of the attachment with the content.
     package var attachmentName: String { Self.prefix + path }
@@ -24,7 +26,8 @@ package struct MobileBlob: Hashable, Sendable {
             if let members = value.object {
                 if members["@type"] == "blob", let digest = members["digest"]?.string {
                     let type = members["content_type"]?.string ?? "application/octet-stream"
-                    found.append(MobileBlob(path: path, digest: digest, contentType: type))
+                    let length = members["length"]?.int.flatMap { Int64(exactly: $0) } ?? 0
+                    found.append(MobileBlob(path: path, digest: digest, contentType: type, length: length))
                     continue
                 }
                 work += members.map { ("\(path)/\(escaped($0.name))", $0.value) }
@@ -42,5 +45,43 @@ package struct MobileBlob: Hashable, Sendable {
 
     private static func escaped(_ name: String) -> String {
         name.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+
+    /// A blob as its content is.
+    package struct Content {
+        let digest: String
+        let contentType: String
+        let length: Int64
+
+        package init(digest: String, contentType: String, length: Int64) {
+            (self.digest, self.contentType, self.length) = (digest, contentType, length)
+        }
+    }
+
+    /// A document whose blobs have other contents.
+    ///
+    /// - Parameters:
+    ///   - contents: The contents by the paths of the blobs.
+    ///   - body: The document.
+    /// - Returns: The document with these contents in the blobs' members.
+    /// - Throws: `JSONError`.
+    package static func put(_ contents: [String: Content], into body: DocumentBody) throws -> DocumentBody {
+        try DocumentBody(put(contents, into: body.json, at: ""))
+    }
+
+    private static func put(_ contents: [String: Content], into value: JSONValue, at path: String) -> JSONValue {
+        if var members = value.object, let content = contents[path] {
+            members["digest"] = .string(content.digest)
+            members["content_type"] = .string(content.contentType)
+            members["length"] = .number(JSONNumber(content.length))
+            return .object(members)
+        }
+        guard contents.keys.contains(where: { $0.hasPrefix(path + "/") }) else { return value }
+        if let members = value.object {
+            let changed = members.map { ($0.name, put(contents, into: $0.value, at: "\(path)/\(escaped($0.name))")) }
+            return .object(JSONObject(changed))
+        }
+        guard let elements = value.array else { return value }
+        return .array(elements.enumerated().map { put(contents, into: $0.element, at: "\(path)/\($0.offset)") })
     }
 }

@@ -13,20 +13,22 @@ internal import SettlePlatform
 package struct DocumentVersion: Hashable, Sendable {
     /// Who made a version: 128 bits.
     package struct Source: Hashable, Sendable {
-        fileprivate let high: UInt64
-        fileprivate let low: UInt64
+        private let device: DeviceVersion.Device
+        fileprivate var high: UInt64 { device.high }
+        fileprivate var low: UInt64 { device.low }
 
         /// The source of all revisions with ids of a tree; it is Sync Gateway's and Couchbase Lite's, too.
-        package static let tree = Source("Revision+Tree+Encoding") ?? Source(high: 0, low: 0)
+        package static let tree =
+            Source("Revision+Tree+Encoding") ?? Source(DeviceVersion.Device(high: 0, low: 0))
 
-        fileprivate init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+        fileprivate init(_ device: DeviceVersion.Device) { self.device = device }
 
         fileprivate init?(_ text: some StringProtocol) {
             guard text.utf8.count == 22, let bytes = Base64.decode(Array(text.utf8) + Array("==".utf8)),
                 bytes.count == 16
             else { return nil }
             func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-            (high, low) = (word(bytes[..<8]), word(bytes[8...]))
+            device = DeviceVersion.Device(high: word(bytes[..<8]), low: word(bytes[8...]))
         }
 
         fileprivate var text: String {
@@ -38,10 +40,6 @@ package struct DocumentVersion: Hashable, Sendable {
     /// Nanoseconds since 1970, made unique by a counter in the lowest bits.
     package let time: UInt64
     package let source: Source
-
-    /// Times before this one, in 2006, are not of a clock.
-    private static let firstTime: UInt64 = 1 << 60
-    private static let signatureLength = 48
 
     /// Parses `time@source`; `nil` for other text, and for `*` as the source, which means somebody else in each database.
     package init?(_ text: some StringProtocol) {
@@ -61,33 +59,24 @@ package struct DocumentVersion: Hashable, Sendable {
 
     /// The version that a revision of a tree is: a device's, or that of its id.
     package init(_ revision: RevisionID) {
-        let signature = revision.signature.description
-        if let version = Self.ofDevice(signature) {
-            self = version
+        if let version = DeviceVersion(revision.signature) {
+            self.init(time: version.time, source: Source(version.device))
         } else {
             // The first 40 bits of the digest, as Sync Gateway counts them.
-            let digits = signature.utf8.prefix(10).map { UInt64(String(UnicodeScalar($0)), radix: 16) ?? 0 }
+            let digits = revision.signature.description.utf8.prefix(10).map {
+                UInt64(String(UnicodeScalar($0)), radix: 16) ?? 0
+            }
             let digest = (digits + Array(repeating: 0, count: 10 - digits.count)).reduce(0) { $0 << 4 | $1 }
             self.init(time: revision.generation << 40 | digest, source: .tree)
         }
     }
 
     /// Whether a revision is a device's version.
-    package static func isVersion(_ revision: RevisionID) -> Bool {
-        ofDevice(revision.signature.description) != nil
-    }
-
-    private static func ofDevice(_ signature: String) -> DocumentVersion? {
-        guard signature.utf8.count == signatureLength, let bytes = Hexadecimal.decode(signature) else { return nil }
-        func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        let time = word(0)
-        guard (firstTime..<1 << 63).contains(time) else { return nil }
-        return DocumentVersion(time: time, source: Source(high: word(8), low: word(16)))
-    }
+    package static func isVersion(_ revision: RevisionID) -> Bool { DeviceVersion(revision.signature) != nil }
 
     /// The signature of a device's version in a tree; `nil` for a time that no clock has.
     package var signature: RevisionSignature? {
-        guard (Self.firstTime..<1 << 63).contains(time) else { return nil }
+        guard DeviceVersion.times.contains(time) else { return nil }
         return RevisionSignature(
             [time, source.high, source.low].map { word in
                 Hexadecimal.encode(withUnsafeBytes(of: word.bigEndian) { Array($0) })

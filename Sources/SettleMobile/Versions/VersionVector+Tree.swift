@@ -6,6 +6,7 @@ extension VersionVector {
     ///     1-a ─ 2-V@anna ─ 3-b            winner               3-b and its ancestors
     ///       └── 2-W@bert ─ 3-deleted      settled branch       2-W@bert and its tombstone: given up for the winner
     ///       └── 2-X@carl                  open conflict        not 2-X@carl: its device has to see that
+    ///     1-V@dora                        stemmed              1-V@dora, see `RevisionTree.forgottenVersions`
     ///
     /// The current version is the winner's. With settled branches, a winner that is an id of a tree gets the state's time as
     /// its version, and so does one whose source has a later version in a settled branch. Else a device that has seen that
@@ -16,7 +17,7 @@ extension VersionVector {
     package init?(_ tree: RevisionTree) {
         guard let winner = tree.winner, let path = tree.history(of: winner.revision)?.revisions else { return nil }
         let settled = tree.leaves.filter { $0.isDeleted && $0.revision != winner.revision }.map(\.revision)
-        let seen = path + settled.flatMap { tree.history(of: $0)?.revisions ?? [] }
+        let seen = path + settled.flatMap { tree.history(of: $0)?.revisions ?? [] } + tree.forgottenVersions
         // Before the first version of a device there are ids of a tree alone.
         let first = path.lastIndex(where: DocumentVersion.isVersion)
         let ids = Array(path[(first.map { $0 + 1 } ?? 0)...])
@@ -54,7 +55,7 @@ extension VersionVector {
     package enum Place: Hashable, Sendable {
         /// It is there, or what it says is the state of the tree.
         case known(RevisionID)
-        /// It has seen the tree's state: it is a child of the winner, or the first of its document.
+        /// It has seen the tree's state or winner: it is a child of the winner, or the first of its document.
         case next(RevisionHistory)
         /// It was made apart from the tree's state: it is a branch.
         case branch(RevisionHistory)
@@ -76,9 +77,9 @@ extension VersionVector {
             return child(of: legacy).map { .next($0) }
         }
         if current == state.current { return .known(winner.revision) }
-        let isNext = covers(state)
+        let isNext = covers(state) || hasSeenLast(winner.revision)
         let known = tree.revisions.first { DocumentVersion($0) == current }
-        if let known, !isNext || current.source == .tree { return .known(known) }
+        if let known, known == winner.revision || !isNext || current.source == .tree { return .known(known) }
         let parent = isNext ? winner.revision : tree.revisions.filter(hasSeen).max()
         let history = child(of: parent.flatMap { tree.history(of: $0)?.revisions } ?? [])
         return history.map { isNext ? .next($0) : .branch($0) }

@@ -40,10 +40,19 @@ package struct VersionVector: Hashable, Sendable {
             legacy: ids.compactMap(\.self))
     }
 
-    /// Whether this vector has seen every version that another vector has seen.
+    /// Whether this vector has seen the current version of another one, or a later one of its source.
+    ///
+    /// Couchbase Lite compares vectors so, too, and pulls no revision whose current version it has seen. Other sources do not
+    /// count: after a push a device knows no more of the server's state than the version that it has pushed.
     package func covers(_ other: VersionVector) -> Bool {
-        let own = allTimes
-        return other.allTimes.allSatisfy { $0.value <= own[$0.key] ?? 0 }
+        guard let version = other.current ?? other.legacy.first.map({ DocumentVersion($0) }) else { return true }
+        return version.time <= allTimes[version.source] ?? 0
+    }
+
+    /// Whether the latest version that this vector has seen of a revision's source is the revision.
+    package func hasSeenLast(_ revision: RevisionID) -> Bool {
+        let version = DocumentVersion(revision)
+        return times[version.source] == version.time || legacy.contains(revision)
     }
 
     /// Whether this vector has certainly seen a revision. For a version of a device, the time of that device decides. For an
@@ -63,6 +72,9 @@ package struct VersionVector: Hashable, Sendable {
     /// The property `rev`: the current version, or the newest id.
     package var revision: String { current?.description ?? legacy.first?.description ?? "" }
 
+    /// How many versions the property `history` names at most. Couchbase Lite refuses properties of more than 102,400 bytes.
+    private static let mostVersions = 999
+
     /// The property `history`: the other versions, the latest first, and the ids behind them.
     ///
     /// - Parameter ids: The maximum number of ids in the text. A device that has the document under an id of a tree finds its
@@ -71,6 +83,7 @@ package struct VersionVector: Hashable, Sendable {
     package func history(ids: Int) -> String {
         let others = times.filter { $0.key != current?.source }.map { DocumentVersion(time: $0.value, source: $0.key) }
             .sorted { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
+            .prefix(Self.mostVersions)
         let behind = (current == nil ? legacy.dropFirst() : legacy[...]).prefix(ids)
         return (others.map(\.description) + behind.map(\.description)).joined(separator: ",")
     }

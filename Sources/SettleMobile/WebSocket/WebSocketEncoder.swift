@@ -11,10 +11,17 @@ package struct WebSocketEncoder: Sendable {
     package func ping() -> [UInt8] { frame(9, []) }
     package func pong(_ payload: [UInt8]) -> [UInt8] { frame(10, payload) }
 
-    /// A closing frame with a status; without one if `status` is `nil`.
-    package func close(_ status: UInt16?) -> [UInt8] {
-        frame(8, status.map { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } ?? [])
+    /// A closing frame with a status and a reason; without both if `status` is `nil`. The reason is cut off where the frame
+    /// has no room for more.
+    package func close(_ status: UInt16?, reason: String = "") -> [UInt8] {
+        guard let status else { return frame(8, []) }
+        var text = reason
+        while text.utf8.count > Self.longestReason { text.removeLast() }
+        return frame(8, [UInt8(status >> 8), UInt8(truncatingIfNeeded: status)] + text.utf8)
     }
+
+    /// The bytes of a control frame, without those of the status.
+    private static let longestReason = 123
 
     private func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [0x80 | opcode]

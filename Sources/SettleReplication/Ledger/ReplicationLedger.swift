@@ -34,7 +34,7 @@ public struct ReplicationLedger: Sendable, Hashable {
     public subscript(id: DocumentID) -> [LedgerEntry] { entries.filter { $0.documentID == id } }
 
     /// Adds a revision, or counts another attempt.
-    mutating func note(
+    package mutating func note(
         _ id: DocumentID, _ revision: RevisionID?, _ kind: LedgerEntry.Kind, reason: String, status: Int?
     ) {
         let key = Key(id: id, revision: revision)
@@ -62,7 +62,7 @@ public struct ReplicationLedger: Sendable, Hashable {
 
     /// Removes all revisions of a document except some: those that failed this time. Revisions that failed earlier, or
     /// their descendants, are at the target by now; the document's conflict stays.
-    mutating func clear(_ id: DocumentID, but kept: some Sequence<RevisionID>) {
+    package mutating func clear(_ id: DocumentID, but kept: some Sequence<RevisionID>) {
         guard let revisions = listed[id] else { return }
         for revision in revisions.compactMap(\.self) where !kept.contains(revision) { clear(id, revision) }
     }

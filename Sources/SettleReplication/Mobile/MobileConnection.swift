@@ -32,25 +32,27 @@ final class MobileConnection: Sendable {
     /// - Parameters:
     ///   - request: The address of the WebSocket, with the headers that authenticate.
     ///   - options: Certificates and proxy.
+    ///   - opener: What connects.
     ///   - collection: `scope.collection`; `nil` for the default collection.
     ///   - usesNumbers: Whether requests name their collection. Servers older than collections refuse that.
     /// - Returns: The connection.
     /// - Throws: ``PeerError``; with the code `notFound` if the server does not have the collection.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, collection: String?, usesNumbers: Bool = true
+        _ request: TransportRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
+        usesNumbers: Bool = true
     ) async throws -> MobileConnection {
         let place = "\(request.url.authority)\(request.url.path)"
         let state = Guarded(State())
         do {
-            guard let bell = SocketBell() else { throw TransportError(.failed, "the system has no sockets left") }
-            let blip = BLIPConnection(
-                isServer: false, limits: BLIPLimits(), handler: { take($0, state) }, wake: bell.ring,
-                ended: { end(state) })
-            try await WebSocketClient.open(request, options, blip, bell)
+            let blip = try await opener.open(request, options) { wake in
+                BLIPConnection(
+                    isServer: false, limits: BLIPLimits(), handler: { take($0, state) }, wake: wake,
+                    ended: { end(state) })
+            }
             state.withLock { if !$0.hasEnded { $0.blip = blip } }
             let connection = MobileConnection(place, usesNumbers ? ["collection": "0"] : [:], state)
             if usesNumbers, try await !connection.choose(collection ?? "_default") {
-                return try await open(request, options, collection: collection, usesNumbers: false)
+                return try await open(request, options, opener, collection: collection, usesNumbers: false)
             }
             return connection
         } catch { throw PeerError(error, at: place) }

@@ -36,7 +36,7 @@ extension MobilePeer {
                 let secret = try await authorizer.authorize(&request)
                 request.headers.merge(headers)
                 do {
-                    return try await MobileConnection.open(request, client.options, collection: collection)
+                    return try await MobileConnection.open(request, client.options, opener, collection: collection)
                 } catch let error as PeerError where error.status == 401 {
                     guard let secret, !isAgain else { throw refused(error, authorizer.tried(at: place)) }
                     authorizer.forget(secret)

@@ -40,6 +40,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     let collection: String?
     let headers: TransportHeaders
     let client: any HTTPTransport
+    let opener: MobileOpener
     /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
     package let warning: String?
     let state: Guarded<State>
@@ -76,11 +77,12 @@ public final class MobilePeer: Peer, AddressedPeer {
     ///   - credentials: The credentials.
     ///   - client: Logs in, where a session is needed; its options hold for WebSockets, too.
     ///   - headers: Headers sent in addition to those of the protocol, and instead of these.
+    ///   - opener: What connects.
     ///   - onWarning: Called before credentials are sent unencrypted.
     /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
     package init(
         _ address: PeerAddress, collection: String? = nil, credentials: ReplicationCredentials? = nil,
-        client: any HTTPTransport, headers: TransportHeaders = TransportHeaders(),
+        client: any HTTPTransport, headers: TransportHeaders = TransportHeaders(), opener: MobileOpener = .socket,
         onWarning: ((String) -> Void)? = nil
     ) throws {
         guard address.isWebSocket else {
@@ -98,7 +100,7 @@ public final class MobilePeer: Peer, AddressedPeer {
         self.warning = warning
         state = Guarded(State(authorizer: connection.authorizer))
         (self.address, self.collection) = (address.withoutCredentials, collection)
-        (self.client, self.headers) = (client, headers)
+        (self.client, self.headers, self.opener) = (client, headers, opener)
     }
 
     /// The credentials.

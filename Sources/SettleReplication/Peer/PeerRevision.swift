@@ -14,6 +14,8 @@ package struct PeerRevision: Sendable {
     package var body: DocumentBody
     /// The attachments, in order.
     package var attachments: [PeerAttachment]
+    /// Leaves at the target that the revision replaces, because they are former states of the source.
+    var replaced: [RevisionID] = []
 
     /// Creates a revision.
     package init(

@@ -62,6 +62,7 @@ struct ConflictSettler: Sendable {
 
     /// Settles the conflict of a document; `nil` if it stays.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
+        await FormerStates(of: source, at: target)?.forget(id)
         await bringBases(of: id)
         guard let policy else { return .success(nil) }
         do {

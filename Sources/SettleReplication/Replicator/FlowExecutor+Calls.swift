@@ -68,6 +68,7 @@ extension FlowExecutor {
         group.addTask {
             let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
                 await PeerError.result {
+                    let revisions = try await FormerStates(of: source, at: target)?.note(in: revisions) ?? revisions
                     if let settler {
                         return try await settler.store(revisions, branching: branching) { asked.set($0) }
                     }

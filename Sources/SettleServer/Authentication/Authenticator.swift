@@ -193,21 +193,25 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Whether a user whose request was authenticated before would still be, with the same roles.
+    /// Returns why a user whose request was authenticated before would not be now, or would have other roles; `nil` if
+    /// nothing has changed.
     ///
     /// - Throws: ``DatabaseError`` if `_users` can't be read.
-    func isCurrent(_ user: User, now: Int = SessionCookie.now) throws -> Bool {
+    func end(of user: User, now: Int = SessionCookie.now) throws -> String? {
         switch user.proof {
-        case nil: return true
-        case .token(let end): return end.map { Double(now) < $0 } ?? true
-        case .session(_, let end) where now >= end: return false
+        case nil: return nil
+        case .token(let end): return end.map { Double(now) < $0 } ?? true ? nil : "The token has expired."
+        case .session(_, let end) where now >= end: return "The session has expired."
         case .session(let salt, _), .password(let salt):
             do {
-                guard let account = try accounts.find(user.name ?? "", in: databases) else { return false }
-                return account.salt == salt && Set(account.roles) == Set(user.roles)
-            } catch is HTTPError {
+                guard let account = try accounts.find(user.name ?? "", in: databases) else {
+                    return "The account was deleted."
+                }
+                guard account.salt == salt else { return "The password was changed." }
+                return Set(account.roles) == Set(user.roles) ? nil : "The roles of the account were changed."
+            } catch let error as HTTPError {
                 // Its document is in conflict, so nobody can log in.
-                return false
+                return error.reason
             }
         }
     }

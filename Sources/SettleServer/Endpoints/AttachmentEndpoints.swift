@@ -98,6 +98,7 @@ enum AttachmentEndpoints {
         }
         let before = try known(revision, of: id, in: database)
         _ = try existing(name, in: before.content.attachments)
+        try EditedBlobs.checkDeletion(of: name, from: before.content.body)
         let others = before.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) }
         var response = DocumentEndpoints.written(
             id, try write(id, before, others, database, context), status: 200, nil)
@@ -120,10 +121,12 @@ enum AttachmentEndpoints {
     ) throws -> String {
         let writeGuard = try WriteGuard(context)
         try writeGuard.check(id)
+        let (body, all) = try EditedBlobs(database: database).adapt(
+            before?.content.body ?? .empty, attachments, of: id, parent: before?.revision)
         let edit = DocumentEdit(
             id: id, parent: before?.revision,
             isDeleted: before.map { $0.record.tree[$0.revision]?.isDeleted ?? false } ?? false,
-            body: before?.content.body ?? .empty, attachments: attachments)
+            body: body, attachments: all)
         guard let outcome = try writeGuard.write([edit], to: database).first else { throw HTTPError.conflict }
         return try outcome.get().description
     }

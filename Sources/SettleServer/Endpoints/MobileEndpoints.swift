@@ -37,7 +37,7 @@ enum MobileEndpoints {
             ],
             body: .upgrade { socket in
                 var limits = BLIPLimits()
-                limits.largestMessage = min(
+                limits.largestRequest = min(
                     limits.largestMessage, context.largestDocument.adding(clamped: 1 << 20))
                 let session = MobileSession(context, workers: mobile.workers, peer: socket.peer)
                 guard let connection = mobile.take(socket, for: session, limits) else {

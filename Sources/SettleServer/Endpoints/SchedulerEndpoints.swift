@@ -25,11 +25,13 @@ enum SchedulerEndpoints {
         return .json(job.json(at: replications.node))
     }
 
-    /// `GET /_scheduler/ledger/{id}`: what a job could not replicate, and why, the newest first; an extension of ours.
+    /// `GET /_scheduler/ledger/{id}`: what a job could not replicate, and why, the newest first; an extension of ours. The id
+    /// `{db}/_blipsync` has what is not offered to Couchbase Lite.
     static let ledger: Endpoint = .work(\.replications) { replications, context in
         let id = context.parameter("id").replacing(" ", with: "+")
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        guard let ledger = replications.ledger(of: id) else {
+        let mobile = context.service(\.mobile).leftOut
+        guard let ledger = replications.ledger(of: id) ?? mobile.ledger(of: id) else {
             guard replications.job(id) != nil else { throw HTTPError.missing }
             throw HTTPError.notFound("Another node runs this replication; ask that one.")
         }

@@ -107,7 +107,7 @@ final class ChangesStream: ResponseStream {
 
     /// Ends the feed soon after its user has lost access.
     func watch(by watch: AccessWatch, _ grant: AccessWatch.Grant) {
-        let number = watch.add(grant) { [weak self] in self?.revoke() }
+        let number = watch.add(grant) { [weak self] _ in self?.revoke() }
         state.withLock { $0.unwatch = { watch.remove(number) } }
     }
 

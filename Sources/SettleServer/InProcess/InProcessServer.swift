@@ -16,11 +16,11 @@ public import SettleScripting
 public final class InProcessServer: HTTPTransport {
     /// The address of the database, which leads here whatever its host is.
     public let url: HTTPURL
-    private let state: ServerState
-    private let router: Router
+    let state: ServerState
+    let router: Router
     private let workers = WorkerPool(limit: 8)
     /// The headers that prove to the router who asks: those of a trusted proxy.
-    private let proof: [(name: String, value: String)]
+    let proof: [(name: String, value: String)]
 
     /// Makes a server of a database.
     ///

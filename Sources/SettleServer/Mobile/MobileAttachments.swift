@@ -5,6 +5,8 @@ internal import SettleMobile
 /// The contents of blobs and attachments, by the digests that Couchbase Lite gives them.
 struct MobileAttachments {
     let database: Database
+    /// Digests of contents that were read before.
+    var digests = ContentDigests()
 
     /// The contents that the nearest stored ancestor of a revision has, by their digests.
     ///
@@ -28,7 +30,7 @@ struct MobileAttachments {
                 guard said[attachment.name].map(digests.contains) ?? readsAll,
                     attachment.length <= MobileStub.largestContent
                 else { return nil }
-                return (MobileDigest.of(try read(attachment)), attachment)
+                return (try digest(of: attachment), attachment)
             }
             return Dictionary(known) { first, _ in first }
         }
@@ -53,31 +55,79 @@ struct MobileAttachments {
             let blobs = Self.digestsOfBlobs(in: content)
             // The digests in the documents decide which contents are read first. The bytes decide which one is returned.
             let said = content.attachments.filter { blobs[$0.name] == digest }
-            for attachment in said + content.attachments.filter({ blobs[$0.name] == nil }) {
-                let bytes = try read(attachment)
-                if MobileDigest.of(bytes) == digest { return bytes }
+            for attachment in said + content.attachments.filter({ blobs[$0.name] != digest }) {
+                guard attachment.length <= MobileStub.largestContent else {
+                    guard (blobs[attachment.name] ?? Self.standIn(for: attachment)) == digest else { continue }
+                    throw BLIPError.http(413, "the attachment \(attachment.name) is too large for Couchbase Lite")
+                }
+                if let known = digests[attachment], known != digest { continue }
+                let bytes = try database.content(of: attachment)
+                let found = MobileDigest.of(bytes)
+                digests[attachment] = found
+                if found == digest { return bytes }
             }
         }
         throw BLIPError.http(404, "no attachment of \"\(id)\" has this digest")
     }
 
-    /// The stubs of the attachments that are not blobs.
+    /// What a revision lists in `_attachments`: its attachments and, beside any, its blobs, as Sync Gateway does.
     ///
-    /// - Throws: ``BLIPError`` with status 413 for one that is too large.
-    func stubs(of content: RevisionContent) throws -> [MobileStub] {
-        let blobs = Self.digestsOfBlobs(in: content)
-        return try content.attachments.filter { blobs[$0.name] == nil }.map { attachment in
-            MobileStub(
-                attachment.name, digest: MobileDigest.of(try read(attachment)), contentType: attachment.contentType,
-                length: attachment.length, revpos: attachment.revpos)
+    /// Where there is a list, Couchbase Lite takes a document only if the list has the digest of each blob. Where the digest of a
+    /// blob is another one in the list than in its member, Couchbase Lite changes the member; so blobs are also listed where
+    /// another client has changed the content of one, and has left its member.
+    ///
+    /// A content that is too large is listed, too. The request for it is answered with an error, which the app sees.
+    ///
+    /// - Parameters:
+    ///   - content: The content of the revision.
+    ///   - generation: The generation of the revision.
+    /// - Returns: The stubs; none if the revision only has blobs, and their members are right.
+    /// - Throws: ``DatabaseError``.
+    func stubs(of content: RevisionContent, generation: UInt64) throws -> [MobileStub] {
+        guard !content.attachments.isEmpty else { return [] }
+        let blobs = MobileBlob.all(in: content.body)
+        let names = Set(blobs.map(\.attachmentName))
+        let contents = Dictionary(content.attachments.map { ($0.name, $0) }) { first, _ in first }
+        var areNeeded = false
+        var stubs = try content.attachments.filter { !names.contains($0.name) }.map { attachment in
+            areNeeded = true
+            return stub(of: attachment, digest: try listedDigest(of: attachment))
         }
+        stubs += try blobs.map { blob in
+            guard let attachment = contents[blob.attachmentName] else {
+                return MobileStub(
+                    blob.attachmentName, digest: blob.digest, contentType: blob.contentType, length: blob.length,
+                    revpos: generation)
+            }
+            let isLarge = attachment.length > MobileStub.largestContent
+            let digest = isLarge ? blob.digest : try digest(of: attachment)
+            areNeeded = areNeeded || digest != blob.digest
+            return stub(of: attachment, digest: digest)
+        }
+        return areNeeded ? stubs : []
     }
 
-    private func read(_ attachment: DocumentAttachment) throws -> [UInt8] {
-        guard attachment.length <= MobileStub.largestContent else {
-            throw BLIPError.http(413, "the attachment \(attachment.name) is too large for Couchbase Lite")
-        }
-        return try database.content(of: attachment)
+    private func stub(of attachment: DocumentAttachment, digest: String) -> MobileStub {
+        MobileStub(
+            attachment.name, digest: digest, contentType: attachment.contentType, length: attachment.length,
+            revpos: attachment.revpos)
+    }
+
+    private func listedDigest(of attachment: DocumentAttachment) throws -> String {
+        attachment.length > MobileStub.largestContent ? Self.standIn(for: attachment) : try digest(of: attachment)
+    }
+
+    /// The digest of a content, which is read unless its digest is known.
+    func digest(of attachment: DocumentAttachment) throws -> String {
+        if let known = digests[attachment] { return known }
+        let found = MobileDigest.of(try database.content(of: attachment))
+        digests[attachment] = found
+        return found
+    }
+
+    /// What stands for the digest of a content that is too large to be read at once. No content has it.
+    private static func standIn(for attachment: DocumentAttachment) -> String {
+        MobileDigest.of(Array("too large: \(attachment.digest)".utf8))
     }
 
     /// The digests that the blobs of a document say, by the names of their attachments.

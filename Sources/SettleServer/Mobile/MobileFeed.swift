@@ -8,11 +8,20 @@ internal import SettlePlatform
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
 ///     changes []       ─→      all was sent; if it is continuous, the next pages follow when there are changes
+///
+/// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page are offered,
+/// and so on, before anything else is sent. A row that fails alone is left out.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
         /// Pages whose answer has not come.
         var pages = 0
+        /// Parts of pages that failed, to be offered next, and how many of them are under way.
+        var parts: [[Row]] = []
+        var partsUnderWay = 0
+        /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
+        /// these changes.
+        var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
         var unanswered = 0
         /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
@@ -21,7 +30,24 @@ final class MobileFeed: Sendable {
         var waiting: (database: Database, notice: Int?)?
         var isOver = false
 
-        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 }
+        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing }
+        /// Whether the parts of a failed page are being offered.
+        var isDividing: Bool { !parts.isEmpty || partsUnderWay > 0 }
+
+        /// Records the answer to a page or a part of one.
+        mutating func answered(isPart: Bool) {
+            pages -= 1
+            if isPart { partsUnderWay -= 1 }
+            guard !isDividing else { return }
+            wanted.insert(contentsOf: wantedOfParts, at: 0)
+            wantedOfParts = []
+        }
+    }
+
+    /// A change as it is offered.
+    private struct Row {
+        let json: JSONValue
+        let change: PulledRevision
     }
 
     private static let mostPages = 2
@@ -31,6 +57,8 @@ final class MobileFeed: Sendable {
     private static let mostBytes = 1 << 20
     /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
+    /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
+    private static let mostKept = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -40,6 +68,8 @@ final class MobileFeed: Sendable {
     /// Whether the client knows version vectors, and not only ids of trees.
     private let usesVersions: Bool
     private let ids: Set<DocumentID>?
+    /// Whether the client has the limits of Couchbase Lite; Settle's own does not.
+    private let hasLimits: Bool
     private let state: Guarded<State>
 
     private struct WeakSession: Sendable {
@@ -57,6 +87,7 @@ final class MobileFeed: Sendable {
         if let filter = message.properties["filter"] {
             throw BLIPError.http(400, "this server has no channels and no filter \(filter)")
         }
+        hasLimits = session.context.request.headers["User-Agent"]?.hasPrefix("Settle/") != true
         usesVersions = message.properties["versioning"] == "version-vectors"
         batch = min(max(message.properties["batch"].flatMap { Int($0) } ?? 200, 1), 1000)
         isContinuous = message.flag("continuous")
@@ -86,21 +117,23 @@ final class MobileFeed: Sendable {
     func advance() {
         guard let session = session.withLock(\.value), let connection = session.connection, !isOver else { return }
         do {
-            let database = try session.checkedContext(of: collection).database()
-            try sendRevisions(database, session, connection)
-            while try sendPage(database, session, connection) {}
+            let context = try session.checkedContext(of: collection)
+            try sendRevisions(context, session, connection)
+            while try sendPage(context, session, connection) {}
         } catch {
-            // The client goes on from its checkpoint.
+            // The client connects again, and goes on from its checkpoint unless it has lost access.
             session.note(error)
-            connection.close(1011)
+            connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
 
-    private func sendRevisions(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws {
+    private func sendRevisions(
+        _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws {
         let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
         let next = state.withLock { state -> [PulledRevision] in
             let room = Self.mostUnanswered - state.unanswered
-            guard room > 0, connection.outgoingBytes < most else { return [] }
+            guard room > 0, !state.isDividing, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
             state.unanswered += next.count
@@ -108,9 +141,9 @@ final class MobileFeed: Sendable {
         }
         guard !next.isEmpty else { return }
         var rest = next[...]
-        try database.forEachRevision(next.map { ($0.id, $0.revision, []) }) { stored in
-            guard let message = rest.popFirst()?.message(stored, from: database, session.properties(of: collection))
-            else {
+        let (database, attachments) = (try context.database(), try session.attachments(of: context))
+        func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
+            guard let message = rest.popFirst()?.message(stored, attachments, session.properties(of: collection)) else {
                 return false
             }
             session.context.metrics.readDocument()
@@ -119,6 +152,9 @@ final class MobileFeed: Sendable {
             if message.isSilent { noteAnswer(nil) }
             return connection.outgoingBytes < most
         }
+        var hasRoom = true
+        while hasRoom, let kept = rest.first?.stored { hasRoom = send(.success(kept)) }
+        if hasRoom, !rest.isEmpty { try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }, send) }
         // The others are sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
@@ -136,9 +172,14 @@ final class MobileFeed: Sendable {
     /// Sends a page of changes, or says that there are no more.
     ///
     /// - Returns: Whether there may be another one.
-    private func sendPage(_ database: Database, _ session: MobileSession, _ connection: BLIPConnection) throws -> Bool {
+    private func sendPage(
+        _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
+    ) throws -> Bool {
+        if offerPart(session, connection) { return true }
+        let database = try context.database()
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
-            let mayRead = state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil
+            let mayRead =
+                state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
         guard let since else {
@@ -146,39 +187,78 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        var (rows, changes, last) = ([JSONValue](), [PulledRevision](), since)
-        try database.forEachChange(in: SequenceRange(after: since)) { change in
-            guard rows.count < batch else { return false }
-            last = change.sequence
-            let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
-            guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
-            let sequence = JSONValue.number(JSONNumber(change.sequence.number))
-            var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
-            if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
-            let row = [sequence, .string(change.id.string), .string(pulled.name)]
-            rows.append(.array(change.isDeleted ? row + [1] : row))
-            changes.append(pulled)
-            return true
+        var (rows, last) = ([Row](), since)
+        let newest = try database.lastSequence()
+        // One state for the page and its trees costs less than a state for each.
+        try database.snapshot {
+            try database.forEachChange(in: SequenceRange(after: since)) { change in
+                guard rows.count < batch else { return false }
+                last = change.sequence
+                let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
+                guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
+                let sequence = JSONValue.number(JSONNumber(change.sequence.number))
+                var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
+                if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
+                let row = [sequence, .string(change.id.string), .string(pulled.name)]
+                rows.append(Row(json: .array(change.isDeleted ? row + [1] : row), change: pulled))
+                return true
+            }
         }
-        state.withLock { $0.since = last }
+        // A purge leaves positions without a change. The next notice is for what comes after them.
+        if rows.count < batch { last = max(last, newest) }
+        state.withLock { [last] in $0.since = last }
+        if hasLimits {
+            let kept = session.budget.isTight ? 0 : Self.mostKept
+            var changes = rows.map(\.change)
+            let faults = try LeftOutDocuments.check(&changes, keeping: kept, context)
+            rows = rows.indices.filter { faults[$0] == nil }.map { Row(json: rows[$0].json, change: changes[$0]) }
+            if rows.isEmpty, !faults.isEmpty { return true }
+        }
         guard !rows.isEmpty else {
             sendEnd(session, connection)
             wait(for: database, after: last, session)
             return false
         }
         state.withLock { $0.pages += 1 }
-        let message = message(rows, session)
-        connection.send(message) { [weak self, weak session, weak connection, changes] answer in
-            if case .failure(let error) = answer, error != .closed {
-                // A page that the client could not read must not count as taken, as it would after the next one.
-                session?.note(error)
-                connection?.close(1011)
-            } else {
-                self?.take(try? answer.get(), to: changes)
-                session?.advance()
-            }
-        }
+        offer(rows, isPart: false, session, connection)
         return true
+    }
+
+    /// Offers the next part of a page that failed.
+    ///
+    /// - Returns: Whether there was one, and room for it.
+    private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
+        let part = state.withLock { state -> [Row]? in
+            guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
+            state.pages += 1
+            state.partsUnderWay += 1
+            return state.parts.removeFirst()
+        }
+        if let part { offer(part, isPart: true, session, connection) }
+        return part != nil
+    }
+
+    private func offer(_ rows: [Row], isPart: Bool, _ session: MobileSession, _ connection: BLIPConnection) {
+        connection.send(message(rows.map(\.json), session)) { [weak self, weak session] answer in
+            switch answer {
+            case .failure(.closed): break
+            case .failure(let error): self?.divide(rows, isPart: isPart, because: error, session)
+            case .success(let answer): self?.take(answer, to: rows.map(\.change), isPart: isPart)
+            }
+            session?.advance()
+        }
+    }
+
+    /// Puts the halves of a page that the client could not read into the queue. A single row is left out instead, as the log says.
+    private func divide(_ rows: [Row], isPart: Bool, because error: BLIPError, _ session: MobileSession?) {
+        if rows.count == 1 { session?.noteUnreadable(rows[0].change, error, collection) }
+        state.withLock { state in
+            if rows.count > 1 {
+                let middle = rows.count / 2
+                state.parts.insert(contentsOf: [Array(rows[..<middle]), Array(rows[middle...])], at: 0)
+            }
+            state.answered(isPart: isPart)
+        }
     }
 
     private func message(_ rows: [JSONValue], _ session: MobileSession) -> BLIPMessage {
@@ -188,9 +268,9 @@ final class MobileFeed: Sendable {
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
-    private func take(_ answer: BLIPMessage?, to changes: [PulledRevision]) {
-        let chosen = answer.flatMap { try? RequestLimits.value($0.body) }?.array ?? []
-        let most = answer?.properties["maxHistory"].flatMap { Int($0) }
+    private func take(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
+        let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
+        let most = answer.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change
             change.isKnownByID = known.array?.contains { $0.string?.utf8.contains(UInt8(ascii: "-")) ?? false } ?? false
@@ -198,8 +278,8 @@ final class MobileFeed: Sendable {
             return change
         }
         state.withLock { state in
-            state.pages -= 1
-            state.wanted += wanted
+            if isPart { state.wantedOfParts += wanted } else { state.wanted += wanted }
+            state.answered(isPart: isPart)
         }
     }
 

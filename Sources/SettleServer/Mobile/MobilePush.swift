@@ -8,6 +8,8 @@ internal import SettleMobile
 /// clients of Sync Gateway do: they pull the current revision, settle, and push a child of it.
 struct MobilePush {
     let context: RequestContext
+    /// Called for each accepted revision that a database which was opened with vectors has under an id of a tree.
+    var accepted: (UpgradedEdits.Edit, DocumentVersion) -> Bool = { _, _ in false }
 
     private static let mostRows = 10_000
     /// Blobs come as members alone, and their contents are asked for.
@@ -29,6 +31,11 @@ struct MobilePush {
             if tree[revision] != nil { return 304 }
             let known = row[2]?.string ?? ""
             if known == winner.revision.description || known.isEmpty && winner.isDeleted { return 0 }
+            if let version = DocumentVersion(known), UpgradedEdits.isState(version, of: tree),
+                accepted(UpgradedEdits.Edit(id: id, name: name), version)
+            {
+                return 0
+            }
             return tellsRevision ? ["status": 409, "rev": .string(winner.revision.description)] : 409
         }
         while answers.last == 0 { answers.removeLast() }
@@ -93,7 +100,9 @@ struct MobilePush {
         guard !revisions.isEmpty else { return [] }
         do {
             let writer = try DocumentWriter(context.database(), context)
-            let refused = try writer.insert(revisions.flatMap { try $0.all() }, refusingBranches: refusingBranches)
+            // A device sees the winner alone, so it can't settle other leaves that are open here.
+            let refused = try writer.insert(
+                revisions.flatMap { try $0.all() }, refusingBranches: refusingBranches, leavingConflicts: true)
             context.metrics.wroteDocuments(revisions.count - refused.count)
             return revisions.map { revision in
                 refused.first { $0.id == revision.id && $0.revision == revision.history.revision.description }?.error

@@ -10,7 +10,8 @@ extension MobileSession {
         _ message: BLIPMessage, _ context: RequestContext, _ collection: Int
     ) throws -> PushedRevision? {
         let revision = try PushedRevision(
-            message, in: context.database(), collection: collection, limit: context.largestDocument)
+            message, in: context.database(), collection: collection, limit: context.largestDocument,
+            upgrades: state.withLock(\.upgrades), digests: context.service(\.mobile).digests)
         guard !revision.missing.isEmpty else { return revision }
         guard state.withLock({ $0.blobs.add(revision) }) else {
             throw BLIPError.http(503, "too many revisions wait for their blobs")
@@ -36,11 +37,15 @@ extension MobileSession {
     private func take(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
         do {
             let content = try answer.get().body
+            guard content.count <= MobileStub.largestContent else {
+                throw BLIPError.http(413, "a content has more than \(MobileStub.largestContent) bytes")
+            }
             guard MobileDigest.of(content) == question.content.digest else {
                 throw BLIPError.http(400, "the content of a blob does not have its digest \(question.content.digest)")
             }
             let attachment = try checkedContext(of: question.collection).database().makeAttachment(
                 question.content.attachmentName, contentType: question.content.contentType, content: content)
+            context.service(\.mobile).digests[attachment] = question.content.digest
             schedule { state in
                 if let revision = state.blobs.fill(question, with: attachment) { state.complete.append(revision) }
             }

@@ -28,17 +28,36 @@ extension MobileSession {
             }
             revisions = []
         }
-        func add(_ revision: PushedRevision) {
-            if revisions.first.map({ $0.collection != revision.collection }) == true { store() }
+        func begin(_ collection: Int) {
+            if revisions.first.map({ $0.collection != collection }) == true { store() }
+        }
+        // All revisions of a run are placed in one state of the database, which costs less than a state for each.
+        func add(_ run: ArraySlice<BLIPMessage>, _ collection: Int, _ context: RequestContext) throws {
+            begin(collection)
+            try context.database().snapshot {
+                for message in run {
+                    do { if let revision = try read(message, context, collection) { revisions.append(revision) } } catch
+                    {
+                        connection.respond(to: message, with: .failure(Self.blipError(for: error)))
+                    }
+                }
+            }
+        }
+        for revision in complete {
+            begin(revision.collection)
             revisions.append(revision)
         }
-        complete.forEach(add)
-        for message in messages {
+        var rest = messages[...]
+        while let message = rest.first {
+            let run = rest.prefix {
+                $0.profile == "rev" && $0.properties["collection"] == message.properties["collection"]
+            }
+            rest.removeFirst(max(run.count, 1))
             do {
                 let collection = try state.withLock { try $0.collections.check(message) }
                 let context = try context(of: collection)
-                guard message.profile != "rev" else {
-                    if let revision = try read(message, context, collection) { add(revision) }
+                guard run.isEmpty else {
+                    try add(run, collection, context)
                     continue
                 }
                 guard connection.outgoingBytes < Self.mostOutgoing else {
@@ -48,8 +67,16 @@ extension MobileSession {
                     throw BLIPError.http(503, "the connections of the account take as much memory as they may")
                 }
                 store()
-                connection.respond(to: message, with: try respond(to: message, context, collection))
-            } catch { connection.respond(to: message, with: .failure(Self.blipError(for: error))) }
+                let answer =
+                    message.profile == "proposeChanges"
+                    ? try context.database().snapshot { try respond(to: message, context, collection) }
+                    : try respond(to: message, context, collection)
+                connection.respond(to: message, with: answer)
+            } catch {
+                for message in run.isEmpty ? [message] : run {
+                    connection.respond(to: message, with: .failure(Self.blipError(for: error)))
+                }
+            }
         }
         store()
     }
@@ -68,6 +95,11 @@ extension MobileSession {
         return context.of(database: name)
     }
 
+    /// The contents of blobs and attachments of a database.
+    func attachments(of context: RequestContext) throws -> MobileAttachments {
+        MobileAttachments(database: try context.database(), digests: context.service(\.mobile).digests)
+    }
+
     /// The BLIP error for an error, with the status and the reason that an HTTP response would have.
     static func blipError(for error: any Error) -> BLIPError {
         if let error = error as? BLIPError { return error }
@@ -82,10 +114,14 @@ extension MobileSession {
         case "getCheckpoint": return try MobileCheckpoints(database: context.database()).get(message)
         case "setCheckpoint": return try MobileCheckpoints(database: context.database()).set(message)
         case "getCollections": return try choose(message)
-        case "proposeChanges": return try MobilePush(context: context).proposed(message)
+        case "proposeChanges":
+            let push = MobilePush(context: context) { [state] edit, version in
+                state.withLock { $0.upgrades.add(edit, in: collection, beside: version) }
+            }
+            return try push.proposed(message)
         case "changes": return try MobilePush(context: context).changed(message)
         case "subChanges": return try subscribe(message, collection)
-        case "getAttachment": return try MobileAttachments(database: context.database()).answer(message)
+        case "getAttachment": return try attachments(of: context).answer(message)
         // Clients that run in browsers send `PING` to keep a connection.
         case "norev", "PING": return BLIPMessage(.reply)
         default: throw BLIPError.noHandler

@@ -23,6 +23,7 @@ final class MobileSession: ConnectionOwner {
         /// Revisions whose blobs have come.
         var complete: [PushedRevision] = []
         var blobs = BlobQueue()
+        var upgrades = UpgradedEdits()
         var collections: SessionCollections
         /// The subscriptions by the numbers of their collections.
         var feeds: [Int: MobileFeed] = [:]
@@ -57,9 +58,8 @@ final class MobileSession: ConnectionOwner {
     /// Begins to answer the messages of a connection, also of those that have come already.
     func begin(_ connection: BLIPConnection) {
         let watch = context.service(\.watch)
-        let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] in
-            // 1008 is the status for a violated policy.
-            connection?.close(1008)
+        let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] reason in
+            connection?.close(BLIPConnection.mayPass, reason: reason)
             self?.end()
         }
         schedule { state in
@@ -115,6 +115,14 @@ final class MobileSession: ConnectionOwner {
     func note(_ error: any Error) {
         context.options.log?.warning(
             "a mobile connection is closed: \(error)", ["database": context.parameter("db"), "peer": peer])
+    }
+
+    /// Records a change that the client could not look up.
+    func noteUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
+        let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
+        context.options.log?.warning(
+            "a mobile client can't look up a document, which is left out of this connection: \(error)",
+            ["database": database, "id": change.id.string, "peer": peer])
     }
 
     /// Changes what there is to do, and has a worker see to it.

@@ -7,6 +7,8 @@ struct PulledRevision: Sendable {
     let id: DocumentID
     let revision: RevisionID
     let sequence: UpdateSequence
+    /// The revision as it was read when it was offered, if it is small; so most are read once.
+    var stored: Database.StoredRevision?
     /// How many ancestors the client wants to know.
     var mostHistory = RevisionHistory.mostInMessage
     /// What the revision has seen, for a client that knows version vectors.
@@ -19,7 +21,8 @@ struct PulledRevision: Sendable {
 
     /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
     func message(
-        _ stored: Result<Database.StoredRevision?, DatabaseError>, from database: Database, _ own: [String: String]
+        _ stored: Result<Database.StoredRevision?, DatabaseError>, _ attachments: MobileAttachments,
+        _ own: [String: String]
     ) -> BLIPMessage {
         var properties = own
         properties["id"] = id.string
@@ -27,7 +30,7 @@ struct PulledRevision: Sendable {
         properties["sequence"] = "\(sequence.number)"
         do {
             guard let found = try stored.get() else { throw HTTPError.missing }
-            let stubs = try MobileAttachments(database: database).stubs(of: found.content)
+            let stubs = try attachments.stubs(of: found.content, generation: revision.generation)
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =

@@ -22,8 +22,17 @@ struct PushedRevision: Sendable {
 
     /// Reads a message.
     ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - database: The database of the collection.
+    ///   - collection: The number of the collection.
+    ///   - limit: The maximum size of the document in bytes.
+    ///   - upgrades: The edits that replace the server's revision.
     /// - Throws: ``BLIPError`` with status 400 or 422, ``HTTPError``, ``DatabaseError``.
-    init(_ message: BLIPMessage, in database: Database, collection: Int, limit: Int) throws {
+    init(
+        _ message: BLIPMessage, in database: Database, collection: Int, limit: Int,
+        upgrades: UpgradedEdits = UpgradedEdits(), digests: ContentDigests = ContentDigests()
+    ) throws {
         (self.message, self.collection) = (message, collection)
         guard let text = message.properties["id"], let name = message.properties["rev"] else {
             throw BLIPError.http(400, "a revision needs `id` and `rev`")
@@ -31,10 +40,14 @@ struct PushedRevision: Sendable {
         id = try WireDocument.checked(text)
         guard !id.isLocal else { throw BLIPError.http(400, "\"\(text)\" is local and does not replicate") }
         guard message.properties["deltaSrc"] == nil else { throw BLIPError.http(422, "deltas are not taken") }
-        isExclusive = message.flag("noconflicts")
+        let replaced = try upgrades.replaced(
+            by: UpgradedEdits.Edit(id: id, name: name), in: collection, of: database)
+        isExclusive = message.flag("noconflicts") && replaced?.isDeleted != true
         let ancestors = message.properties["history"] ?? ""
         let place = try PushedPlace(name, history: ancestors, of: id, in: database, isExclusive: isExclusive)
-        (history, merged) = (place.history, place.merged)
+        history = place.history
+        let closed = replaced.flatMap { $0.isDeleted ? nil : $0.history }
+        merged = place.merged + [closed].compactMap(\.self)
         var document = try WireDocument(message.body.isEmpty ? Array("{}".utf8) : message.body, limit: limit)
         document.id = text
         document.isDeleted = message.flag("deleted")
@@ -49,7 +62,7 @@ struct PushedRevision: Sendable {
         contents =
             wanted.isEmpty
             ? [:]
-            : try MobileAttachments(database: database).known(
+            : try MobileAttachments(database: database, digests: digests).known(
                 Set(wanted.map(\.digest)), history.revisions, of: id, readsAll: !stubs.isEmpty)
     }
 

@@ -9,6 +9,10 @@ final class MobileService: Sendable {
     let workers = WorkerPool(limit: 8)
     /// The memory of all connections.
     let budget: MobileBudget
+    /// The digests of blobs and attachments that were read.
+    let digests = ContentDigests()
+    /// The documents that are not offered to Couchbase Lite.
+    let leftOut = LeftOutDocuments()
 
     /// - Parameter memory: The memory of all connections, in bytes.
     init(memory: Int) { budget = MobileBudget(limit: memory) }

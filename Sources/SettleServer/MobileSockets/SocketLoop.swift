@@ -147,11 +147,12 @@ final class SocketLoop: Sendable {
         close(&clients[place].traffic, clients[place].client)
     }
 
-    /// Closes a client with the status 1013, "try again later", and frees its memory at once, because other clients may need it.
+    /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
     private func close(_ traffic: inout Traffic, _ client: Client) {
-        client.session.note(BLIPError.http(503, "the connections take more memory than they may; this is the largest"))
+        let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
+        client.session.note(error)
         if !traffic.hasOutput {
-            client.connection.close(1013)
+            client.connection.close(BLIPConnection.mayPass, reason: error.description)
             if let bytes = try? client.connection.takeOutput() {
                 _ = bytes.withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
             }

@@ -39,7 +39,7 @@ final class AccessWatch: Sendable {
 
     private struct Entry: Sendable {
         let grant: Grant
-        let end: @Sendable () -> Void
+        let end: @Sendable (String) -> Void
     }
 
     private struct State {
@@ -51,12 +51,13 @@ final class AccessWatch: Sendable {
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "settle.access", qos: .utility)
     private let period: DispatchTimeInterval
-    private let check: @Sendable ([Grant]) throws -> [Bool]
+    private let check: @Sendable ([Grant]) throws -> [String?]
 
     /// - Parameters:
     ///   - period: The time between two rounds.
-    ///   - check: Returns for each grant whether it still holds; may block. If it throws, all stay open until the next round.
-    init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [Bool]) {
+    ///   - check: Returns for each grant why it has ended, or `nil` if it still holds; may block. If it throws, all stay open
+    ///     until the next round.
+    init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [String?]) {
         (self.period, self.check) = (period, check)
     }
 
@@ -64,9 +65,9 @@ final class AccessWatch: Sendable {
     ///
     /// - Parameters:
     ///   - grant: What was allowed.
-    ///   - end: Ends it; called at most once, and must not block.
+    ///   - end: Ends it, and gets the reason; called at most once, and must not block.
     /// - Returns: A number for ``remove(_:)``.
-    func add(_ grant: Grant, end: @escaping @Sendable () -> Void) -> Int {
+    func add(_ grant: Grant, end: @escaping @Sendable (String) -> Void) -> Int {
         let (number, starts) = state.withLock { state in
             state.last += 1
             state.entries[state.last] = Entry(grant: grant, end: end)
@@ -95,7 +96,7 @@ final class AccessWatch: Sendable {
         let grants = numbers.compactMap { $0.first.flatMap { entries[$0]?.grant } }
         // If the store can't be read now, the next round reads it.
         if !grants.isEmpty, let answers = try? check(grants) {
-            for (group, isAllowed) in zip(numbers, answers) where !isAllowed { group.forEach(end) }
+            for case (let group, let reason?) in zip(numbers, answers) { for number in group { end(number, reason) } }
         }
         let goesOn = state.withLock { state in
             state.isRunning = !state.entries.isEmpty
@@ -104,8 +105,8 @@ final class AccessWatch: Sendable {
         if goesOn { schedule() }
     }
 
-    private func end(_ number: Int) {
+    private func end(_ number: Int, _ reason: String) {
         let entry = state.withLock { $0.entries.removeValue(forKey: number) }
-        entry?.end()
+        entry?.end(reason)
     }
 }

@@ -29,17 +29,17 @@ extension ServerState {
         _ access: AccessCheck
     ) -> AccessWatch {
         AccessWatch { grants in
-            let ask: () -> [Bool] = {
+            let ask: () -> [String?] = {
                 grants.map { grant in
                     do {
-                        guard try authenticator.isCurrent(grant.user) else { return false }
+                        if let end = try authenticator.end(of: grant.user) { return end }
                         try access.check(
                             grant.access, grant.user, path: grant.path, database: grant.database, method: "GET",
                             in: databases)
-                        return true
-                    } catch let error as HTTPError where error.isAboutRights { return false } catch {
+                        return nil
+                    } catch let error as HTTPError where error.isAboutRights { return error.reason } catch {
                         // A database that can't be read must not keep the others from being asked about.
-                        return true
+                        return nil
                     }
                 }
             }

@@ -42,6 +42,7 @@ final class WorkerPool: Sendable {
     private let state: Guarded<State>
     private let limit: Int
 
+    /// - Parameter limit: The maximum number of threads; with 0 each job runs at once, on the thread that submits it.
     init(limit: Int) {
         self.limit = limit
         state = Guarded(State(jobs: FairJobs(share: limit < 4 ? limit : limit - limit / 4)))
@@ -52,6 +53,7 @@ final class WorkerPool: Sendable {
     /// Also after the pool was closed: a thread is started for it then, which ends after it. A job that only waited would keep
     /// itself alive, with all it uses, because those it belongs to own the pool.
     func submit(for owner: String = "", _ job: @escaping Job) {
+        guard limit > 0 else { return job() }
         let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairJobs.Item?, Bool) in
             state.jobs.add(FairJobs.Item(owner: owner, job: job))
             if let idle = state.idle.popLast() {

@@ -55,7 +55,8 @@ enum WireJSON {
         guard isFloat else { return spelling.elementsEqual("-0".utf8) ? "0" : nil }
         guard let number = JSONNumber(text: String(decoding: spelling, as: UTF8.self)) else { return nil }
         let value = number.double
-        return value == 0 ? "0.0" : JSONNumber.spelling(of: value)
+        // The smallest floats need the point that `JSONNumber` gives them: CouchDB reads `5e-324` as zero.
+        return value == 0 ? "0.0" : JSONNumber(value)?.text
     }
 
     /// Whether a number is unchanged: an integer, or a few digits around a point that are the shortest spelling of their

@@ -44,13 +44,15 @@ struct DocumentWriter {
                 }
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try designCheck?.check(document) }
-                let attachments = try resolver.attachments(of: document, id: id)
+                let (body, attachments) = try EditedBlobs(database: database).adapt(
+                    document.body, try resolver.attachments(of: document, id: id), of: id,
+                    parent: document.revision?.id)
                 edits.append(
                     (
                         index,
                         DocumentEdit(
                             id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
-                            body: try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted),
+                            body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted),
                             attachments: attachments)
                     ))
             } catch let error as HTTPError {
@@ -71,10 +73,12 @@ struct DocumentWriter {
     /// - Parameters:
     ///   - documents: The revisions.
     ///   - refusingBranches: Whether a revision that would branch is refused as a conflict.
+    ///   - leavingConflicts: Whether it may leave live leaves that were here before.
     /// - Returns: The refused revisions.
     /// - Throws: ``HTTPError`` if nothing may be written; ``DatabaseError``.
     func insert(
-        _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false
+        _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false,
+        leavingConflicts: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
         try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
@@ -117,7 +121,8 @@ struct DocumentWriter {
         for (id, local) in locals { _ = try write(local, id) }
         // Sequences are assigned in the order of ids.
         revisions.sort { $0.id < $1.id }
-        let outcomes = try writeGuard.insert(revisions, to: database, refusingBranches: refusingBranches)
+        let outcomes = try writeGuard.insert(
+            revisions, to: database, refusingBranches: refusingBranches, leavingConflicts: leavingConflicts)
         return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }

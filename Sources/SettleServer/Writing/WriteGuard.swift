@@ -87,7 +87,7 @@ struct WriteGuard: Sendable {
 
     /// Stores replicated revisions, except those that a validation function refuses.
     func insert(
-        _ revisions: [ReplicatedRevision], to database: Database, refusingBranches: Bool
+        _ revisions: [ReplicatedRevision], to database: Database, refusingBranches: Bool, leavingConflicts: Bool
     ) throws -> [ReplicatedRevision.Outcome] {
         let write = ValidatedWrite<ReplicatedRevision.Outcome>(
             database: database, context: context,
@@ -96,7 +96,7 @@ struct WriteGuard: Sendable {
         let outcomes = try write.run(revisions.map(\.id), scripts) { indexes, _, check in
             try database.insertReplicated(
                 indexes.count == revisions.count ? revisions : indexes.map { revisions[$0] },
-                refusingBranches: refusingBranches, asking: check)
+                refusingBranches: refusingBranches, leavingConflicts: leavingConflicts, asking: check)
         }
         metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
         return outcomes

@@ -34,9 +34,10 @@ import Testing
         #expect(JSONNumber(Double.nan) == nil)
     }
 
-    @Test func `have the value that CouchDB reads`() {
-        #expect(JSONNumber(text: "5e-324")?.double == 0)
-        #expect(JSONNumber(text: "5e-324") == JSONNumber(text: "0.0"))
+    @Test func `have the nearest value, also where CouchDB reads another one`() {
+        #expect(JSONNumber(text: "5e-324")?.double == .leastNonzeroMagnitude)
+        #expect(JSONNumber(text: "5e-324") != JSONNumber(text: "0.0"))
+        #expect(JSONNumber(text: "5e-324") == JSONNumber(text: "5.0e-324"))
         #expect(JSONNumber(text: "5.0e-324")?.double == .leastNonzeroMagnitude)
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Settle
 import SettleMobile
 import Testing
@@ -7,19 +6,10 @@ import Testing
 
 /// Couchbase Lite's protocol over real sockets, by a client that was written from its description alone (Tests/Mobile).
 @Suite(.timeLimit(.minutes(5))) struct MobileClientTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Mobile").standardized
-
     private func run(
         _ live: LiveServer, script: String = "client.py", _ words: String...
     ) async throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", Self.folder.appending(path: script).path, "\(live.port)"] + words
-        let pipe = Pipe()
-        (process.standardOutput, process.standardError) = (pipe, pipe)
-        try await process.runToEnd()
-        return (process.terminationStatus, String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self))
+        try await MobileScript.run(script, live, words)
     }
 
     @Test func `a client pushes, pulls, is refused and goes on, and the ids of revisions stay its own`() async throws {

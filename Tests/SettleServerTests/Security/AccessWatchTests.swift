@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleMobile
 import SettleTesting
 import Testing
 
@@ -11,7 +12,23 @@ import Testing
 
     /// What ends the access of `ben`.
     enum End: CaseIterable {
-        case account, password, roles, membership, conflict
+        case account, password, roles, membership, conflict, session
+
+        /// What a mobile client is told.
+        var reason: String {
+            switch self {
+            case .account: "The account was deleted."
+            case .password: "The password was changed."
+            case .roles: "The roles of the account were changed."
+            case .membership: "You are not allowed to access this db."
+            case .conflict:
+                "User document conflicts must be resolved before the document is used for authentication purposes."
+            case .session: "The session has expired."
+            }
+        }
+
+        /// Those that come from outside.
+        static let changes = allCases.filter { $0 != .session }
     }
 
     /// Something that stays open.
@@ -49,6 +66,7 @@ import Testing
             user["_rev"] = "1-00000000000000000000000000000000"
             let body: JSONValue = ["docs": [.object(user)], "new_edits": false]
             #expect(try client.send("POST", "/_users/_bulk_docs", body).status == 201)
+        case .session: break
         }
     }
 
@@ -77,17 +95,20 @@ import Testing
         return "Cookie: \(answer.headers["Set-Cookie"]?.prefix { $0 != ";" } ?? "")"
     }
 
-    /// Sees that a connection ends: a feed with its last piece, a WebSocket with the status of a violated policy.
-    private func expectEnd(_ connection: RawConnection, _ kind: Opened, _ what: Any) throws {
+    /// Sees that a connection ends: a feed with its last piece, a WebSocket with a status after which Couchbase Lite connects
+    /// again, and with the reason.
+    private func expectEnd(_ connection: RawConnection, _ kind: Opened, _ what: End) throws {
         switch kind {
         case .webSocket:
-            let bytes = try connection.readToEnd()
-            #expect(bytes.suffix(4) == [0x88, 0x02, 0x03, 0xF0], "\(what)")
+            let end = try connection.readToEnd().suffix(what.reason.utf8.count + 4)
+            let text = String(decoding: end.dropFirst(4), as: UTF8.self)
+            #expect(end.first == 0x88 && end.dropFirst(2).prefix(2) == [0x0F, 0xA1], "\(what): \(text)")
+            #expect(text == what.reason)
         case .continuous, .eventsource, .longpoll: _ = try connection.read(through: "0\r\n\r\n")
         }
     }
 
-    @Test(arguments: End.allCases, Opened.allCases)
+    @Test(arguments: End.changes, Opened.allCases)
     func `what is open ends within seconds, and other users' stays`(what: End, kind: Opened) throws {
         let client = try RouterClient { $0.port = 0 }
         try client.server.start()
@@ -106,7 +127,7 @@ import Testing
         _ = try other.read(through: "\"id\":\"new\"")
     }
 
-    @Test(arguments: End.allCases, [Opened.continuous, .webSocket])
+    @Test(arguments: End.changes, [Opened.continuous, .webSocket])
     func `what is open on another node ends, too`(what: End, kind: Opened) throws {
         let nodes = try SharedNodes()
         try prepare(nodes.one)
@@ -126,9 +147,43 @@ import Testing
         try prepare(client)
         let opened = try open(kind, port: client.server.port, try cookie(client, "ben"))
         let byBasic = try open(.continuous, port: client.server.port, basic("ben"))
-        try expectEnd(opened, kind, "session")
+        try expectEnd(opened, kind, .session)
         #expect(try client.send("PUT", "/db/new", [:]).status == 201)
         _ = try byBasic.read(through: "\"id\":\"new\"")
+    }
+
+    @Test func `a subscription whose reader may not read any more says so, and is refused at the next handshake`()
+        throws
+    {
+        let client = try RouterClient { $0.port = 0 }
+        try client.server.start()
+        defer { client.server.stop() }
+        try prepare(client)
+        for number in 0..<5 {
+            try secure(client, names: ["ben", "eve"])
+            let connection = try open(.webSocket, port: client.server.port, basic("ben"))
+            let blip = BLIPConnection(isServer: false, limits: BLIPLimits(), handler: { _ in })
+            blip.send(BLIPMessage(properties: ["Profile": "subChanges", "continuous": "true"]))
+            while let bytes = try blip.takeOutput() { try connection.write(bytes) }
+            // The subscription is answered.
+            #expect(!connection.readWhatComes(first: 20_000, then: 0).bytes.isEmpty)
+            try secure(client, names: ["eve"])
+            // The subscription may see the change before the watch sees that the user may not read it.
+            #expect(try client.send("PUT", "/db/new-\(number)", [:]).status == 201)
+            var decoder = WebSocketDecoder(isServer: false, limit: 1 << 20)
+            var events: [WebSocketEvent] = []
+            let rest = try connection.readToEnd()
+            let start = rest.lastIndex(of: 0x88) ?? 0
+            Array(rest[start...]).withUnsafeBytes { decoder.append($0) }
+            while let event = try decoder.next() { events.append(event) }
+            #expect(events == [.close(status: BLIPConnection.mayPass)], "\(rest)")
+            #expect(String(decoding: rest, as: UTF8.self).hasSuffix(End.membership.reason))
+        }
+        let refused = try RawConnection(port: client.server.port, seconds: 30)
+        let head =
+            "GET /db/_blipsync HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: BLIP_3+CBMobile_2\r\n"
+        try refused.write(Array("\(head)\(basic("ben"))\r\n\r\n".utf8))
+        #expect(try refused.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 403"))
     }
 
     @Test func `a token counts until its end, and an administrator until the password changes`() throws {
@@ -136,7 +191,7 @@ import Testing
         try prepare(client)
         let authenticator = client.server.state.authenticator
         func isCurrent(_ proof: User.Proof?, _ name: String, _ roles: [String]) throws -> Bool {
-            try authenticator.isCurrent(User(name: name, roles: roles, proof: proof), now: 1000)
+            try authenticator.end(of: User(name: name, roles: roles, proof: proof), now: 1000) == nil
         }
         #expect(try isCurrent(.token(end: 1001), "x", []) && isCurrent(.token(end: nil), "x", []))
         #expect(try !isCurrent(.token(end: 1000), "x", []))

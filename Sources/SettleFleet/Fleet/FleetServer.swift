@@ -1,0 +1,62 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+internal import SettleServer
+
+/// The server of a fleet: Settle's own, in the process, with a database in memory.
+final class FleetServer {
+    let database: Database
+    let server: InProcessServer
+    private let fault: PlantedFault?
+    let memory = Guarded(PlantedFault.Memory())
+
+    init(_ fault: PlantedFault?) throws {
+        var options = DatabaseOptions()
+        options.warn = { _ in }
+        database = try Database.inMemory(options: options)
+        server = try InProcessServer(database, name: "fleet", scripts: nil)
+        self.fault = fault
+    }
+
+    deinit {
+        server.close()
+        database.close()
+    }
+
+    /// Empties the database after a run.
+    func clear() throws {
+        for change in try database.changes() { try database.purge(change.id) }
+        if try database.revisionLimit() != 1000 { try database.setRevisionLimit(1000) }
+        memory.withLock { $0 = PlantedFault.Memory() }
+    }
+
+    func connect() -> MobileLine {
+        MobileLine(
+            server.connect(userAgent: "CouchbaseLite/4.1.0", fault?.limits ?? BLIPLimits()),
+            fault.map { PlantedFault.Line(fault: $0, database: database, memory: memory) })
+    }
+
+    /// Sends a request of a client of CouchDB's API.
+    @discardableResult
+    func call(_ method: String, _ path: String, _ body: JSONValue? = nil) -> (status: Int, json: JSONValue) {
+        let answer = server.answer(method, path, body: body?.utf8 ?? [])
+        return (answer.status, (try? JSONValue(utf8: answer.body)) ?? .null)
+    }
+
+    /// The winner of a document; `nil` for a deleted or missing one.
+    func document(_ id: String) throws -> Document? {
+        guard let document = try database.document(DocumentID(unchecked: id)), !document.isDeleted else { return nil }
+        return document
+    }
+
+    /// The body of the winner.
+    func body(_ id: String) throws -> JSONObject? { try document(id)?.json.object }
+
+    func tree(_ id: String) throws -> RevisionTree? { try database.tree(of: DocumentID(unchecked: id)) }
+
+    /// The documents with several live leaves.
+    var conflicts: [String] { get throws { try database.conflictedDocumentIDs().map(\.string) } }
+
+    var ids: [String] { get throws { try database.changes().map(\.id.string).sorted() } }
+}

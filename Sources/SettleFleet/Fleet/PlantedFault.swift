@@ -1,0 +1,153 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// A fault that a server could have, put between the server and the devices: its messages are changed to what a server with the
+/// fault would say. The simulation must find each of them.
+package enum PlantedFault: String, CaseIterable, Sendable {
+    /// A proposal must say all that the server's state has seen, and not only its current version.
+    case wholeVector
+    /// The server's revision is compared as text, though a device with vectors calls it by a version.
+    case comparedAsText
+    /// Blobs are left out of `_attachments`.
+    case unlistedBlobs
+    /// Sources whose revisions were stemmed are left out of what a revision has seen.
+    case prunedVectors
+    /// Messages have a lower limit than contents.
+    case smallMessages
+    /// Ids are offered that LiteCore does not take, and its refusal closes the connection.
+    case longIDs
+    /// A blob's digest stays what it was when the content was changed.
+    case staleBlobs
+    /// A save without `_attachments` loses the contents of blobs.
+    case lostBlobs
+    /// A device's error in its answer to changes closes the connection.
+    case closesOnError
+
+    /// What the faults remember of a run.
+    struct Memory: Sendable {
+        /// The digest that a blob had first, by document.
+        var digests: [String: String] = [:]
+        /// Contents that were lost.
+        var lost: Set<String> = []
+    }
+
+    /// The limits of a connection.
+    var limits: BLIPLimits {
+        var limits = BLIPLimits()
+        if self == .smallMessages { limits.largestMessage = 8_000 }
+        return limits
+    }
+
+    /// The fault on one connection.
+    struct Line {
+        let fault: PlantedFault
+        let database: Database
+        let memory: Guarded<Memory>
+
+        private func tree(_ id: String?) -> RevisionTree? {
+            id.flatMap { try? database.tree(of: DocumentID(unchecked: $0)) }
+        }
+
+        /// Changes an answer of the server.
+        func falsify(_ answer: BLIPMessage, to request: BLIPMessage) throws -> BLIPMessage {
+            switch (fault, request.profile) {
+            case (.wholeVector, "proposeChanges"), (.comparedAsText, "proposeChanges"):
+                var falsified = answer
+                let rows = try JSONValue(utf8: request.body).array ?? []
+                let answers = answer.body.isEmpty ? [] : try JSONValue(utf8: answer.body)
+                let changed = rows.enumerated().map { index, row in
+                    let answer = answers[index] ?? 0
+                    return answer == 0 ? refusal(row) ?? 0 : answer
+                }
+                falsified.body = JSONValue.array(changed).utf8
+                return falsified
+            case (.lostBlobs, "getAttachment"):
+                let key = (request.properties["docID"] ?? "") + (request.properties["digest"] ?? "")
+                if memory.withLock({ $0.lost.contains(key) }) { throw BLIPError.http(404, "no attachment has this digest") }
+            default: break
+            }
+            return answer
+        }
+
+        private func refusal(_ row: JSONValue) -> JSONValue? {
+            guard let tree = tree(row[0]?.string), let winner = tree.winner, let state = VersionVector(tree),
+                let name = row[1]?.string
+            else { return nil }
+            let known = row[2]?.string ?? ""
+            switch fault {
+            case .wholeVector:
+                let seen = Self.versions(in: name + "," + known)
+                let hasAll = Self.versions(in: state.text).allSatisfy { version in
+                    seen.contains { $0.source == version.source && $0.time >= version.time }
+                }
+                guard name.contains("@"), !hasAll else { return nil }
+                return ["status": 409, "rev": .string(state.text)]
+            default:
+                guard !name.contains("@"), known != winner.revision.description, !known.isEmpty || !winner.isDeleted
+                else { return nil }
+                return ["status": 409, "rev": .string(winner.revision.description)]
+            }
+        }
+
+        private static func versions(in text: String) -> [DocumentVersion] {
+            text.split { $0 == "," || $0 == ";" }.compactMap { DocumentVersion(String($0).trimmingBlanks()) }
+        }
+
+        /// Changes a request of the server.
+        func falsify(request: BLIPMessage) -> BLIPMessage {
+            var falsified = request
+            let id = request.properties["id"] ?? ""
+            switch (fault, request.profile) {
+            case (.unlistedBlobs, "rev"):
+                guard var body = try? JSONValue(utf8: request.body).object,
+                    let listed = body["_attachments"]?.object
+                else { break }
+                body["_attachments"] = .object(listed.without { $0.utf8.starts(with: MobileBlob.prefix.utf8) })
+                falsified.body = JSONValue.object(body).utf8
+            case (.prunedVectors, "rev"):
+                guard request.properties["rev"]?.contains("@") == true, let tree = tree(id) else { break }
+                let limit = (try? database.revisionLimit()) ?? 1000
+                let kept = tree.leaves.flatMap { tree.history(of: $0.revision, limit: limit)?.revisions ?? [] }
+                let sources = Set(kept.map { DocumentVersion($0).source })
+                let history = (request.properties["history"] ?? "").split(separator: ",").filter { name in
+                    DocumentVersion(String(name).trimmingBlanks()).map { sources.contains($0.source) } ?? true
+                }
+                falsified.properties["history"] = history.isEmpty ? nil : history.joined(separator: ",")
+            case (.longIDs, "changes"):
+                guard let rows = try? JSONValue(utf8: request.body).array, !rows.isEmpty else { break }
+                let known = Set(rows.compactMap { $0[1]?.string })
+                let added = ((try? database.changes()) ?? []).filter { change in
+                    change.id.string.utf8.count > 255 && !known.contains(change.id.string)
+                }.map { change -> JSONValue in
+                    [
+                        .number(JSONNumber(change.sequence.number)), .string(change.id.string),
+                        .string(change.winner.description),
+                    ]
+                }
+                falsified.body = JSONValue.array(rows + added).utf8
+            case (.staleBlobs, "rev"):
+                guard var body = try? JSONValue(utf8: request.body).object,
+                    case .object(var photo)? = body["photo"], let digest = photo["digest"]?.string
+                else { break }
+                let first = memory.withLock { memory in
+                    let first = memory.digests[id] ?? digest
+                    memory.digests[id] = first
+                    return first
+                }
+                photo["digest"] = .string(first)
+                body["photo"] = .object(photo)
+                falsified.body = JSONValue.object(body).utf8
+            default: break
+            }
+            return falsified
+        }
+
+        /// The status with which the server closes the connection on an answer; `nil` if it does not.
+        func status(after answer: BLIPMessage, to request: BLIPMessage) -> UInt16? {
+            let closes = [.longIDs, .closesOnError].contains(fault)
+            return closes && answer.kind == .error && request.profile == "changes" ? 1011 : nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import SettleCore
+
+/// A document in a database of LiteCore, with what its replicator knows of the server's revision.
+protocol LiteDocument {
+    /// What the app sees.
+    var current: LiteRevision { get }
+    /// The server's revision in an open conflict.
+    var conflict: LiteRevision? { get }
+
+    /// Saves new content as the app does.
+    mutating func edit(_ body: JSONObject, isDeleted: Bool, _ clock: inout LiteClock)
+
+    /// What `proposeChanges` says of it: its revision and the server's that it knows; `nil` if the server has it.
+    var proposal: LiteProposal? { get }
+    /// Whether the current revision descends from one that the server has named.
+    func descends(from text: String) -> Bool
+    /// The properties of the message `rev`.
+    func properties(known: String?, maxHistory: Int) -> [String: String]
+    /// Records that the server has the current revision.
+    mutating func markSynced()
+
+    /// Whether a revision that the server offers is wanted.
+    ///
+    /// - Throws: ``LiteFault`` if LiteCore can't read its own record.
+    func verdict(on name: String) throws -> LiteVerdict
+    /// Records that a revision, which is here, is the server's.
+    mutating func setRemote(_ name: String)
+    /// Stores a revision of the server.
+    ///
+    /// - Throws: ``LiteFault`` for one that LiteCore does not take.
+    mutating func insert(_ pulled: LitePull, _ clock: inout LiteClock) throws
+    /// Ends the conflict.
+    mutating func resolve(_ resolver: LiteResolver, _ clock: inout LiteClock)
+}
+
+/// The content of a revision, and how it is called.
+struct LiteRevision {
+    var name: String
+    var body: JSONObject
+    var isDeleted: Bool
+}
+
+/// A row of `proposeChanges`.
+struct LiteProposal: Equatable {
+    let name: String
+    var known: String?
+}
+
+/// What LiteCore answers to a row of `changes`.
+enum LiteVerdict {
+    /// It has the revision, or a newer one; whether it knows that the server has it, too.
+    case known(isMarked: Bool)
+    /// It wants the revision, and has these.
+    case wanted([String])
+}
+
+/// A message `rev` of the server.
+struct LitePull {
+    let name: String
+    let history: String
+    let isDeleted: Bool
+    let body: JSONObject
+}
+
+/// An error inside LiteCore.
+struct LiteFault: Error {
+    let domain: String
+    let code: Int
+    let message: String
+}
+
+/// How an app settles a conflict.
+enum LiteResolver: String, CaseIterable {
+    /// Couchbase Lite's own rule: a deletion, the higher generation or the later version wins.
+    case standard
+    case local
+    case remote
+    /// The members of both; a deletion gives way.
+    case uniting
+
+    enum Choice {
+        case local
+        case remote
+        case merged(JSONObject, isDeleted: Bool)
+    }
+
+    /// - Parameter isLocalLater: Whether the local revision is the later one by Couchbase Lite's rule.
+    func choose(_ local: LiteRevision, _ remote: LiteRevision, isLocalLater: Bool) -> Choice {
+        switch self {
+        case .local: return .local
+        case .remote: return .remote
+        case .standard:
+            if remote.isDeleted { return .remote }
+            return local.isDeleted || isLocalLater ? .local : .remote
+        case .uniting:
+            if local.isDeleted { return .remote }
+            if remote.isDeleted { return .local }
+            return .merged(Self.unite(remote.body, local.body), isDeleted: false)
+        }
+    }
+
+    /// The members of both, with the first one's where both have one.
+    static func unite(_ first: JSONObject, _ second: JSONObject) -> JSONObject {
+        var all = first
+        for member in second {
+            if member.name == "_attachments", let own = all[member.name]?.object, let other = member.value.object {
+                all[member.name] = .object(unite(own, other))
+            } else if all[member.name] == nil {
+                all[member.name] = member.value
+            }
+        }
+        return all
+    }
+}

@@ -1,0 +1,53 @@
+package import SettleCore
+
+/// What Couchbase Lite can't store, although CouchDB and this library can.
+///
+/// Its core refuses ids of more than 240 bytes or with a control character (`C4Document::isValidDocID`), and documents with an
+/// empty member name. An id of more than 255 bytes has it refuse the whole list of changes (`RevFinder::checkDocAndRevID`).
+package enum MobileLimits {
+    private static let longestID = 240
+
+    /// Why Couchbase Lite can't have a document of an id; `nil` if it can.
+    package static func fault(in id: DocumentID) -> String? {
+        let bytes = id.string.utf8
+        if bytes.count > longestID {
+            return "its id has \(bytes.count) bytes, and Couchbase Lite takes \(longestID)"
+        }
+        return bytes.contains { $0 < 32 } ? "its id has a control character, which Couchbase Lite does not take" : nil
+    }
+
+    /// Why Couchbase Lite can't have a document with a body; `nil` if it can.
+    package static func fault(in body: DocumentBody) -> String? {
+        mayHaveEmptyName(body.utf8) && hasEmptyName(body.json)
+            ? "it has a member with an empty name, which Couchbase Lite does not take" : nil
+    }
+
+    /// Whether two quotes stand before a colon. Most bodies are not parsed, thanks to it.
+    private static func mayHaveEmptyName(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            let (quote, blanks) = (UInt8(ascii: "\""), [0x20, 0x09, 0x0A, 0x0D] as [UInt8])
+            var place = 1
+            while place < bytes.count {
+                defer { place += 1 }
+                guard bytes[place] == quote, bytes[place - 1] == quote else { continue }
+                if bytes[(place + 1)...].first(where: { !blanks.contains($0) }) == UInt8(ascii: ":") { return true }
+            }
+            return false
+        }
+    }
+
+    private static func hasEmptyName(_ body: JSONValue) -> Bool {
+        var work = [body]
+        while let value = work.popLast() {
+            if let members = value.object {
+                for member in members {
+                    if member.name.isEmpty { return true }
+                    work.append(member.value)
+                }
+            } else if let elements = value.array {
+                work += elements
+            }
+        }
+        return false
+    }
+}

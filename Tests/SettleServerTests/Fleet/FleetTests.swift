@@ -1,0 +1,25 @@
+import SettleFleet
+import Testing
+
+/// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
+@Suite(.timeLimit(.minutes(10))) struct FleetTests {
+    @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
+        let failure = try await Fleet().failure(in: 0..<200)
+        #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
+    }
+
+    @Test(arguments: PlantedFault.allCases)
+    func `a fault of the server is found within two thousand seeds`(fault: PlantedFault) async throws {
+        let found = try await Fleet(FleetOptions(fault: fault)).failure(in: 0..<2000)
+        let failure = try #require(found, "no seed finds \(fault.rawValue)")
+        let without = try await Fleet().failure(in: failure.seed..<failure.seed + 1)
+        #expect(without == nil, "seed \(failure.seed) breaks a rule without the fault, too")
+    }
+
+    @Test func `a seed says the same when it is repeated`() async throws {
+        let options = FleetOptions(fault: .unlistedBlobs)
+        let first = try #require(try await Fleet(options).failure(in: 0..<2000))
+        let second = try await Fleet(options).failure(in: first.seed..<first.seed + 1)
+        #expect(second?.rule == first.rule && second?.devices == first.devices)
+    }
+}
