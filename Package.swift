@@ -196,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "SettleServerTests",
             dependencies: [
-                "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet", "SettleTool",
+                "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet",
+                "SettleTool",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(

@@ -33,7 +33,8 @@ private let allowedImports: [String: Set<String>] = [
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
     "SettleFleet": system.union([
-        "SettleCore", "SettleCrypto", "SettleDatabase", "SettleMobile", "SettleReplication", "SettleServer", "SettleTesting",
+        "SettleCore", "SettleCrypto", "SettleDatabase", "SettleMobile", "SettleReplication", "SettleServer",
+        "SettleTesting",
         "Settle",
     ]),
     "SettleTool": ["SettleCommands"],

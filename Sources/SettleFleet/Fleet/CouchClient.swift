@@ -67,7 +67,8 @@ struct CouchClient {
     /// Stores an attachment, also one that is a blob's content.
     func attach(_ id: String, _ name: String, _ content: [UInt8]) throws {
         guard let revision = try server.document(id)?.revision else { return }
-        let coded = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init).joined(separator: "%2F")
+        let coded = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init).joined(
+            separator: "%2F")
         _ = server.server.answer(
             "PUT", path(id) + "/\(coded)?rev=\(revision)", body: content, contentType: "text/plain")
     }

@@ -169,7 +169,9 @@ final class FleetRun {
         tell("HTTP: \(action.rawValue) \(id) \(word)")
         switch action {
         case .save, .saveWithoutAttachments:
-            if try client.save(id, adding: word, keepsAttachments: action == .save) { words[id, default: []].insert(word) }
+            if try client.save(id, adding: word, keepsAttachments: action == .save) {
+                words[id, default: []].insert(word)
+            }
         case .settle: _ = try client.settle()
         case .saveOften:
             for index in 0..<(limit ?? 4) + 2 {
@@ -278,11 +280,15 @@ final class FleetRun {
             let known =
                 name.utf8.starts(with: MobileBlob.prefix.utf8)
                 ? own["photo"]?["digest"] : body["_attachments"]?[name]?["digest"]
-            guard known?.string == digest, device.contents[digest] != nil else { throw differ("the attachment \(name)") }
+            guard known?.string == digest, device.contents[digest] != nil else {
+                throw differ("the attachment \(name)")
+            }
         }
         let listed = body["_attachments"]?.object?.names ?? []
         let names = Set(document.attachments.map(\.name))
-        if let more = listed.first(where: { !names.contains($0) }) { throw differ("the device has the attachment \(more)") }
+        if let more = listed.first(where: { !names.contains($0) }) {
+            throw differ("the device has the attachment \(more)")
+        }
         if own["photo"] != nil, !names.contains("blob_/photo") { throw differ("the server has no content of the blob") }
     }
 }

@@ -33,7 +33,9 @@ final class MobileLine {
         device.send(message) { answer in taken.withLock { $0 = answer } }
         while true {
             try pump()
-            if let answer = taken.withLock(\.self) { return try fault?.falsify(answer.get(), to: message) ?? answer.get() }
+            if let answer = taken.withLock(\.self) {
+                return try fault?.falsify(answer.get(), to: message) ?? answer.get()
+            }
             guard isOpen else { throw BLIPError.closed }
             let question = received.withLock { received in
                 received.firstIndex { $0.profile == "getAttachment" }.map { received.remove(at: $0) }

@@ -65,7 +65,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
                 return falsified
             case (.lostBlobs, "getAttachment"):
                 let key = (request.properties["docID"] ?? "") + (request.properties["digest"] ?? "")
-                if memory.withLock({ $0.lost.contains(key) }) { throw BLIPError.http(404, "no attachment has this digest") }
+                if memory.withLock({ $0.lost.contains(key) }) {
+                    throw BLIPError.http(404, "no attachment has this digest")
+                }
             default: break
             }
             return answer

@@ -209,7 +209,9 @@ final class LiteDevice {
         _ line: MobileLine, _ waiting: inout [String: LiteProposal], _ moved: inout Int
     ) throws -> [String] {
         var properties = ["Profile": "subChanges", "batch": "200"]
-        if !since.isNull { properties["since"] = since.description } else if documents.isEmpty {
+        if !since.isNull {
+            properties["since"] = since.description
+        } else if documents.isEmpty {
             properties["activeOnly"] = "true"
         }
         properties["versioning"] = usesVectors ? "version-vectors" : "rev-trees"
@@ -243,7 +245,8 @@ final class LiteDevice {
                     errors.append("\(request.properties["id"] ?? ""): \(error.domain) \(error.code), \(error.message)")
                     line.respond(to: request, with: .failure(BLIPError(error.domain, error.code, error.message)))
                 }
-            case "norev": errors.append("\(request.properties["id"] ?? ""): norev \(request.properties["reason"] ?? "")")
+            case "norev":
+                errors.append("\(request.properties["id"] ?? ""): norev \(request.properties["reason"] ?? "")")
             default: line.respond(to: request, with: .failure(.noHandler))
             }
         }
@@ -257,7 +260,8 @@ final class LiteDevice {
                 let isName = name.contains("-") || usesVectors && name.contains("@")
                 guard (1...255).contains(id.utf8.count), isName else {
                     throw LiteFault(
-                        domain: "LiteCore", code: 22, message: "Invalid docID/revID '\(id)' #\(name) in incoming change list")
+                        domain: "LiteCore", code: 22,
+                        message: "Invalid docID/revID '\(id)' #\(name) in incoming change list")
                 }
                 switch try documents[id]?.verdict(on: name) ?? .wanted([]) {
                 case .known(isMarked: true): answers.append(0)
@@ -291,7 +295,8 @@ final class LiteDevice {
             if let missing = blobs.first(where: { !digests.contains($0) }) {
                 throw LiteFault(
                     domain: "LiteCore", code: 7,
-                    message: "There is no content for the blob with digest \(missing) in the attachments for document \(id)")
+                    message:
+                        "There is no content for the blob with digest \(missing) in the attachments for document \(id)")
             }
             let others = listed.without { $0.utf8.starts(with: MobileBlob.prefix.utf8) }
             body = body.without { $0 == "_attachments" }

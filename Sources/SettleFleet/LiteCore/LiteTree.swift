@@ -54,7 +54,8 @@ struct LiteTree: LiteDocument {
     private var currentName: String { leaves.first ?? "" }
     var current: LiteRevision { revision(currentName) ?? LiteRevision(name: "", body: [:], isDeleted: true) }
     var conflict: LiteRevision? {
-        leaves.first { nodes[$0]?.isConflict == true && (nodes[$0]?.isDeleted == false || $0 == remote) }.flatMap(revision)
+        leaves.first { nodes[$0]?.isConflict == true && (nodes[$0]?.isDeleted == false || $0 == remote) }.flatMap(
+            revision)
     }
 
     func isAncestor(_ name: String, of other: String) -> Bool { path(of: other).contains(name) }

@@ -296,9 +296,13 @@ struct LiteVectorDocument: LiteDocument {
             let name = Self.merged(theirs.name, mine.name, &clock)
             save(Revision(name: .vector(name), body: body, isDeleted: isDeleted))
         case .local:
-            save(Revision(name: Self.localWins(mine.name, theirs.name, &clock), body: mine.body, isDeleted: mine.isDeleted))
+            save(
+                Revision(
+                    name: Self.localWins(mine.name, theirs.name, &clock), body: mine.body, isDeleted: mine.isDeleted))
             if case .legacy(let id) = theirs.name { lastLegacy = id }
-        case .remote: save(Revision(name: Self.remoteWins(mine.name, theirs.name), body: theirs.body, isDeleted: theirs.isDeleted))
+        case .remote:
+            save(
+                Revision(name: Self.remoteWins(mine.name, theirs.name), body: theirs.body, isDeleted: theirs.isDeleted))
         }
         remote = theirs
     }

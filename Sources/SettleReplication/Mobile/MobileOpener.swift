@@ -10,7 +10,8 @@ package struct MobileOpener: Sendable {
     /// Connects.
     package let open: @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection
 
-    package init(_ open: @escaping @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection) {
+    package init(_ open: @escaping @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection)
+    {
         self.open = open
     }
 

@@ -120,9 +120,12 @@ final class MobileSession: ConnectionOwner {
     /// Records a change that the client could not look up.
     func noteUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
         let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
-        context.options.log?.warning(
-            "a mobile client can't look up a document, which is left out of this connection: \(error)",
-            ["database": database, "id": change.id.string, "peer": peer])
+        let fault = "a mobile client can't look it up, so it is left out of that connection: \(error)"
+        let entry = LeftOutDocuments.Entry(id: change.id, revision: change.revision, fault: fault)
+        for entry in context.service(\.mobile).leftOut.note([entry], offering: [], in: database) {
+            context.options.log?.warning(
+                entry.fault, ["database": database, "id": entry.id.string, "peer": peer])
+        }
     }
 
     /// Changes what there is to do, and has a worker see to it.

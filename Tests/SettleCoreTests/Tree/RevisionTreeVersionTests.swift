@@ -1,4 +1,3 @@
-import SettleTesting
 import Testing
 
 @testable import SettleCore
@@ -40,15 +39,15 @@ struct RevisionTreeVersionTests {
 
     @Test(arguments: 1...100)
     func `of each device the latest version stays, and of the ids the latest one, without a body`(seed: Int) throws {
-        var random = SeededRandom(seed: UInt64(seed))
-        let limit = 1 + random.below(4)
+        var random = SplitMix64(seed: UInt64(seed))
+        let limit = Int.random(in: 1...4, using: &random)
         var tree = RevisionTree()
         var (path, removed): ([RevisionID], Set<UInt64>) = ([], [])
         for generation in 1...40 {
-            let device = random.below(4)
+            let device = Int.random(in: 0..<4, using: &random)
             let revision =
                 device == 0
-                ? try RevisionID(validating: "\(generation)-\(random.below(1000))")
+                ? try RevisionID(validating: "\(generation)-\(Int.random(in: 0..<1000, using: &random))")
                 : try version(generation, generation, of: device)
             try tree.insert(revision, parent: path.last, isDeleted: false)
             tree.setBodyToken(UInt64(generation), of: revision)
