@@ -51,6 +51,8 @@ struct MobilePush {
         switch place {
         case .known: return 304
         case .next: return 0
+        // The device has not seen that the document was deleted.
+        case .branch where known.isEmpty && tree.isDeleted: return 0
         case .branch: return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
         }
     }
@@ -90,10 +92,21 @@ struct MobilePush {
             let places = revisions.indices.filter { revisions[$0].isExclusive == isExclusive }
             let errors = store(places.map { revisions[$0] }, refusingBranches: isExclusive)
             for (place, error) in zip(places, errors) {
+                var error = error
+                if error != nil, isExclusive, beginsAnew(revisions[place]) {
+                    error = store([revisions[place]], refusingBranches: false)[0]
+                }
                 if let error { answers[place] = .failure(MobileSession.blipError(for: error)) }
             }
         }
         return answers
+    }
+
+    /// Whether a revision begins a document anew that was deleted here. A device never sees the deletion if it pulled for the first
+    /// time after it.
+    private func beginsAnew(_ revision: PushedRevision) -> Bool {
+        guard let tree = try? context.database().tree(of: revision.id), tree.isDeleted else { return false }
+        return !revision.history.revisions.contains(where: tree.contains)
     }
 
     private func store(_ revisions: [PushedRevision], refusingBranches: Bool) -> [(any Error)?] {

@@ -37,7 +37,8 @@ struct PushedPlace {
         switch place {
         case .known(let known): self.history = tree?.history(of: known) ?? RevisionHistory(known)
         case .branch(let branch):
-            guard !isExclusive else { throw BLIPError.http(409, "the document was changed meanwhile") }
+            let beginsAnew = tree.map { $0.isDeleted && !$0.revisions.contains(where: vector.hasSeen) } ?? true
+            guard !isExclusive || beginsAnew else { throw BLIPError.http(409, "the document was changed meanwhile") }
             self.history = branch
         case .next(let next):
             self.history = next
