@@ -24,7 +24,13 @@ struct MobilePush {
             guard let text = row[0]?.string, let id = try? WireDocument.checked(text), !id.isLocal else { return 400 }
             guard let name = row[1]?.string else { return 400 }
             guard !name.utf8.contains(UInt8(ascii: "@")) else {
-                return try answer(name, known: row[2]?.string ?? "", of: id, database, tellsRevision)
+                let known = row[2]?.string ?? ""
+                let answer = try answer(name, known: known, of: id, database, tellsRevision)
+                // What an upgraded database has merged from two ids of trees does not say that it has seen the server's.
+                if answer == 0, let version = DocumentVersion(known), version.source == .tree {
+                    _ = accepted(UpgradedEdits.Edit(id: id, name: name), version)
+                }
+                return answer
             }
             guard let revision = RevisionID(name) else { return 400 }
             guard let tree = try database.tree(of: id), let winner = tree.winner else { return 0 }
