@@ -102,8 +102,9 @@ struct CouchClient {
         for id in ids {
             let leaves = try server.database.leaves(of: DocumentID(unchecked: id)).filter { !$0.isDeleted }
             guard let winner = leaves.first, let revision = winner.revision else { continue }
+            // A blob comes with its attachment, which stays with the leaf.
             var body = leaves.dropFirst().reduce(winner.json.object ?? [:]) { united, leaf in
-                LiteResolver.unite(united, leaf.json.object ?? [:])
+                LiteResolver.unite(united, (leaf.json.object ?? [:]).without { $0 == "photo" })
             }
             body["_rev"] = .string(revision.description)
             if !winner.attachments.isEmpty {

@@ -35,6 +35,7 @@ final class SettleDevice {
                 var united = conflict.winner
                 for leaf in conflict.liveLeaves.dropFirst() {
                     united.json = .object(LiteResolver.unite(united.json.object ?? [:], leaf.json.object ?? [:]))
+                    united.attachments += leaf.attachments.filter { united.attachment($0.name) == nil }
                 }
                 return .document(united)
             }

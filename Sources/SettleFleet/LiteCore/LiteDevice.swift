@@ -11,7 +11,7 @@ internal import SettlePlatform
 /// - A revision that fails with another error than a transient one counts as done, too, in both directions.
 /// - A `changes` message with one row that LiteCore can't take is answered with an error as a whole.
 /// - A document with `_attachments` is refused if one of its blobs is not listed there.
-/// - A connection that the server closes with a status other than 1001 stops the replicator for good.
+/// - A connection that the server closes stops the replicator for good, unless the status is 1001 or 4001.
 final class LiteDevice {
     /// How its database is made.
     enum Kind: String, CaseIterable {
@@ -118,7 +118,7 @@ final class LiteDevice {
             moved += try push(line, &waiting)
         } catch let error as BLIPError where error == .closed {
             let status = line.status ?? 0
-            if status != 1001 { stop = "the connection was closed with \(status)" }
+            if ![1001, 4001].contains(status) { stop = "the connection was closed with \(status)" }
         }
         for (id, var document) in documents.sorted(by: { $0.key < $1.key }) where document.conflict != nil {
             document.resolve(resolver, &clock)

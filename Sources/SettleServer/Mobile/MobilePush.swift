@@ -24,7 +24,13 @@ struct MobilePush {
             guard let text = row[0]?.string, let id = try? WireDocument.checked(text), !id.isLocal else { return 400 }
             guard let name = row[1]?.string else { return 400 }
             guard !name.utf8.contains(UInt8(ascii: "@")) else {
-                return try answer(name, known: row[2]?.string ?? "", of: id, database, tellsRevision)
+                let known = row[2]?.string ?? ""
+                let answer = try answer(name, known: known, of: id, database, tellsRevision)
+                // What an upgraded database has merged from two ids of trees does not say that it has seen the server's.
+                if answer == 0, let version = DocumentVersion(known), version.source == .tree {
+                    _ = accepted(UpgradedEdits.Edit(id: id, name: name), version)
+                }
+                return answer
             }
             guard let revision = RevisionID(name) else { return 400 }
             guard let tree = try database.tree(of: id), let winner = tree.winner else { return 0 }
@@ -51,6 +57,8 @@ struct MobilePush {
         switch place {
         case .known: return 304
         case .next: return 0
+        // The device has not seen that the document was deleted.
+        case .branch where known.isEmpty && tree.isDeleted: return 0
         case .branch: return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
         }
     }
@@ -90,10 +98,21 @@ struct MobilePush {
             let places = revisions.indices.filter { revisions[$0].isExclusive == isExclusive }
             let errors = store(places.map { revisions[$0] }, refusingBranches: isExclusive)
             for (place, error) in zip(places, errors) {
+                var error = error
+                if error != nil, isExclusive, beginsAnew(revisions[place]) {
+                    error = store([revisions[place]], refusingBranches: false)[0]
+                }
                 if let error { answers[place] = .failure(MobileSession.blipError(for: error)) }
             }
         }
         return answers
+    }
+
+    /// Whether a revision begins a document anew that was deleted here. A device never sees the deletion if it pulled for the first
+    /// time after it.
+    private func beginsAnew(_ revision: PushedRevision) -> Bool {
+        guard let tree = try? context.database().tree(of: revision.id), tree.isDeleted else { return false }
+        return !revision.history.revisions.contains(where: tree.contains)
     }
 
     private func store(_ revisions: [PushedRevision], refusingBranches: Bool) -> [(any Error)?] {

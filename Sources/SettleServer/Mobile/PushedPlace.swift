@@ -19,7 +19,8 @@ struct PushedPlace {
     ///   branches; with status 400 for names that are neither versions nor ids that count down by one, and for a version
     ///   from the future; ``DatabaseError``.
     init(
-        _ name: String, history: String, of id: DocumentID, in database: Database, isExclusive: Bool
+        _ name: String, history: String, of id: DocumentID, in database: Database, isExclusive: Bool,
+        after seen: RevisionHistory? = nil
     ) throws {
         guard name.utf8.contains(UInt8(ascii: "@")) else {
             guard let history = RevisionHistory(name, history: history) else { throw Self.malformed(id, name) }
@@ -37,7 +38,16 @@ struct PushedPlace {
         switch place {
         case .known(let known): self.history = tree?.history(of: known) ?? RevisionHistory(known)
         case .branch(let branch):
-            guard !isExclusive else { throw BLIPError.http(409, "the document was changed meanwhile") }
+            // The device has named the winner in its proposal.
+            if let seen, let signature = vector.current?.signature,
+                let revision = RevisionID(generation: seen.start + 1, signature: signature),
+                let next = RevisionHistory([revision] + seen.revisions)
+            {
+                self.history = next
+                return
+            }
+            let beginsAnew = tree.map { $0.isDeleted && !$0.revisions.contains(where: vector.hasSeen) } ?? true
+            guard !isExclusive || beginsAnew else { throw BLIPError.http(409, "the document was changed meanwhile") }
             self.history = branch
         case .next(let next):
             self.history = next

@@ -44,9 +44,12 @@ struct PushedRevision: Sendable {
             by: UpgradedEdits.Edit(id: id, name: name), in: collection, of: database)
         isExclusive = message.flag("noconflicts") && replaced?.isDeleted != true
         let ancestors = message.properties["history"] ?? ""
-        let place = try PushedPlace(name, history: ancestors, of: id, in: database, isExclusive: isExclusive)
+        let isVersion = name.utf8.contains(UInt8(ascii: "@"))
+        let place = try PushedPlace(
+            name, history: ancestors, of: id, in: database, isExclusive: isExclusive,
+            after: isVersion ? replaced?.history : nil)
         history = place.history
-        let closed = replaced.flatMap { $0.isDeleted ? nil : $0.history }
+        let closed = replaced.flatMap { $0.isDeleted || isVersion ? nil : $0.history }
         merged = place.merged + [closed].compactMap(\.self)
         var document = try WireDocument(message.body.isEmpty ? Array("{}".utf8) : message.body, limit: limit)
         document.id = text

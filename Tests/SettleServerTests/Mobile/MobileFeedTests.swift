@@ -1,3 +1,4 @@
+import Settle
 import SettleDatabase
 import SettleMobile
 import SettlePlatform
