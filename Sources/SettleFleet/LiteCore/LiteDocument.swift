@@ -84,7 +84,7 @@ enum LiteResolver: String, CaseIterable {
         case merged(JSONObject, isDeleted: Bool)
     }
 
-    /// - Parameter isLocalLater: Whether the local revision is the later one by Couchbase Lite's rule.
+    /// Chooses between a local and a remote revision; `isLocalLater` is for the one that is later by Couchbase Lite's rule.
     func choose(_ local: LiteRevision, _ remote: LiteRevision, isLocalLater: Bool) -> Choice {
         switch self {
         case .local: return .local

@@ -28,6 +28,7 @@ struct PushedRevision: Sendable {
     ///   - collection: The number of the collection.
     ///   - limit: The maximum size of the document in bytes.
     ///   - upgrades: The edits that replace the server's revision.
+    ///   - digests: The known SHA-1 digests of attachments.
     /// - Throws: ``BLIPError`` with status 400 or 422, ``HTTPError``, ``DatabaseError``.
     init(
         _ message: BLIPMessage, in database: Database, collection: Int, limit: Int,
