@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
 """Real replicators of several makers on one server: edits apart, each settles by its own rule, until all are quiet.
 
-    mobile-mixed.py SEED --settle PROGRAM [--litecore PROGRAM[:vectors]]... [--pouchdb FOLDER]
+    mobile-mixed.py SEED [--settle PROGRAM] [--litecore PROGRAM[:vectors]]... [--pouchdb FOLDER]
+                    [--documents N] [--rounds N] [--syncs SHARE] [--deletions SHARE] [--uniting] [--seeds N]
 
 Two Settle devices, over HTTP and over WebSockets, and a client of CouchDB's API that writes branches and deletes the losers, are always
 there. LiteCore's programs have the commands of Benchmarks/mobile/litecore.py and these; FOLDER holds `pouchdb.js` and
 `pouchdb.memory.js` of PouchDB's distribution, which Node runs.
 
-    PROGRAM put DB.cblite2 ID JSON       writes a document
-    PROGRAM get DB.cblite2 ID            prints {"body": {…}} for a document, nothing for a missing one
-    PROGRAM sync DB.cblite2 URL          … settles conflicts as Couchbase Lite does, and prints "resolved": N, too
+    PROGRAM puts DB.cblite2              writes documents: lines of ID, tab, JSON; null deletes one
+    PROGRAM all DB.cblite2               prints {"ID": {…}, …}, the documents
+    PROGRAM sync DB.cblite2 URL          … settles conflicts as Couchbase Lite does, and prints "resolved": N, too;
+                                         with --resolver unite it keeps the members of both sides
 
-Ends with 0 if all devices say the same and no conflict is open.
+An edit replaces the document. With --uniting an edit adds a member, all devices keep the members of both sides of a conflict, and no
+edit may be lost.
+
+Ends with 0 if all devices and the server say the same, no conflict is open, and no edit is lost.
 """
 import argparse
 import json
 import os
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,59 +34,76 @@ from fleet import Branches  # noqa: E402
 MOST_ROUNDS = 14
 
 
-def run(*words):
-    return subprocess.run(words, capture_output=True, text=True)
-
-
 def members(document):
     return {name: value for name, value in document.items() if not name.startswith("_")}
 
 
-class LiteCore:
-    def __init__(self, program, folder, port):
+class Device:
+    """Holds the edits between two syncs, and what the last sync has left, so that few processes run."""
+
+    def __init__(self):
+        self.edits, self.documents = [], {}
+
+    def edit(self, id, value):
+        self.edits.append((id, value))
+        self.documents[id] = value
+        if value is None:
+            del self.documents[id]
+
+    def state(self):
+        return self.documents
+
+    def sync(self):
+        edits, self.edits = self.edits, []
+        moved, self.documents = self.exchange(edits)
+        return moved
+
+
+class LiteCore(Device):
+    def __init__(self, program, folder, port, unites):
+        super().__init__()
         self.program, _, kind = program.partition(":")
         self.name = f"{os.path.basename(self.program)} {kind or 'trees'}"
         self.path, self.url = os.path.join(folder, f"{self.name.replace(' ', '-')}.cblite2"), f"ws://127.0.0.1:{port}/db"
-        run(self.program, "new", self.path, *(["--vv"] if kind == "vectors" else []))
+        self.resolver = ["--resolver", "unite"] if unites else []
+        self.run("new", *(["--vv"] if kind == "vectors" else []))
 
-    def edit(self, id, value):
-        result = run(self.program, "put", self.path, id, json.dumps(value))
-        assert result.returncode == 0, result.stderr
+    def run(self, command, *words, lines=""):
+        result = subprocess.run([self.program, command, self.path, *words], input=lines, capture_output=True, text=True)
+        assert result.returncode == 0, (self.name, command, result.stderr)
+        return result.stdout
 
-    def get(self, id):
-        printed = run(self.program, "get", self.path, id).stdout
-        return json.loads(printed)["body"] if printed.strip() else None
-
-    def sync(self):
-        result = json.loads(run(self.program, "sync", self.path, self.url, "--user", "admin", "--password", "admin").stdout)
+    def exchange(self, edits):
+        if edits:
+            self.run("puts", lines="".join(f"{id}\t{json.dumps(value)}\n" for id, value in edits))
+        result = json.loads(self.run("sync", self.url, "--user", "admin", "--password", "admin", *self.resolver))
         assert result["error"] is None, (self.name, result)
-        return result["documents"] + result["resolved"]
+        return result["documents"] + result["resolved"], json.loads(self.run("all"))
 
 
-class Settle:
+class Settle(Device):
     def __init__(self, program, folder, scheme, port):
+        super().__init__()
         self.program, self.name = program, f"Settle over {scheme}"
         self.path, self.url = os.path.join(folder, scheme), f"{scheme}://admin:admin@127.0.0.1:{port}/db"
-        run(program, "create", self.path)
+        subprocess.run([program, "create", self.path, "--quiet"], check=True)
 
-    def edit(self, id, value):
-        known = run(self.program, "get", self.path, id)
-        revision = ["--rev", json.loads(known.stdout)["_rev"]] if known.returncode == 0 else []
-        result = run(self.program, "put", self.path, id, json.dumps(value), *revision)
-        assert result.returncode == 0, result.stderr
-
-    def get(self, id):
-        known = run(self.program, "get", self.path, id)
-        return members(json.loads(known.stdout)) if known.returncode == 0 else None
-
-    def sync(self):
-        printed = run(self.program, "sync", self.path, self.url, "--policy", "threeWayMerge", "--json").stdout
-        result = json.loads(printed.strip().splitlines()[-1])
-        return result["sent"]["revisions"] + result["received"]["revisions"] + result["received"]["settled"]
+    def exchange(self, edits):
+        lines = [f"delete {id} --force" if value is None else f"put {id} {shlex.quote(json.dumps(value))} --force" for id, value in edits]
+        lines += [f"sync {self.url} --policy threeWayMerge", "docs --bodies"]
+        printed = subprocess.run([self.program, "shell", self.path, "--json"], input="\n".join(lines), capture_output=True, text=True).stdout
+        results = [json.loads(line) for line in printed.splitlines()]
+        [result] = [result for result in results if "received" in result]
+        moved = result["sent"]["revisions"] + result["received"]["revisions"] + result["received"]["settled"]
+        return moved, {document["_id"]: members(document) for document in results if "_id" in document}
 
 
 class CouchDBClient(Branches):
     """Writes branches by CouchDB's API, keeps the winner, and deletes the others, as most apps do."""
+
+    def __init__(self, port, unites):
+        super().__init__("CouchDB's API", port, "db", None)
+        self.unites = unites
 
     def edit(self, id, value):
         path = self.documents.get(id, {}).get("path", [])
@@ -88,21 +111,33 @@ class CouchDBClient(Branches):
         self.documents[id] = {"body": value, "path": [revision] + path}
         self.dirty.add(id)
 
-    def get(self, id):
-        return self.documents.get(id, {}).get("body")
+    def state(self):
+        return {id: document["body"] for id, document in self.documents.items() if document["body"] is not None}
 
     def sync(self):
         moved = len(self.dirty)
         for id in sorted(self.dirty):
-            self.store(id, self.documents[id]["path"], self.documents[id]["body"])
+            body = self.documents[id]["body"]
+            self.store(id, self.documents[id]["path"], {"_deleted": True} if body is None else body)
         self.dirty.clear()
-        for row in json.loads(http(self.port, "GET", "/db/_all_docs"))["rows"]:
-            document = json.loads(http(self.port, "GET", f"/db/{row['id']}?conflicts=true&revs=true"))
-            for revision in document.get("_conflicts", []):
-                http(self.port, "DELETE", f"/db/{row['id']}?rev={revision}")
-                moved += 1
+        self.documents.clear()
+        rows = json.loads(http(self.port, "GET", "/db/_all_docs?include_docs=true&conflicts=true"))["rows"]
+        moved += sum(self.settle(row["doc"]) for row in rows)
+        ids = json.dumps({"docs": [{"id": row["id"]} for row in rows]})
+        for row in json.loads(http(self.port, "POST", "/db/_bulk_get?revs=true", ids))["results"]:
+            [document] = [one["ok"] for one in row["docs"] if not one["ok"].get("_deleted")]
             self.documents[row["id"]] = {"body": members(document), "path": self.path(document)}
         return moved
+
+    def settle(self, document):
+        id, losers = document["_id"], document.pop("_conflicts", [])
+        if losers and self.unites:
+            for revision in losers:
+                document |= members(json.loads(http(self.port, "GET", f"/db/{id}?rev={revision}")))
+            http(self.port, "PUT", f"/db/{id}", json.dumps(document))
+        for revision in losers:
+            http(self.port, "DELETE", f"/db/{id}?rev={revision}")
+        return len(losers)
 
 
 class PouchDB:
@@ -112,6 +147,7 @@ class PouchDB:
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pouchdb-device.js")
         words = ["node", script, os.path.abspath(folder), f"http://admin:admin@127.0.0.1:{port}/db"]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ids = set()
 
     def call(self, **message):
         self.process.stdin.write(json.dumps(message) + "\n")
@@ -123,39 +159,69 @@ class PouchDB:
     def edit(self, id, value):
         self.call(op="edit", id=id, body=value)
 
-    def get(self, id):
-        return self.call(op="get", id=id)
+    def state(self):
+        found = {id: self.call(op="get", id=id) for id in self.ids}
+        return {id: body for id, body in found.items() if body is not None}
 
     def sync(self):
         return self.call(op="sync")
 
 
-def meet(chosen, folder, port):
-    dice = random.Random(chosen.seed)
-    devices = [LiteCore(program, folder, port) for program in chosen.litecore]
+def edit(device, id, step, chosen, dice, kept):
+    if chosen.uniting:
+        name = f"{device.name} {step}"
+        kept.setdefault(id, set()).add(name)
+        device.edit(id, {**device.state().get(id, {}), name: True})
+    elif chosen.deletions and dice.random() < chosen.deletions and id in device.state():
+        device.edit(id, None)
+    else:
+        device.edit(id, {"by": device.name, "step": step})
+
+
+def meet(seed, chosen, folder, port):
+    dice = random.Random(seed)
+    devices = [LiteCore(program, folder, port, chosen.uniting) for program in chosen.litecore]
     devices += [Settle(chosen.settle, folder, scheme, port) for scheme in ("http", "ws")]
-    devices.append(CouchDBClient("CouchDB's API", port, "db", dice))
+    devices.append(CouchDBClient(port, chosen.uniting))
+    ids, kept, edits = [f"document-{number}" for number in range(chosen.documents)], {}, 0
     if chosen.pouchdb:
         devices.append(PouchDB(chosen.pouchdb, port))
-    edits = 0
-    for step in range(24):
+        devices[-1].ids.update(ids)
+    for step in range(chosen.rounds * max(24, chosen.documents)):
         device = dice.choice(devices)
-        if dice.random() < 0.6:
-            device.edit(dice.choice("ab"), {"by": device.name, "step": step})
+        if dice.random() < 1 - chosen.syncs:
+            edit(device, dice.choice(ids), step, chosen, dice, kept)
             edits += 1
         else:
             device.sync()
     moved = []
     while len(moved) < MOST_ROUNDS and (not moved or moved[-1]):
         moved.append(sum(device.sync() for device in dice.sample(devices, len(devices))))
-    states = {id: [device.get(id) for device in devices] for id in "ab"}
-    isEqual = all(state == all_states[0] for all_states in states.values() for state in all_states)
-    conflicts = sum(len(json.loads(http(port, "GET", f"/db/{id}?conflicts=true")).get("_conflicts", [])) for id in "ab")
-    print(f"seed {chosen.seed}: {len(devices)} devices, {edits} edits, moved in each round {moved}, "
-          f"{'equal' if isEqual else 'DIFFERENT'}, {conflicts} open conflicts", flush=True)
-    if not isEqual:
-        print(json.dumps(dict(zip((device.name for device in devices), zip(*states.values()))), indent=1))
-    return isEqual and not conflicts and moved[-1] == 0
+    rows = json.loads(http(port, "GET", "/db/_all_docs?include_docs=true&conflicts=true"))["rows"]
+    conflicts = [row["id"] for row in rows if "_conflicts" in row["doc"]]
+    states = {device.name: device.state() for device in devices}
+    states["the server"] = {row["id"]: members(row["doc"]) for row in rows}
+    unequal = [id for id in ids if any(state.get(id) != states["the server"].get(id) for state in states.values())]
+    lost = {id: sorted(names - states["the server"].get(id, {}).keys()) for id, names in kept.items()}
+    lost = {id: names for id, names in lost.items() if names}
+    print(f"seed {seed}: {len(devices)} devices, {edits} edits, moved in each round {moved}, "
+          f"{'DIFFERENT' if unequal else 'equal'}, {len(conflicts)} open conflicts, {sum(map(len, lost.values()))} edits lost", flush=True)
+    for id in sorted({*unequal, *conflicts, *lost}):
+        print(f"  {id}: lost {lost.get(id, [])}, {'in conflict' if id in conflicts else 'no conflict'}")
+        for name, state in states.items():
+            print(f"    {name}: {json.dumps(state.get(id))}")
+    return not unequal and not conflicts and not lost and moved[-1] == 0
+
+
+def trial(seed, chosen):
+    with tempfile.TemporaryDirectory(prefix="settle-mixed-") as folder:
+        server, port = serve(chosen.settle, os.path.join(folder, "server"))
+        try:
+            http(port, "PUT", "/db")
+            return meet(seed, chosen, folder, port)
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
 
 
 def main():
@@ -164,15 +230,19 @@ def main():
     arguments.add_argument("--settle", default=".build/release/settle")
     arguments.add_argument("--litecore", action="append", default=[])
     arguments.add_argument("--pouchdb")
+    arguments.add_argument("--documents", type=int, default=2)
+    arguments.add_argument("--rounds", type=int, default=1, help="how many times each as many steps as documents, and at least 24")
+    arguments.add_argument("--syncs", type=float, default=0.4, help="how many of the steps are no edits but syncs")
+    arguments.add_argument("--deletions", type=float, default=0, help="how many of the edits of a document delete it")
+    arguments.add_argument("--uniting", action="store_true")
+    arguments.add_argument("--seeds", type=int, default=1, help="how many seeds, one by one")
     chosen = arguments.parse_args()
-    with tempfile.TemporaryDirectory(prefix="settle-mixed-") as folder:
-        server, port = serve(chosen.settle, os.path.join(folder, "server"))
-        try:
-            http(port, "PUT", "/db")
-            sys.exit(0 if meet(chosen, folder, port) else 1)
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+    if chosen.pouchdb and (chosen.uniting or chosen.deletions):
+        arguments.error("the PouchDB device deletes and unites nothing")
+    failed = [seed for seed in range(chosen.seed, chosen.seed + chosen.seeds) if not trial(seed, chosen)]
+    if chosen.seeds > 1:
+        print(f"{chosen.seeds - len(failed)} of {chosen.seeds} seeds passed{f', all but {failed}' if failed else ''}")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
