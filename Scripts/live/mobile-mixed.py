@@ -42,7 +42,7 @@ class Device:
     """Holds the edits between two syncs, and what the last sync has left, so that few processes run."""
 
     def __init__(self):
-        self.edits, self.documents = [], {}
+        self.edits, self.documents, self.conflicts = [], {}, []
 
     def edit(self, id, value):
         self.edits.append((id, value))
@@ -90,11 +90,12 @@ class Settle(Device):
 
     def exchange(self, edits):
         lines = [f"delete {id} --force" if value is None else f"put {id} {shlex.quote(json.dumps(value))} --force" for id, value in edits]
-        lines += [f"sync {self.url} --policy threeWayMerge", "docs --bodies"]
+        lines += [f"sync {self.url} --policy threeWayMerge", "docs --bodies", "docs --conflicts"]
         printed = subprocess.run([self.program, "shell", self.path, "--json"], input="\n".join(lines), capture_output=True, text=True).stdout
         results = [json.loads(line) for line in printed.splitlines()]
         [result] = [result for result in results if "received" in result]
         moved = result["sent"]["revisions"] + result["received"]["revisions"] + result["received"]["settled"]
+        self.conflicts = [document["id"] for document in results if "conflicts" in document]
         return moved, {document["_id"]: members(document) for document in results if "_id" in document}
 
 
@@ -198,19 +199,21 @@ def meet(seed, chosen, folder, port):
     while len(moved) < MOST_ROUNDS and (not moved or moved[-1]):
         moved.append(sum(device.sync() for device in dice.sample(devices, len(devices))))
     rows = json.loads(http(port, "GET", "/db/_all_docs?include_docs=true&conflicts=true"))["rows"]
-    conflicts = [row["id"] for row in rows if "_conflicts" in row["doc"]]
+    conflicts = {"the server": [row["id"] for row in rows if "_conflicts" in row["doc"]]}
+    conflicts |= {device.name: device.conflicts for device in devices if isinstance(device, Settle)}
+    open_ones = {id for ids in conflicts.values() for id in ids}
     states = {device.name: device.state() for device in devices}
     states["the server"] = {row["id"]: members(row["doc"]) for row in rows}
     unequal = [id for id in ids if any(state.get(id) != states["the server"].get(id) for state in states.values())]
     lost = {id: sorted(names - states["the server"].get(id, {}).keys()) for id, names in kept.items()}
     lost = {id: names for id, names in lost.items() if names}
     print(f"seed {seed}: {len(devices)} devices, {edits} edits, moved in each round {moved}, "
-          f"{'DIFFERENT' if unequal else 'equal'}, {len(conflicts)} open conflicts, {sum(map(len, lost.values()))} edits lost", flush=True)
-    for id in sorted({*unequal, *conflicts, *lost}):
-        print(f"  {id}: lost {lost.get(id, [])}, {'in conflict' if id in conflicts else 'no conflict'}")
+          f"{'DIFFERENT' if unequal else 'equal'}, {len(open_ones)} open conflicts, {sum(map(len, lost.values()))} edits lost", flush=True)
+    for id in sorted({*unequal, *open_ones, *lost}):
+        print(f"  {id}: lost {lost.get(id, [])}, in conflict at {[name for name, ids in conflicts.items() if id in ids]}")
         for name, state in states.items():
             print(f"    {name}: {json.dumps(state.get(id))}")
-    return not unequal and not conflicts and not lost and moved[-1] == 0
+    return not unequal and not open_ones and not lost and moved[-1] == 0
 
 
 def trial(seed, chosen):
