@@ -51,8 +51,13 @@ struct MobileProposal: Sendable {
     }
 
     /// The row of the message `proposeChanges`.
+    ///
+    /// A server wants any revision of a document that is deleted there, unless the row names a parent. An edit beside a deletion
+    /// names its own, so that the server says where its deletion is.
     var row: JSONValue {
-        let row = [revision.id.string, revision.revision.description] + [known?.description].compactMap(\.self)
+        let isBesideDeletion = leaves.contains { $0.revision.isDeleted && $0.index != index }
+        let parent = known ?? (isBesideDeletion ? revision.history.revisions.dropFirst().first : nil)
+        let row = [revision.id.string, revision.revision.description] + [parent?.description].compactMap(\.self)
         return .array(row.map { .string($0) })
     }
 

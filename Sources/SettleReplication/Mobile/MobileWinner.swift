@@ -11,13 +11,16 @@ enum MobileWinner {
         return leaves.firstIndex { $0.revision == tree.winner?.revision } ?? 0
     }
 
-    /// The winner as a descendant of the server's revision: itself, or what a conflict with that revision was settled to.
+    /// The winner as a descendant of the server's revision: itself, or what a conflict with that revision was settled to. An edit
+    /// that was made apart from a deletion at the server wins against it (SEMANTICS 63), and needs no settlement.
     ///
     /// - Returns: `nil` if the server has a branch that was not settled here.
     static func descendant(of current: RevisionID, among leaves: [PeerRevision]) -> PeerRevision? {
         let winner = leaves[place(among: leaves)]
         if winner.history.revisions.contains(current) { return winner }
-        let settled = leaves.first { $0.isDeleted && $0.history.revisions.dropFirst().contains(current) }
+        let settled = leaves.first {
+            $0.isDeleted && $0.history.revisions.dropFirst(winner.isDeleted ? 1 : 0).contains(current)
+        }
         return settled.flatMap { moved(winner, onto: $0.history, at: current) }
     }
 

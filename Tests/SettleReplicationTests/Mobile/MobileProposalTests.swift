@@ -23,7 +23,7 @@ import Testing
     @Test func `the winner is proposed, and sent or not as the server says`() throws {
         let proposal = try proposal(
             (["2-aa", "1-cc"], false), (["2-bb", "1-cc"], false), (["3-dd", "2-ee", "1-cc"], true))
-        #expect(proposal.index == 1 && proposal.row == ["doc", "2-bb"])
+        #expect(proposal.index == 1 && proposal.row == ["doc", "2-bb", "1-cc"])
         // Rows behind the last answer are wanted.
         for json in [nil, 0, ["status": 0]] as [JSONValue?] {
             guard case .send = proposal.step(after: answer(json)) else {
@@ -87,5 +87,21 @@ import Testing
             return
         }
         #expect(same.revision.history == moved.revision.history)
+    }
+
+    @Test func `an edit goes out as a child of a deletion that was made apart, and a deletion does not`() throws {
+        let edited = try proposal((["2-aa", "1-cc"], false), (["2-bb", "1-cc"], true))
+        #expect(edited.row == ["doc", "2-aa", "1-cc"])
+        guard case .propose(let moved) = edited.step(after: answer(["status": 409, "rev": "2-bb"])) else {
+            Issue.record("not proposed as a child")
+            return
+        }
+        #expect(moved.revision.history.revisions.dropFirst().map(\.description) == ["2-bb", "1-cc"])
+        #expect(!moved.revision.isDeleted && moved.revision.body == edited.revision.body)
+        let deleted = try proposal((["2-bb", "1-cc"], true), (["2-aa", "1-cc"], true))
+        guard case .refuse = deleted.step(after: answer(["status": 409, "rev": "2-aa"])) else {
+            Issue.record("a deletion is sent onto another")
+            return
+        }
     }
 }

@@ -106,6 +106,23 @@ import Testing
         #expect(try database.tree(of: "a")?.leaves.count { !$0.isDeleted } == 1)
     }
 
+    @Test(arguments: [ConflictPolicy.threeWayMerge(), .localWins, .deletesWin])
+    func `an edit that was made apart from a deletion at the server ends equal on both sides`(_ policy: ConflictPolicy)
+        async throws
+    {
+        try Self.save("a", ["v": 0], in: database)
+        _ = try await push()
+        try remote.delete("a")
+        try Self.save("a", ["v": 1], in: database)
+        for _ in 0..<3 {
+            _ = try await pull { $0.conflictPolicy = policy }
+            #expect(try await push().ledger.entries.isEmpty)
+        }
+        let here = try database.document("a")?["v"]
+        #expect(try remote.document("a")?["v"] == here && here == (policy.name == "deletesWin" ? nil : 1))
+        #expect(try database.tree(of: "a")?.leaves.count { !$0.isDeleted } ?? 0 < 2)
+    }
+
     @Test func `a collection is a database of its own, and an error names one without a database`() async throws {
         for name in ["db+inventory+hotels", "db+_default+$rooms"] { try live.server.state.create(name) }
         try Self.save("hotel", ["stars": 3], in: database)
