@@ -272,6 +272,26 @@ def edited(port, database):
     assert set(document(port, database, "moved")["_attachments"]) == {"blob_/album/0"}
 
 
+def several(port, database):
+    """Large contents that a device asks for at once come one after the other: an error for one would cost its document."""
+    contents = [os.urandom(9 * MIB + number) for number in range(5)]
+    for number, content in enumerate(contents):
+        http(port, "PUT", f"/{database}/large-{number}", b"{}")
+        attach(port, database, f"large-{number}", "film.bin", content, "application/octet-stream")
+    device = Device(port, database)
+    wanted = {device.send({"Profile": "getAttachment", "digest": sha1(content), "docID": f"large-{number}"}): content
+              for number, content in enumerate(contents)}
+    # What is asked beside them waits, too, and is answered.
+    beside = device.send({"Profile": "getCheckpoint", "client": "none"})
+    while wanted or beside:
+        message = device.read()
+        if message.number == beside:
+            assert error(message) == ("HTTP", 404), message.properties
+            beside = None
+        else:
+            assert message.kind == REPLY and message.body == wanted.pop(message.number), message.properties
+
+
 if __name__ == "__main__":
-    {one.__name__: one for one in (attachments, sizes, limits, edited)}[sys.argv[3]](int(sys.argv[1]), sys.argv[2])
+    {one.__name__: one for one in (attachments, sizes, limits, edited, several)}[sys.argv[3]](int(sys.argv[1]), sys.argv[2])
     print("all is as expected")

@@ -20,6 +20,8 @@ final class MobileSession: ConnectionOwner {
         var inboxBytes = 0
         /// The bytes of the messages that a worker handles.
         var turnBytes = 0
+        /// Requests that wait until the client has taken more of what is sent.
+        var late: [BLIPMessage] = []
         /// Revisions whose blobs have come.
         var complete: [PushedRevision] = []
         var blobs = BlobQueue()
@@ -35,14 +37,19 @@ final class MobileSession: ConnectionOwner {
 
         /// Whether a turn has something to do. Messages that come before the connection is known wait for it.
         var hasWork: Bool {
-            !isOver && connection != nil && (!inbox.isEmpty || !complete.isEmpty || wantsAdvance)
+            guard !isOver, let connection else { return false }
+            // Nothing that is sent would wake the late ones.
+            let wakesLate = !late.isEmpty && connection.outgoingBytes == 0
+            return !inbox.isEmpty || !complete.isEmpty || wantsAdvance || wakesLate
         }
+
+        var lateBytes: Int { late.reduce(0) { $0 + $1.body.count } }
     }
 
     /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
     private static let mostWaiting = 200
     private static let mostWaitingBytes = 32 << 20
-    /// The bytes that wait for the client from which on requests are refused.
+    /// The bytes that wait for the client from which on its requests wait, too.
     static let mostOutgoing = 32 << 20
 
     let context: RequestContext
@@ -76,7 +83,7 @@ final class MobileSession: ConnectionOwner {
 
     var account: String { context.user.name ?? "address " + peer }
 
-    var bytesInMemory: Int { state.withLock { $0.inboxBytes + $0.turnBytes + $0.blobs.bytes } }
+    var bytesInMemory: Int { state.withLock { $0.inboxBytes + $0.turnBytes + $0.lateBytes + $0.blobs.bytes } }
 
     /// Whether an answer of some bytes may be made.
     func hasRoom(for bytes: Int) -> Bool { budget.hasRoom(for: account, bytes: bytes) }
@@ -99,12 +106,13 @@ final class MobileSession: ConnectionOwner {
         }
     }
 
-    func advance() { schedule { $0.wantsAdvance = !$0.feeds.isEmpty } }
+    func advance() { schedule { $0.wantsAdvance = !$0.feeds.isEmpty || !$0.late.isEmpty } }
 
     func end() {
         let (feeds, unwatch) = state.withLock { state in
             (state.isOver, state.connection) = (true, nil)
             (state.inbox, state.inboxBytes, state.complete, state.blobs) = ([], 0, [], BlobQueue())
+            state.late = []
             defer { (state.feeds, state.unwatch) = ([:], nil) }
             return (state.feeds, state.unwatch)
         }
@@ -147,9 +155,12 @@ final class MobileSession: ConnectionOwner {
                     state.isWorking = false
                     return nil
                 }
-                state.turnBytes = state.inboxBytes
-                defer { (state.inbox, state.inboxBytes, state.complete, state.wantsAdvance) = ([], 0, [], false) }
-                return (state.inbox, state.complete)
+                state.turnBytes = state.inboxBytes + state.lateBytes
+                defer {
+                    (state.inbox, state.inboxBytes, state.complete, state.wantsAdvance) = ([], 0, [], false)
+                    state.late = []
+                }
+                return (state.late + state.inbox, state.complete)
             }
             guard let turn, let connection else { return }
             handle(turn.messages, turn.complete, connection)

@@ -32,6 +32,10 @@ import Testing
         try await expect("sizes")
     }
 
+    @Test func `large contents that are asked for at once come one after the other`() async throws {
+        try await expect("several")
+    }
+
     @Test func `blobs that a client of CouchDB changes, keeps or moves reach each device`() async throws {
         try await expect("edited")
     }
