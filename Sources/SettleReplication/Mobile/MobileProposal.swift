@@ -53,10 +53,11 @@ struct MobileProposal: Sendable {
     /// The row of the message `proposeChanges`.
     ///
     /// A server wants any revision of a document that is deleted there, unless the row names a parent. An edit beside a deletion
-    /// names its own, so that the server says where its deletion is.
+    /// names its own, and one without a parent itself, so that the server says where its deletion is.
     var row: JSONValue {
         let isBesideDeletion = leaves.contains { $0.revision.isDeleted && $0.index != index }
-        let parent = known ?? (isBesideDeletion ? revision.history.revisions.dropFirst().first : nil)
+        let own = revision.history.revisions.dropFirst().first ?? revision.revision
+        let parent = known ?? (isBesideDeletion ? own : nil)
         let row = [revision.id.string, revision.revision.description] + [parent?.description].compactMap(\.self)
         return .array(row.map { .string($0) })
     }
