@@ -107,9 +107,9 @@ import Testing
     }
 
     @Test(arguments: [ConflictPolicy.threeWayMerge(), .localWins, .deletesWin])
-    func `an edit that was made apart from a deletion at the server ends equal on both sides`(_ policy: ConflictPolicy)
-        async throws
-    {
+    func `an edit made apart from a deletion at the server ends equal on both sides`(
+        _ policy: ConflictPolicy
+    ) async throws {
         try Self.save("a", ["v": 0], in: database)
         _ = try await push()
         try remote.delete("a")
