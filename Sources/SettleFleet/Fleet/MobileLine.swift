@@ -24,9 +24,8 @@ final class MobileLine {
 
     var isOpen: Bool { status == nil }
 
-    /// Sends a request, and returns the answer.
+    /// Sends a request, and returns the answer; `content` answers questions of the server for contents meanwhile.
     ///
-    /// - Parameter content: Answers questions of the server for contents meanwhile.
     /// - Throws: ``BLIPError`` that the server answers, or ``BLIPError/closed``.
     func ask(_ message: BLIPMessage, _ content: ((BLIPMessage) -> BLIPMessage)? = nil) throws -> BLIPMessage {
         let taken = Guarded<Result<BLIPMessage, BLIPError>?>(nil)

@@ -22,7 +22,9 @@ final class SettleDevice {
     /// What the last replication did not bring through.
     private(set) var errors: [String] = []
 
-    /// - Parameter merges: Whether it merges by the common ancestor, which has to be kept; else it unites the members.
+    /// Creates a device, which merges by the common ancestor if `merges`, and unites the members if not.
+    ///
+    /// - Throws: ``DatabaseError``.
     init(_ name: String, _ kind: Kind, merges: Bool) throws {
         (self.name, self.kind) = (name, kind)
         var options = DatabaseOptions()
