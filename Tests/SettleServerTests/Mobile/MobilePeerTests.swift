@@ -113,7 +113,7 @@ import Testing
         try Self.save("a", ["v": 0], in: database)
         _ = try await push()
         try remote.delete("a")
-        try Self.save("a", ["v": 1], in: database)
+        try database.updateOrCreate("a") { $0["v"] = 1 }
         for _ in 0..<3 {
             _ = try await pull { $0.conflictPolicy = policy }
             #expect(try await push().ledger.entries.isEmpty)
