@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The value of a number's spelling.
 enum JSONNumberConversion {
     /// The nearest 64-bit float of a token.
