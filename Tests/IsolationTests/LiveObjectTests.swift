@@ -3,7 +3,7 @@ import Settle
 import Testing
 
 /// The observable objects of a window follow the database, and notify their observers of each change.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LiveObjectTests {
     private let database: Database
     init() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The code of the articles, compiled in modules that are isolated to the main actor, prints what the articles say.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SnippetTests {
     /// The lines after an arrow, `// → Milk 3`, in their order.
     private func expected(_ name: String) throws -> [String] {

@@ -123,7 +123,7 @@ import Testing
         #expect(try database.document("a")?["v"] == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `an observer of a document does not see a pulled leaf before the conflict is settled`() async throws {
         let database = try Database.plain(options: options(.local))
         let id = try #require(

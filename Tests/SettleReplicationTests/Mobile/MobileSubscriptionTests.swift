@@ -7,7 +7,7 @@ import Testing
 @testable import SettleReplication
 
 /// Pages of changes and their revisions, as a server sends them.
-@Suite(.timeLimit(.minutes(1))) struct MobileSubscriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct MobileSubscriptionTests {
     private let answers = Guarded<[(number: UInt64, answer: BLIPMessage)]>([])
     private let subscription: MobileSubscription
 

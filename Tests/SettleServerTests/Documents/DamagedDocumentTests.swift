@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 /// A damaged row affects only its own document.
-@Suite(.timeLimit(.minutes(2))) struct DamagedDocumentTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedDocumentTests {
     /// A client whose database has three documents, of which `bad` is damaged.
     private func client(_ damage: Damage) throws -> RouterClient {
         let client = try RouterClient.withDatabase()

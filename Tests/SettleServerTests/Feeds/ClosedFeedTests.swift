@@ -4,7 +4,7 @@ import Testing
 @testable import SettleServer
 
 /// Feeds whose database is deleted, or whose server is stopped, while they wait.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ClosedFeedTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClosedFeedTests {
     /// A waiting feed, and the sequence of the only document.
     private func waiting(_ query: String, on live: LiveServer) throws -> (feed: RawConnection, sequence: String) {
         _ = try live.send("PUT", "/db")

@@ -4,7 +4,7 @@ import Testing
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
 @Suite(.timeLimit(.minutes(10))) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
-        let failure = try await Fleet().failure(in: 0..<200)
+        let failure = try await Fleet().failure(in: 0..<80)
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
     }
 

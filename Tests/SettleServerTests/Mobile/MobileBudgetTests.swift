@@ -7,7 +7,7 @@ import Testing
 @testable import SettleServer
 
 /// The memory of all mobile connections.
-@Suite(.timeLimit(.minutes(2))) struct MobileBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct MobileBudgetTests {
     private final class Connection {}
 
     @Test func `the largest connection of an account that takes more than its part is closed`() {

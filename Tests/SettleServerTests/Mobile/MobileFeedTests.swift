@@ -6,7 +6,7 @@ import SettleServer
 import Testing
 
 /// What a continuous subscription sends and waits for.
-@Suite(.timeLimit(.minutes(1))) struct MobileFeedTests {
+@Suite(.timeLimit(.minutes(5))) struct MobileFeedTests {
     @Test func `a subscription waits when the newest change was purged and sends the next one`() throws {
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)

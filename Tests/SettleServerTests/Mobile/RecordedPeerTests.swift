@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// What real replicators of Couchbase Lite sent when they pushed to a server, byte for byte: `Tests/Mobile/recorded`.
-@Suite(.timeLimit(.minutes(2))) struct RecordedPeerTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordedPeerTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Mobile/recorded").standardized
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SettleServer
 
 /// The sockets of mobile connections.
-@Suite(.timeLimit(.minutes(2))) struct SocketLoopTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketLoopTests {
     private final class Owner: ConnectionOwner {
         let hasEnded = Monitor(false)
         let isBusy = false

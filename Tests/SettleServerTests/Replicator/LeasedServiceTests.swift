@@ -7,7 +7,7 @@ import Testing
 @testable import SettleServer
 
 /// What servers show of each other's replications where they share the databases.
-@Suite(.timeLimit(.minutes(2))) struct LeasedServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct LeasedServiceTests {
     @Test func `both servers show a replication with the name of the one that runs it`() async throws {
         let far = try LiveServer()
         for name in ["a", "b"] { #expect(try await far.ask("PUT", "/\(name)").status == 201) }

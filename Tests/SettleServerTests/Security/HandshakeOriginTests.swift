@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// Pages of other origins can't open a WebSocket, whatever credentials a browser adds; tested over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct HandshakeOriginTests {
+@Suite(.timeLimit(.minutes(5))) struct HandshakeOriginTests {
     private static let basic = "Authorization: Basic YWRtaW46YWRtaW4="
 
     private func status(_ live: LiveServer, _ headers: [String], host: String = "couch.example:5984") throws -> Int {

@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// Verifying passwords: few at a time, in turns, each once.
-@Suite(.timeLimit(.minutes(2))) struct PasswordHasherTests {
+@Suite(.timeLimit(.minutes(5))) struct PasswordHasherTests {
     /// A hasher whose only place is taken until it is released.
     private final class Held {
         let hasher: PasswordHasher

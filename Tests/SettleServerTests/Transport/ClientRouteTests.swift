@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// How a client has reached the server, and the addresses and cookies that it gets.
-@Suite(.timeLimit(.minutes(2))) struct ClientRouteTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientRouteTests {
     @Test(
         arguments: [
             (["X-Forwarded-Proto": "https"], true, nil, ""), (["X-Forwarded-Ssl": "on"], true, nil, ""),

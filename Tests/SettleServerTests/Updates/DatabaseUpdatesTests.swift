@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// `/_db_updates`: which databases were created, changed and deleted.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DatabaseUpdatesTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DatabaseUpdatesTests {
     private struct Event: Hashable, CustomStringConvertible {
         let type: String
         let name: String

@@ -5,7 +5,7 @@ import Testing
 
 /// The ten everyday tasks of docs/COMPARISON.md, with a model that has fields of all kinds. It is also compiled in a module that is
 /// isolated to the main actor.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EverydayModelTests {
     private let database: Database
     private let order: Order
