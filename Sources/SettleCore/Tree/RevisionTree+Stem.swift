@@ -10,7 +10,7 @@ extension RevisionTree {
     /// roots (SEMANTICS 202); an older path that arrives later joins them again. No leaf is ever lost.
     ///
     /// Of each device with version vectors the latest removed version stays, as a superseded root without a body. See
-    /// ``forgottenVersions``.
+    /// `forgottenVersions`.
     ///
     /// One pass from the end, children before parents, computes each node's distance to its nearest leaf.
     ///
