@@ -27,7 +27,7 @@ package final class Fleet {
         return run.outcome
     }
 
-    /// The first failure among some seeds; `nil` if there is none.
+    /// Runs seeds until one breaks a rule, and returns that failure; `nil` if all seeds hold.
     package func failure(in seeds: Range<UInt64>) async throws -> FleetFailure? {
         for seed in seeds {
             if let failure = try await run(seed).failure { return failure }

@@ -173,7 +173,7 @@ struct LiteTree: LiteDocument {
         guard let theirs = conflict else { return }
         let mine = current
         let choice = resolver.choose(mine, theirs, isLocalLater: Self.isHigher(mine.name, theirs.name))
-        // The server's branch goes on, whoever wins.
+        // The server's branch stays the current one for both outcomes.
         clearConflict(theirs.name)
         if mine.name == remote {
             add([:], isDeleted: true, isClosed: true, parent: mine.name)

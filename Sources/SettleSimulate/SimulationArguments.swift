@@ -76,6 +76,9 @@ struct SimulationArguments {
             }
         }
         guard seed <= Int.max - rounds else { throw Failure(message: "--seed is too large") }
+        let others = ["--json", "--files", "--clocks", "--replicas", "--policy"].filter(words.contains)
+        if isFleet, let other = others.first { throw Failure(message: "\(other) is not for a fleet") }
+        if goesOn, !isFleet { throw Failure(message: "--go-on is for a fleet: add --fleet") }
     }
 
     private mutating func set(_ option: String, _ value: String) throws(Failure) {

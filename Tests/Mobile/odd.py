@@ -292,6 +292,26 @@ def several(port, database):
             assert message.kind == REPLY and message.body == wanted.pop(message.number), message.properties
 
 
+def flood(port, database):
+    """A client that asks for large contents, takes none, and goes on asking is closed, and may connect again."""
+    content = os.urandom(18 * MIB)
+    http(port, "PUT", f"/{database}/film", b"{}")
+    attach(port, database, "film", "film.bin", content, "application/octet-stream")
+    device = Device(port, database)
+    for _ in range(3):
+        device.send({"Profile": "getAttachment", "digest": sha1(content), "docID": "film"})
+    try:
+        for _ in range(3000):
+            device.send({"Profile": "getCheckpoint", "client": "none"}, compressed=False)
+        while True:
+            device.read_frame()
+    except (EOFError, ConnectionError) as end:
+        # What the client has not read may be lost when the server closes the socket, its farewell, too.
+        assert "closed: " not in str(end) or r"\x0f\xa1" in str(end), end
+    again = Device(port, database)
+    assert error(again.ask({"Profile": "getCheckpoint", "client": "none"})) == ("HTTP", 404)
+
+
 if __name__ == "__main__":
-    {one.__name__: one for one in (attachments, sizes, limits, edited, several)}[sys.argv[3]](int(sys.argv[1]), sys.argv[2])
+    {one.__name__: one for one in (attachments, sizes, limits, edited, several, flood)}[sys.argv[3]](int(sys.argv[1]), sys.argv[2])
     print("all is as expected")

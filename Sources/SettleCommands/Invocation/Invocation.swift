@@ -87,9 +87,10 @@ struct Invocation {
         let database = try isOfShell ? session?.database(options, open: open) ?? open() : open()
         defer { if session?.keeps(database) != true { database.close() } }
         do { return try body(database) } catch {
-            if isNew, !isOfShell, try database.info().lastSequence == 0 {
+            if isNew, !isOfShell, (try? database.info().lastSequence) == 0 {
                 database.close()
-                try FileManager.default.removeItem(atPath: path)
+                // The failure of the command is the one to report.
+                try? FileManager.default.removeItem(atPath: path)
             }
             throw error
         }

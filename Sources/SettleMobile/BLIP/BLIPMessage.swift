@@ -18,6 +18,8 @@ package struct BLIPMessage: Hashable, Sendable {
     package var isUrgent: Bool
     /// Whether a request wants no answer.
     package var isSilent: Bool
+    /// The memory of its properties and its body, in bytes.
+    package var bytes: Int { properties.reduce(body.count) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
     /// Whether the message was too long to be kept, so that it has properties alone.
     var isTooLong = false
 

@@ -77,7 +77,7 @@ extension MobileSession {
     }
 
     /// Whether a request is answered now. Else it waits until the client has taken more of what is sent; if nothing is sent that it
-    /// could wait for, the connection is closed, and the client connects again.
+    /// could wait for, or too many requests wait, the connection is closed, and the client connects again.
     ///
     /// An error would cost a document: Couchbase Lite that gets one for a blob goes on without the document, and its checkpoint
     /// passes it.
@@ -85,9 +85,12 @@ extension MobileSession {
         let outgoing = connection.outgoingBytes
         let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileStub.largestContent)
         guard isTight || outgoing >= Self.mostOutgoing else { return true }
-        if outgoing > 0 {
-            state.withLock { if !$0.isOver { $0.late.append(message) } }
-        } else {
+        let waits = state.withLock { state in
+            guard outgoing > 0, state.late.count < Self.mostLate else { return false }
+            if !state.isOver { state.late.append(message) }
+            return true
+        }
+        if !waits {
             let error = BLIPError.http(503, "the connections of the account take as much memory as they may")
             note(error)
             connection.close(BLIPConnection.mayPass, reason: error.description)

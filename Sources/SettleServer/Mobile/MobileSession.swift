@@ -43,12 +43,14 @@ final class MobileSession: ConnectionOwner {
             return !inbox.isEmpty || !complete.isEmpty || wantsAdvance || wakesLate
         }
 
-        var lateBytes: Int { late.reduce(0) { $0 + $1.body.count } }
+        var lateBytes: Int { late.reduce(0) { $0 + $1.bytes } }
     }
 
     /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
     private static let mostWaiting = 200
     private static let mostWaitingBytes = 32 << 20
+    /// How many requests may wait for the client. One has a request for each revision without an answer, at most.
+    static let mostLate = 1000
     /// The bytes that wait for the client from which on its requests wait, too.
     static let mostOutgoing = 32 << 20
 
@@ -102,7 +104,7 @@ final class MobileSession: ConnectionOwner {
     func take(_ message: BLIPMessage) {
         schedule { state in
             state.inbox.append(message)
-            state.inboxBytes += message.body.count
+            state.inboxBytes += message.bytes
         }
     }
 

@@ -43,6 +43,11 @@ struct UpgradedEdits: Sendable {
         return true
     }
 
+    /// Forgets an edit that has arrived. If it is refused, the device proposes it again.
+    mutating func remove(_ edit: Edit, in collection: Int) {
+        versions[Place(collection: collection, edit: edit)] = nil
+    }
+
     /// The server's revision that an edit replaces, if the edit was accepted and that revision is still the one that the device
     /// named.
     ///

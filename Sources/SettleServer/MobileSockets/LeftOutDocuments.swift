@@ -24,8 +24,8 @@ final class LeftOutDocuments: Sendable {
     ///   - entries: The documents that are left out.
     ///   - offered: The documents that are offered; they are not listed any more.
     ///   - database: The name of the database.
-    /// - Returns: The entries that are new. None is once the ledger has dropped some, so that the log does not fill with what was
-    ///   in it before.
+    /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
+    ///   not name a document again and again.
     func note(
         _ entries: [Entry], offering offered: some Sequence<DocumentID>, in database: String
     ) -> [Entry] {

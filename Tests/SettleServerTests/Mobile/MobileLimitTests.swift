@@ -36,6 +36,10 @@ import Testing
         try await expect("several")
     }
 
+    @Test func `a client that asks for more and more and takes nothing is closed`() async throws {
+        try await expect("flood")
+    }
+
     @Test func `blobs that a client of CouchDB changes, keeps or moves reach each device`() async throws {
         try await expect("edited")
     }

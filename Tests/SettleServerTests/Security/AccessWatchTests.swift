@@ -14,7 +14,7 @@ import Testing
     enum End: CaseIterable {
         case account, password, roles, membership, conflict, session
 
-        /// What a mobile client is told.
+        /// The reason that the server sends to a mobile client.
         var reason: String {
             switch self {
             case .account: "The account was deleted."
