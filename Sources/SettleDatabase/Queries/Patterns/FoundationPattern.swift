@@ -7,8 +7,11 @@ internal import SettlePlatform
 /// calls back after each 10,000 steps of a search; when the budget is spent, the text does not match. The count is one of
 /// steps and not of time, so a search always has the same result.
 ///
-///     budget:   1,000 + 2 × cost × (1 + bytes of the text ÷ 10,000)
-///     cost:     1 a call; 1 + bytes of the text ÷ 1,024 where one step may read all of the text
+///     budget:   10 + 2 × bytes² ÷ 10,000, 1,000 at most, + 2 × cost × (1 + bytes ÷ 10,000), in calls
+///     cost:     1 a call; 1 + bytes ÷ 1,024 where one step may read all of the text
+///
+/// The square covers a pattern that reads the rest of the text from each start position. A search that backtracks without
+/// end takes about 100,000 steps in a short text, as with PCRE2.
 final class FoundationPattern: Sendable {
     private let expression: NSRegularExpression
     private let hidesWork: Bool
@@ -24,7 +27,9 @@ final class FoundationPattern: Sendable {
     func occurs(in text: String, _ work: SelectorWork) -> Bool {
         let (mapped, count) = ByteText.text(text)
         let cost = hidesWork ? 1 + count / 1024 : 1
-        let search = Guarded((isFound: false, left: 1_000 + 2 * cost * (1 + count / 10_000)))
+        let (square, isLong) = count.multipliedReportingOverflow(by: count)
+        let calls = isLong ? 1_000 : min(10 + square / 5_000, 1_000)
+        let search = Guarded((isFound: false, left: calls + 2 * cost * (1 + count / 10_000)))
         expression.enumerateMatches(
             in: mapped, options: .reportProgress, range: NSRange(location: 0, length: count)
         ) { match, _, stop in
