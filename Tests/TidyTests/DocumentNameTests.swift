@@ -58,7 +58,7 @@ func names(in files: [SourceFile]) -> Set<String> {
     return found
 }
 
-/// The texts in back-ticks of a line, or the whole line within a fenced block.
+/// The texts in back-ticks of a line.
 private func quotes(in line: String) -> [Substring] {
     line.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
         .map(\.element)
@@ -69,20 +69,26 @@ private func looksLikeName(_ word: String) -> Bool {
     word.wholeMatch(of: /[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|[a-z]+[A-Z][A-Za-z0-9]*/) != nil
 }
 
-/// Reports names and paths in back-ticks that are nowhere in the code.
+/// Whether a word can be nothing but a type's name: it has two humps, as `RevisionTree` has.
+private func hasTwoHumps(_ word: String) -> Bool { word.wholeMatch(of: /([A-Z]+[a-z0-9]+){2,}[A-Z]*/) != nil }
+
+/// Reports names and paths in back-ticks, and names in fenced drawings, that are nowhere in the code.
 func documentNameComplaints(in document: SourceFile, names: Set<String>, paths: [String]) -> [Complaint] {
     var isFenced = false
     return document.lines.enumerated().flatMap { number, line -> [Complaint] in
+        func unknown(_ words: [String]) -> [Complaint] {
+            words.filter { !names.contains($0) && foreign[$0] == nil }
+                .map { document.complaint(number + 1, "no code has the name \($0): it has another one now") }
+        }
         if line.hasPrefix("```") { isFenced.toggle() }
-        if isFenced || line.hasPrefix("```") { return [] }
+        if isFenced { return unknown(words(line).filter(hasTwoHumps)) }
         return quotes(in: line).flatMap { quote -> [Complaint] in
             if rooms.contains(where: quote.hasPrefix), !quote.contains(" ") {
                 let path = quote.hasSuffix("/") ? quote.dropLast() : quote
                 let exists = paths.contains { $0 == path || $0.hasPrefix(path + "/") }
                 return exists ? [] : [document.complaint(number + 1, "there is no file \(path)")]
             }
-            return words(quote).filter { looksLikeName($0) && !names.contains($0) && foreign[$0] == nil }
-                .map { document.complaint(number + 1, "no code has the name \($0): it has another one now") }
+            return unknown(words(quote).filter(looksLikeName))
         }
     }
 }
@@ -108,8 +114,9 @@ struct DocumentNameTests {
 
     @Test(arguments: [
         ("`RevisionTree.insert` and `openDatabase(_:)`", 0), ("`Sources/A/A.swift`, `Sources/A/` and `Sources/A`", 0),
-        ("GhostTree, `GET`, `_rev`, `a b` and `revision`", 0), ("```\nGhostTree\n```", 0),
-        ("`GhostTree`", 1), ("`Sources/A/B.swift`", 1), ("a `b` `RevisionTree`, `ghostName` and `Ghost`", 2),
+        ("GhostTree, `GET`, `_rev`, `a b` and `revision`", 0), ("```\nRevisionTree ─→ Ghost\n```\nGhostTree", 0),
+        ("`GhostTree`", 1), ("```\nGhostTree ─→ a\n```", 1), ("`Sources/A/B.swift`", 1),
+        ("a `b` `RevisionTree`, `ghostName` and `Ghost`", 2),
     ])
     func `a name without code is found`(text: String, count: Int) {
         let code = SourceFile(path: "Sources/A/A.swift", text: "struct RevisionTree { func openDatabase() {} }")
