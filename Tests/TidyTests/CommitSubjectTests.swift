@@ -5,7 +5,7 @@ private let thisFile = "Tests/TidyTests/CommitSubjectTests.swift"
 
 /// Reports the lines of `git log --format='%h %s'` whose subject is too long.
 func commitSubjectComplaints(_ log: String) -> [String] {
-    log.split(separator: "\n").compactMap { line in
+    log.split(separator: "\n").map { String($0) }.compactMap { line in
         let subject = line.drop { $0 != " " }.dropFirst()
         guard subject.count > longestSubject else { return nil }
         return "a subject of \(subject.count) characters, more than \(longestSubject): \(line)"
@@ -27,7 +27,8 @@ struct CommitSubjectTests {
     @Test func `a long subject is found`() {
         let short = String(repeating: "ä", count: longestSubject)
         #expect(commitSubjectComplaints("abc \(short)\ndef \(short)\n").isEmpty)
-        #expect(commitSubjectComplaints("abc Short\n0123456 \(short)x\n").count == 1)
+        let found = commitSubjectComplaints("abc Short\n0123456 \(short)x\n")
+        #expect(found == ["a subject of 73 characters, more than 72: 0123456 \(short)x"])
         #expect(commitSubjectComplaints("").isEmpty)
     }
 }
