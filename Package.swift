@@ -109,10 +109,12 @@ let package = Package(
             name: "SettleTesting",
             dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "Settle"],
             swiftSettings: strict),
+        // JavaScript that each context of scripts begins with, as a file that stands in the program.
+        .target(name: "CScriptPrelude", exclude: ["prelude.js"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "SettleScripting",
             dependencies: [
-                "SettlePlatform", "SettleCore", "SettleDatabase",
+                "CScriptPrelude", "SettlePlatform", "SettleCore", "SettleDatabase",
                 .target(name: "CJavaScriptCore", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),

@@ -1,16 +1,13 @@
 import Settle
 
-let store = try DocumentStore(path: "groceries-demo")
-let database = try store.openOrCreate("groceries")
+let phone = try Database.inMemory()
+let laptop = try Database.inMemory()
+let sync = Replicator(phone, with: LocalPeer(laptop)) { $0.conflictPolicy = .threeWayMerge() }
+try phone.save(Document(id: "milk", body: ["name": "Milk", "count": 1]))
+try await sync.run()
 
-var milk = Document(id: "milk", body: ["name": "Milk", "count": 1])
-milk = try database.save(milk)
-
-milk["count"] = 2
-milk = try database.save(milk)
-print(milk.revision?.description ?? "-", milk["count"] ?? .null)
-
-for change in try database.changes() {
-    print(change.sequence, change.id, change.winner)
-}
-try store.delete("groceries")
+try phone.update("milk") { $0["count"] = 2 }  // one device is edited while it is offline,
+try laptop.update("milk") { $0["name"] = "Oat milk" }  // and so is the other one
+try await sync.run()
+print(try laptop.document("milk")?.json ?? .null)
+// → {"name":"Oat milk","count":2}

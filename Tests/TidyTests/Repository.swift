@@ -30,10 +30,13 @@ struct Repository {
 
     func file(_ path: String) -> SourceFile? { files.first { $0.path == path } }
 
-    private static func listedByGit(_ root: URL) -> [String]? {
+    /// What a command of git prints here; `nil` without git, and if it fails.
+    func git(_ arguments: [String]) -> String? { Repository.git(root, arguments) }
+
+    private static func git(_ root: URL, _ arguments: [String]) -> String? {
         let git = Process()
         git.executableURL = URL(filePath: "/usr/bin/env")
-        git.arguments = ["git", "-C", root.path, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        git.arguments = ["git", "-C", root.path] + arguments
         let output = Pipe()
         git.standardOutput = output
         git.standardError = FileHandle.nullDevice
@@ -41,8 +44,12 @@ struct Repository {
         guard (try? git.run()) != nil else { return nil }
         let data = output.fileHandleForReading.readDataToEndOfFile()
         git.waitUntilExit()
-        guard git.terminationStatus == 0 else { return nil }
-        let paths = String(decoding: data, as: UTF8.self).split(separator: "\0").map(String.init)
+        return git.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+    }
+
+    private static func listedByGit(_ root: URL) -> [String]? {
+        let listed = git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        let paths = listed?.split(separator: "\0").map(String.init) ?? []
         return paths.isEmpty ? nil : paths
     }
 

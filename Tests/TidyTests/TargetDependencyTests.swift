@@ -16,7 +16,9 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationNetworking",
     ]),
     "SettleViews": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite"]),
-    "SettleScripting": system.union(["SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
+    "SettleScripting": system.union([
+        "SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore", "CScriptPrelude",
+    ]),
     "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle", "Testing"]),

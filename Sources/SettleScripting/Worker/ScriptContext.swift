@@ -1,3 +1,5 @@
+internal import CScriptPrelude
+
 #if canImport(JavaScriptCore)
 internal import JavaScriptCore
 #else
@@ -19,7 +21,7 @@ final class ScriptContext {
         ScriptLog.taker = log
         guard let context = JSGlobalContextCreateInGroup(group, nil) else { return nil }
         self.context = context
-        guard let make = Self.evaluate(ScriptPrelude.source, in: context) else { return nil }
+        guard let make = Self.evaluatePrelude(in: context) else { return nil }
         let write = Self.function("log", in: context) { context, _, _, count, arguments, _ in
             if count > 0, let message = arguments?[0] { ScriptLog.taker(ScriptContext.text(message, in: context)) }
             return context.map { JSValueMakeUndefined($0) } ?? nil
@@ -112,8 +114,8 @@ final class ScriptContext {
         return JSEvaluateScript(context, script, nil, name, 1, error)
     }
 
-    private static func evaluate(_ source: String, in context: JSGlobalContextRef) -> JSObjectRef? {
-        let script = JSStringCreateWithUTF8CString(source)
+    private static func evaluatePrelude(in context: JSGlobalContextRef) -> JSObjectRef? {
+        let script = JSStringCreateWithUTF8CString(settle_script_prelude())
         defer { JSStringRelease(script) }
         let name = JSStringCreateWithUTF8CString("prelude")
         defer { JSStringRelease(name) }

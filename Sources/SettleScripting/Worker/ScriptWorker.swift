@@ -3,7 +3,7 @@ internal import SettlePlatform
 /// The process that runs scripts: it reads requests from its standard input and writes answers to its standard
 /// output.
 ///
-/// Only a ``ScriptPool`` starts it. A script can use JavaScript itself and the functions of `ScriptPrelude`; see
+/// Only a ``ScriptPool`` starts it. A script can use JavaScript itself and the functions of `prelude.js`; see
 /// `docs/SECURITY.md`.
 public enum ScriptWorker {
     /// Runs scripts until standard input is closed, and ends the process.
