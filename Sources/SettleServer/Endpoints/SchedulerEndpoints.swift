@@ -31,7 +31,7 @@ enum SchedulerEndpoints {
         let id = context.parameter("id").replacing(" ", with: "+")
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
         let mobile = context.service(\.mobile).leftOut
-        guard let ledger = replications.ledger(of: id) ?? mobile.ledger(of: id) else {
+        guard let ledger = try replications.ledger(of: id) ?? mobile.ledger(of: id, context) else {
             guard replications.job(id) != nil else { throw HTTPError.missing }
             throw HTTPError.notFound("Another node runs this replication; ask that one.")
         }

@@ -45,8 +45,12 @@ final class LeftOutDocuments: Sendable {
     }
 
     /// The ledger with an id, which is the address of a database's connections; `nil` for another id.
-    func ledger(of id: String) -> ReplicationLedger? {
+    ///
+    /// - Throws: ``HTTPError`` with status 404 if there is no such database.
+    func ledger(of id: String, _ context: RequestContext) throws -> ReplicationLedger? {
         guard id.hasSuffix(Self.suffix) else { return nil }
-        return ledgers.withLock { $0[String(id.dropLast(Self.suffix.count))] ?? ReplicationLedger() }
+        let name = String(id.dropLast(Self.suffix.count))
+        _ = try context.databases.open(name)
+        return ledgers.withLock { $0[name] ?? ReplicationLedger() }
     }
 }
