@@ -14,8 +14,6 @@ final class LeftOutDocuments: Sendable {
         let fault: String
     }
 
-    private static let suffix = "/_blipsync"
-
     private let ledgers = Guarded<[String: ReplicationLedger]>([:])
 
     /// Records what a page of changes leaves out.
@@ -44,13 +42,8 @@ final class LeftOutDocuments: Sendable {
         }
     }
 
-    /// The ledger with an id, which is the address of a database's connections; `nil` for another id.
-    ///
-    /// - Throws: ``HTTPError`` with status 404 if there is no such database.
-    func ledger(of id: String, _ context: RequestContext) throws -> ReplicationLedger? {
-        guard id.hasSuffix(Self.suffix) else { return nil }
-        let name = String(id.dropLast(Self.suffix.count))
-        _ = try context.databases.open(name)
-        return ledgers.withLock { $0[name] ?? ReplicationLedger() }
+    /// What is not offered of a database.
+    func ledger(of database: String) -> ReplicationLedger {
+        ledgers.withLock { $0[database] ?? ReplicationLedger() }
     }
 }
