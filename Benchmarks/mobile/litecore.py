@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast Couchbase Lite's own replicator works with Settle's server, beside LiteCore's passive peer in the same run.
 
-    Benchmarks/mobile/litecore.py --driver PROGRAM [--settle .build/release/settle] [--documents N] [--crowd N]
+    Benchmarks/mobile/litecore.py --driver PROGRAM [--settle .build/release/settle] [--documents N] [--pulls N] [--crowd N]
 
 LiteCore is the core of Couchbase Lite. It is not part of this project: build it from its public source, and a program over its C API
 with these commands.
@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,12 @@ def measure(what, peer, process, driver, names, url, direction, count):
     moved = driver.sync(names, url, direction)
     wall, spent = time.monotonic() - begin, status(process)[0] - spent
     assert moved == count, f"{moved} of {count} documents"
-    print(f"{what:24} {peer:9} {count / wall:8,.0f} documents/s, {spent / count * 1e6:3.0f} µs of the server's processor each, "
-          f"{status(process)[1] >> 20} MiB", flush=True)
+    report(what, peer, count / wall, spent / count * 1e6, status(process)[1] >> 20)
+    return count / wall, spent / count * 1e6, status(process)[1] >> 20
+
+
+def report(what, peer, rate, spent, memory):
+    print(f"{what:24} {peer:9} {rate:8,.0f} documents/s, {spent:3.0f} µs of the server's processor each, {memory:.0f} MiB", flush=True)
 
 
 def compare(kind, vectors, chosen, folder):
@@ -79,9 +84,16 @@ def compare(kind, vectors, chosen, folder):
             shutil.copytree(driver.path("source"), driver.path(f"source-{peer}"))
             measure(f"{kind}, push by 1", peer, process, driver, [f"source-{peer}"], f"ws://127.0.0.1:{at}/one", "--push",
                     chosen.documents)
-            driver.create(f"target-{peer}", vectors)
-            measure(f"{kind}, pull by 1", peer, process, driver, [f"target-{peer}"], f"ws://127.0.0.1:{at}/one", "--pull",
-                    chosen.documents)
+        pulls = {peer: [] for peer, _, _ in peers}
+        for turn in range(chosen.pulls):
+            for peer, process, at in peers:
+                target = f"target-{peer}-{turn}"
+                driver.create(target, vectors)
+                pulls[peer].append(measure(f"{kind}, pull by 1", peer, process, driver, [target], f"ws://127.0.0.1:{at}/one", "--pull",
+                                           chosen.documents))
+                shutil.rmtree(driver.path(target))
+        for peer, measured in pulls.items() if chosen.pulls > 1 else []:
+            report(f"{kind}, median pull", peer, *map(statistics.median, zip(*measured)))
         for peer, process, at in peers if chosen.crowd else []:
             members = [f"{peer}-{number}" for number in range(chosen.crowd)]
             for number, member in enumerate(members):
@@ -104,6 +116,7 @@ def main():
     arguments.add_argument("--driver", required=True)
     arguments.add_argument("--settle", default=".build/release/settle")
     arguments.add_argument("--documents", type=int, default=50_000)
+    arguments.add_argument("--pulls", type=int, default=1, help="how many times each peer is pulled from alone, in turns")
     arguments.add_argument("--crowd", type=int, default=0, help="how many replicators at once, after those that run alone")
     chosen = arguments.parse_args()
     for kind, vectors in (("trees", []), ("vectors", ["--vv"])):

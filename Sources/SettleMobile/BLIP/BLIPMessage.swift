@@ -36,14 +36,18 @@ package struct BLIPMessage: Hashable, Sendable {
 
     /// The properties, with their length in front, and the body.
     var payload: [UInt8] {
-        var text: [UInt8] = []
+        let length = bytes - body.count + 2 * properties.count
+        var payload: [UInt8] = []
+        payload.reserveCapacity(length + body.count + 4)
+        VariableNumber.append(length, to: &payload)
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
-            text += Array(name.utf8) + [0] + Array(value.utf8) + [0]
+            for text in [name, value] {
+                payload += text.utf8
+                payload.append(0)
+            }
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count + body.count + 4)
-        VariableNumber.append(text.count, to: &bytes)
-        return bytes + text + body
+        payload += body
+        return payload
     }
 
     /// Reads the payload of a message that has come.

@@ -30,8 +30,7 @@ enum SchedulerEndpoints {
     static let ledger: Endpoint = .work(\.replications) { replications, context in
         let id = context.parameter("id").replacing(" ", with: "+")
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        let mobile = context.service(\.mobile).leftOut
-        guard let ledger = replications.ledger(of: id) ?? mobile.ledger(of: id) else {
+        guard let ledger = try replications.ledger(of: id) ?? mobileLedger(id, context) else {
             guard replications.job(id) != nil else { throw HTTPError.missing }
             throw HTTPError.notFound("Another node runs this replication; ask that one.")
         }
@@ -48,6 +47,16 @@ enum SchedulerEndpoints {
             "total_rows": .number(JSONNumber(ledger.count)), "forgotten": .number(JSONNumber(ledger.forgotten)),
             "rows": .array(rows),
         ])
+    }
+
+    /// What is not offered to Couchbase Lite of the database that an id names; `nil` for another id.
+    private static func mobileLedger(_ id: String, _ context: RequestContext) throws -> ReplicationLedger? {
+        let suffix = "/_blipsync"
+        guard id.hasSuffix(suffix) else { return nil }
+        let name = String(id.dropLast(suffix.count))
+        // One that is not there has no ledger.
+        _ = try context.databases.open(name)
+        return context.service(\.mobile).leftOut.ledger(of: name)
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.

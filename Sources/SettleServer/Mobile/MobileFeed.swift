@@ -17,7 +17,7 @@ final class MobileFeed: Sendable {
         /// Pages whose answer has not come.
         var pages = 0
         /// Parts of pages that failed, to be offered next, and how many of them are under way.
-        var parts: [[Row]] = []
+        var parts: [[PulledRevision]] = []
         var partsUnderWay = 0
         /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
         /// these changes.
@@ -44,13 +44,9 @@ final class MobileFeed: Sendable {
         }
     }
 
-    /// A change as it is offered.
-    private struct Row {
-        let json: JSONValue
-        let change: PulledRevision
-    }
-
     private static let mostPages = 2
+    /// How many documents are read at a time to fill a page.
+    private static let recordsAtOnce = 200
     /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
     private static let mostUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
@@ -142,10 +138,9 @@ final class MobileFeed: Sendable {
         guard !next.isEmpty else { return }
         var rest = next[...]
         let (database, attachments) = (try context.database(), try session.attachments(of: context))
+        let own = session.properties(of: collection)
         func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
-            guard let message = rest.popFirst()?.message(stored, attachments, session.properties(of: collection)) else {
-                return false
-            }
+            guard let message = rest.popFirst()?.message(stored, attachments, own) else { return false }
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
             connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(session) }
@@ -187,48 +182,55 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        var (rows, last) = ([Row](), since)
-        let newest = try database.lastSequence()
-        // One state for the page and its trees costs less than a state for each.
-        try database.snapshot {
-            try database.forEachChange(in: SequenceRange(after: since)) { change in
-                guard rows.count < batch else { return false }
-                last = change.sequence
-                let isLeftOut = change.id.isDesign || skipsDeleted && change.isDeleted
-                guard !isLeftOut, ids?.contains(change.id) ?? true else { return true }
-                let sequence = JSONValue.number(JSONNumber(change.sequence.number))
-                var pulled = PulledRevision(id: change.id, revision: change.winner, sequence: change.sequence)
-                if usesVersions { pulled.vector = try database.tree(of: change.id).flatMap { VersionVector($0) } }
-                let row = [sequence, .string(change.id.string), .string(pulled.name)]
-                rows.append(Row(json: .array(change.isDeleted ? row + [1] : row), change: pulled))
-                return true
-            }
-        }
-        // A purge leaves positions without a change. The next notice is for what comes after them.
-        if rows.count < batch { last = max(last, newest) }
-        state.withLock { [last] in $0.since = last }
+        let (page, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
+        state.withLock { $0.since = last }
+        var offered = page
         if hasLimits {
             let kept = session.budget.isTight ? 0 : Self.mostKept
-            var changes = rows.map(\.change)
-            let faults = try LeftOutDocuments.check(&changes, keeping: kept, context)
-            rows = rows.indices.filter { faults[$0] == nil }.map { Row(json: rows[$0].json, change: changes[$0]) }
-            if rows.isEmpty, !faults.isEmpty { return true }
+            offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
+            if offered.isEmpty, !page.isEmpty { return true }
         }
-        guard !rows.isEmpty else {
+        guard !offered.isEmpty else {
             sendEnd(session, connection)
             wait(for: database, after: last, session)
             return false
         }
         state.withLock { $0.pages += 1 }
-        offer(rows, isPart: false, session, connection)
+        offer(offered, isPart: false, session, connection)
         return true
+    }
+
+    /// The next changes, and the position after them.
+    private func nextPage(
+        of database: Database, after since: UpdateSequence, skipsDeleted: Bool
+    ) throws -> ([PulledRevision], UpdateSequence) {
+        var (page, last) = ([PulledRevision](), since)
+        // One state for the page costs less than a state for each read.
+        try database.snapshot {
+            while page.count < batch {
+                let records = try database.records(
+                    changedIn: SequenceRange(after: last), limit: Self.recordsAtOnce, withContent: false)
+                for record in records {
+                    guard page.count < batch else { return }
+                    last = record.sequence
+                    let isLeftOut = record.id.isDesign || skipsDeleted && record.tree.winner?.isDeleted == true
+                    guard !isLeftOut, ids?.contains(record.id) ?? true else { continue }
+                    if let change = PulledRevision(record, usesVersions: usesVersions) { page.append(change) }
+                }
+                guard records.isEmpty else { continue }
+                // A purge leaves positions without a change. The next notice is for what comes after them.
+                last = max(last, try database.lastSequence())
+                return
+            }
+        }
+        return (page, last)
     }
 
     /// Offers the next part of a page that failed.
     ///
     /// - Returns: Whether there was one, and room for it.
     private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
-        let part = state.withLock { state -> [Row]? in
+        let part = state.withLock { state -> [PulledRevision]? in
             guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
             state.pages += 1
             state.partsUnderWay += 1
@@ -238,33 +240,38 @@ final class MobileFeed: Sendable {
         return part != nil
     }
 
-    private func offer(_ rows: [Row], isPart: Bool, _ session: MobileSession, _ connection: BLIPConnection) {
-        connection.send(message(rows.map(\.json), session)) { [weak self, weak session] answer in
+    private func offer(
+        _ changes: [PulledRevision], isPart: Bool, _ session: MobileSession, _ connection: BLIPConnection
+    ) {
+        connection.send(message(changes, session)) { [weak self, weak session] answer in
             switch answer {
             case .failure(.closed): break
-            case .failure(let error): self?.divide(rows, isPart: isPart, because: error, session)
-            case .success(let answer): self?.take(answer, to: rows.map(\.change), isPart: isPart)
+            case .failure(let error): self?.divide(changes, isPart: isPart, because: error, session)
+            case .success(let answer): self?.take(answer, to: changes, isPart: isPart)
             }
             session?.advance()
         }
     }
 
     /// Puts the halves of a page that the client could not read into the queue. A single row is left out instead, as the log says.
-    private func divide(_ rows: [Row], isPart: Bool, because error: BLIPError, _ session: MobileSession?) {
-        if rows.count == 1 { session?.noteUnreadable(rows[0].change, error, collection) }
+    private func divide(
+        _ changes: [PulledRevision], isPart: Bool, because error: BLIPError, _ session: MobileSession?
+    ) {
+        if changes.count == 1 { session?.noteUnreadable(changes[0], error, collection) }
         state.withLock { state in
-            if rows.count > 1 {
-                let middle = rows.count / 2
-                state.parts.insert(contentsOf: [Array(rows[..<middle]), Array(rows[middle...])], at: 0)
+            if changes.count > 1 {
+                let middle = changes.count / 2
+                state.parts.insert(contentsOf: [Array(changes[..<middle]), Array(changes[middle...])], at: 0)
             }
             state.answered(isPart: isPart)
         }
     }
 
-    private func message(_ rows: [JSONValue], _ session: MobileSession) -> BLIPMessage {
+    private func message(_ changes: [PulledRevision], _ session: MobileSession) -> BLIPMessage {
         var properties = session.properties(of: collection)
         properties["Profile"] = "changes"
-        return BLIPMessage(properties: properties, body: JSONValue.array(rows).utf8, isSilent: rows.isEmpty)
+        let rows = JSONValue.array(changes.map(\.row))
+        return BLIPMessage(properties: properties, body: rows.utf8, isSilent: changes.isEmpty)
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.

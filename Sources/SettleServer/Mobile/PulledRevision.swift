@@ -7,17 +7,32 @@ struct PulledRevision: Sendable {
     let id: DocumentID
     let revision: RevisionID
     let sequence: UpdateSequence
+    let isDeleted: Bool
+    /// What the revision has seen, for a client that knows version vectors.
+    private let vector: VersionVector?
+    /// How the client knows the revision.
+    private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
     var stored: Database.StoredRevision?
     /// How many ancestors the client wants to know.
     var mostHistory = RevisionHistory.mostInMessage
-    /// What the revision has seen, for a client that knows version vectors.
-    var vector: VersionVector?
     /// Whether such a client knows the document by an id of a tree.
     var isKnownByID = false
 
-    /// How the client knows the revision.
-    var name: String { vector?.revision ?? revision.description }
+    /// The winner of a document; `nil` if its revisions can't be read.
+    init?(_ record: DocumentRecord, usesVersions: Bool) {
+        guard let winner = record.tree.winner else { return nil }
+        (id, revision, sequence) = (record.id, winner.revision, record.sequence)
+        isDeleted = winner.isDeleted
+        vector = usesVersions ? VersionVector(record.tree) : nil
+        name = vector?.revision ?? revision.description
+    }
+
+    /// What the message `changes` says of it.
+    var row: JSONValue {
+        let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
+        return .array(isDeleted ? row + [1] : row)
+    }
 
     /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
     func message(

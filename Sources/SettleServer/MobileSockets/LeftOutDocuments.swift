@@ -14,8 +14,6 @@ final class LeftOutDocuments: Sendable {
         let fault: String
     }
 
-    private static let suffix = "/_blipsync"
-
     private let ledgers = Guarded<[String: ReplicationLedger]>([:])
 
     /// Records what a page of changes leaves out.
@@ -44,9 +42,8 @@ final class LeftOutDocuments: Sendable {
         }
     }
 
-    /// The ledger with an id, which is the address of a database's connections; `nil` for another id.
-    func ledger(of id: String) -> ReplicationLedger? {
-        guard id.hasSuffix(Self.suffix) else { return nil }
-        return ledgers.withLock { $0[String(id.dropLast(Self.suffix.count))] ?? ReplicationLedger() }
+    /// What is not offered of a database.
+    func ledger(of database: String) -> ReplicationLedger {
+        ledgers.withLock { $0[database] ?? ReplicationLedger() }
     }
 }

@@ -210,6 +210,8 @@ final class SocketLoop: Sendable {
     private func receive(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 32 * 1024)
         let count = read(client.socket.descriptor, &room, room.count)
+        // Couchbase Lite sends its next small message only when the last one is acknowledged.
+        Sockets.acknowledgeAtOnce(client.socket.descriptor)
         if count > 0 {
             traffic.lastRead = now
             take(Array(room[..<count]), client)

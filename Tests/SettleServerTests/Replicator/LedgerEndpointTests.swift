@@ -12,4 +12,16 @@ import Testing
         #expect(try client.send(as: "anna:pw", "GET", "/_scheduler/ledger/none").status == 401)
         #expect(try client.send("POST", "/_scheduler/ledger/none").status == 405)
     }
+
+    @Test func `the ledger of mobile connections is there as long as the database is`() throws {
+        let client = try RouterClient.with(users: [:])
+        let path = "/_scheduler/ledger/shop%2F_blipsync"
+        #expect(try client.send("GET", path).status == 404)
+        #expect(try client.send("PUT", "/shop").status == 201)
+        let listed = try client.send("GET", path)
+        #expect(listed.status == 200)
+        #expect(listed.json["rows"] == [])
+        #expect(try client.send("DELETE", "/shop").status == 200)
+        #expect(try client.send("GET", path).status == 404)
+    }
 }
