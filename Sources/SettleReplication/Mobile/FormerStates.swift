@@ -43,7 +43,8 @@ struct FormerStates: Sendable {
             let states = try await server.states(of: places.map { (revisions[$0].id, Self.revisions(besides[$0])) })
             // A revision that is not current any more is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
-                (noted[place].replaced, noted[place].formerState) = Self.judge(besides[place], state)
+                (noted[place].replaced, noted[place].formerState) = try await judge(
+                    besides[place], state, revisions[place].id, revisions[place].history)
             }
         }
         return noted
@@ -53,15 +54,14 @@ struct FormerStates: Sendable {
     ///
     /// - Returns: The state that the edits here were made on; `nil` if that is not known.
     func forget(_ id: DocumentID) async -> FormerState? {
-        let leaves = try? await database.perform { database -> [Database.EditedLeaf] in
-            guard let tree = try database.tree(of: id) else { return [] }
-            return tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
-        }
-        guard let leaves, leaves.count > 1,
+        guard let tree = try? await database.perform({ try $0.tree(of: id) }) else { return nil }
+        let leaves = tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
+            as [Database.EditedLeaf]
+        guard leaves.count > 1,
             let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
-            leaves.contains(where: { $0.leaf == current })
+            leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),
+            let (replaced, formerState) = try? await judge(leaves.filter { $0.leaf != current }, state, id, history)
         else { return nil }
-        let (replaced, formerState) = Self.judge(leaves.filter { $0.leaf != current }, state)
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
         return formerState
     }
@@ -71,18 +71,31 @@ struct FormerStates: Sendable {
         leaves.flatMap { $0.origin == $0.leaf ? [$0.leaf] : [$0.leaf, $0.origin].compactMap(\.self) }
     }
 
-    /// The leaves that the server has, and the state that the others were made on, if it is one and the server has it.
-    private static func judge(
-        _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState
-    ) -> (replaced: [RevisionID], formerState: FormerState?) {
+    /// The leaves that the server has, and the state that the others were made on, if it is one and the server has it: under its
+    /// id, or under that of an edit which was sent as a child of a deletion.
+    private func judge(
+        _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
+    ) async throws -> (replaced: [RevisionID], formerState: FormerState?) {
         let known = Set(state.known)
-        let edits = leaves.filter { !known.contains($0.leaf) }
-        let origins = Set(edits.map(\.origin))
-        let former = origins.count == 1 ? origins.first?.flatMap { known.contains($0) ? $0 : nil } : nil
-        let formerState = former.flatMap { former in
-            state.current.map { FormerState(former: former, current: $0) }
+        let replaced = leaves.map(\.leaf).filter(known.contains)
+        let origins = Set(leaves.filter { !known.contains($0.leaf) }.map(\.origin))
+        guard origins.count == 1, let origin = origins.first.flatMap(\.self), let current = state.current else {
+            return (replaced, nil)
         }
-        return (leaves.map(\.leaf).filter(known.contains), formerState)
+        let isKnown: Bool
+        if known.contains(origin) { isKnown = true } else { isKnown = try await wasSent(origin, of: id, in: history) }
+        return (replaced, isKnown ? FormerState(former: origin, current: current) : nil)
+    }
+
+    private func wasSent(_ revision: RevisionID, of id: DocumentID, in history: RevisionHistory) async throws -> Bool {
+        try await database.perform { database in
+            var wasSent = false
+            try database.forEachRevision([(id, revision, [])]) { stored in
+                if let found = try? stored.get() { wasSent = MobileWinner.wasSent(found, in: history) }
+                return false
+            }
+            return wasSent
+        }
     }
 }
 
