@@ -17,14 +17,44 @@ package final class Fleet {
     }
 
     /// Runs a seed.
-    package func run(_ seed: UInt64) async throws -> FleetOutcome {
+    package func run(_ seed: UInt64) async throws -> FleetOutcome { try await run(seed, without: FleetCut()) }
+
+    private func run(_ seed: UInt64, without cut: FleetCut) async throws -> FleetOutcome {
         try server.clear()
-        let run = try FleetRun(seed, server, tells: options.tells)
+        let run = try FleetRun(seed, server, without: cut, tells: options.tells)
         do { try await run.go() } catch let problem as FleetProblem {
             run.outcome.failure = FleetFailure(
-                seed: seed, rule: problem.rule, message: problem.message, devices: run.names, story: run.story)
+                seed: seed, rule: problem.rule, message: problem.message, devices: run.names, story: run.story,
+                parts: run.parts)
         }
         return run.outcome
+    }
+
+    /// Leaves out devices and steps of a failed run as long as it breaks the same rule.
+    ///
+    /// - Returns: The shortest run that was found.
+    package func shrink(_ failure: FleetFailure) async throws -> FleetFailure {
+        var (best, cut) = (failure, FleetCut())
+        func tries(_ more: FleetCut) async throws -> Bool {
+            let shorter = cut.union(more)
+            guard let found = try await run(failure.seed, without: shorter).failure, found.rule == failure.rule else {
+                return false
+            }
+            (best, cut) = (found, shorter)
+            return true
+        }
+        for device in failure.parts.devices.sorted() { _ = try await tries(FleetCut(devices: [device])) }
+        var size = failure.parts.steps.count / 2
+        while size > 0 {
+            let left = failure.parts.steps.subtracting(cut.steps).sorted()
+            var hasShrunk = false
+            for start in stride(from: 0, to: left.count, by: size) {
+                let steps = Set(left[start..<min(start + size, left.count)])
+                if try await tries(FleetCut(steps: steps)) { hasShrunk = true }
+            }
+            if size > 1 || !hasShrunk { size /= 2 }
+        }
+        return best
     }
 
     /// Runs seeds until one breaks a rule, and returns that failure; `nil` if all seeds hold.
@@ -65,6 +95,16 @@ package struct FleetOutcome: Sendable {
     package init() {}
 }
 
+/// Steps and devices of a run that are left out.
+struct FleetCut: Sendable {
+    var steps: Set<Int> = []
+    var devices: Set<String> = []
+
+    func union(_ other: FleetCut) -> FleetCut {
+        FleetCut(steps: steps.union(other.steps), devices: devices.union(other.devices))
+    }
+}
+
 /// What must hold when a fleet is quiet.
 package enum FleetRule: String, Sendable, CaseIterable {
     /// All devices are quiet after four rounds.
@@ -96,6 +136,8 @@ package struct FleetFailure: Error, Sendable, CustomStringConvertible {
     package let message: String
     package let devices: [String]
     package let story: [String]
+    /// What a shorter run may leave out.
+    let parts: FleetCut
 
     package var description: String {
         (["seed \(seed) breaks the rule \(rule.rawValue): \(message)", "devices: \(devices.joined(separator: ", "))"]

@@ -6,6 +6,10 @@ protocol LiteDocument {
     var current: LiteRevision { get }
     /// The server's revision in an open conflict.
     var conflict: LiteRevision? { get }
+    /// Whether LiteCore has compared an id of a tree, from before an upgrade, with what the server has. It compares such ids by
+    /// generation and digest, as if there were no branches, and takes later revisions for conflicts. So an edit may replace another
+    /// one or be replaced, a deletion may not arrive, and LiteCore may fail to look up its record: no server can mend it.
+    var isConfused: Bool { get }
 
     /// Saves new content as the app does.
     mutating func edit(_ body: JSONObject, isDeleted: Bool, _ clock: inout LiteClock)

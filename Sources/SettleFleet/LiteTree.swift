@@ -53,6 +53,7 @@ struct LiteTree: LiteDocument {
 
     private var currentName: String { leaves.first ?? "" }
     var current: LiteRevision { revision(currentName) ?? LiteRevision(name: "", body: [:], isDeleted: true) }
+    var isConfused: Bool { false }
     var conflict: LiteRevision? {
         leaves.first { nodes[$0]?.isConflict == true && (nodes[$0]?.isDeleted == false || $0 == remote) }.flatMap(
             revision)

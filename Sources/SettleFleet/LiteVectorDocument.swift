@@ -102,6 +102,7 @@ struct LiteVectorDocument: LiteDocument {
     private var lastLegacy: String?
     /// Whether the record still has the form that it had before the upgrade.
     private var isTree = false
+    private(set) var isConfused = false
     /// The device.
     private let source: DocumentVersion.Source
 
@@ -141,8 +142,10 @@ struct LiteVectorDocument: LiteDocument {
     var current: LiteRevision { local.content }
     var conflict: LiteRevision? { remote.flatMap { $0.isConflicted ? $0.content : nil } }
 
-    /// Whether LiteCore stored an id of a tree in the form of vectors, which it fails to look up then.
+    /// LiteCore stored an id of a tree in the form of vectors, which it fails to look up then.
     private var isUnreadable: Bool { local.name.isLegacy && !isTree }
+
+    private var isFromTree: Bool { local.name.isLegacy || lastLegacy != nil }
 
     private mutating func save(_ revision: Revision) {
         if case .legacy(let id) = local.name, !revision.name.isLegacy, lastLegacy == nil { lastLegacy = id }
@@ -241,6 +244,7 @@ struct LiteVectorDocument: LiteDocument {
         if local.name.text == name {
             remote = local
         } else if remote?.name.text != name {
+            isConfused = isConfused || isFromTree
             remote = Revision(name: LiteVector(name).map { .vector(LiteVector($0.current)) } ?? .legacy(name))
         }
         isTree = false
@@ -276,6 +280,7 @@ struct LiteVectorDocument: LiteDocument {
             order = .newer
         }
         var revision = Revision(name: name, body: pulled.body, isDeleted: pulled.isDeleted)
+        isConfused = isConfused || isFromTree && order != .newer
         if order == .newer { save(revision) }
         revision.isConflicted = order == .conflicting
         remote = revision

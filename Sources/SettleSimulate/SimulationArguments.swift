@@ -17,6 +17,8 @@ struct SimulationArguments {
     private(set) var fault: PlantedFault?
     /// Whether a fleet goes on after a seed that breaks a rule.
     private(set) var goesOn = false
+    /// How many fleets run beside each other.
+    private(set) var jobs = 1
     private(set) var wantsHelp = false
     /// The options that a replay needs as well.
     private var repeated: [String] = []
@@ -41,6 +43,7 @@ struct SimulationArguments {
           --fleet         simulate a server instead, with models of Couchbase Lite's replicator, Settle's devices, and clients of
                           CouchDB's API
           --fault NAME    a fleet whose server has a fault, which must be found
+          --jobs N        with a fleet, how many run beside each other, from 1 to 64 (default 1)
           --go-on         with a fleet, go on after a seed that breaks a rule, and say of each which one
           --json          write {"ok":bool,"schedules":N,"steps":N,"revisions":N,"by_settling":N,"most_rounds":N,"left":N,
                           "failure":{"seed":N,"rule":…,"message":…,"policies":[name …],"story":[text …]} or null}
@@ -69,7 +72,7 @@ struct SimulationArguments {
             case "--clocks":
                 options.fieldClocks = true
                 repeated.append(word)
-            case "--seed", "--rounds", "--replicas", "--policy", "--fault":
+            case "--seed", "--rounds", "--replicas", "--policy", "--fault", "--jobs":
                 guard let value = rest.popFirst() else { throw Failure(message: "\(word) needs a value") }
                 try set(word, value)
             default: throw Failure(message: "there is no option \(word)")
@@ -78,13 +81,16 @@ struct SimulationArguments {
         guard seed <= Int.max - rounds else { throw Failure(message: "--seed is too large") }
         let others = ["--json", "--files", "--clocks", "--replicas", "--policy"].filter(words.contains)
         if isFleet, let other = others.first { throw Failure(message: "\(other) is not for a fleet") }
-        if goesOn, !isFleet { throw Failure(message: "--go-on is for a fleet: add --fleet") }
+        if !isFleet, let own = ["--go-on", "--jobs"].filter(words.contains).first {
+            throw Failure(message: "\(own) is for a fleet: add --fleet")
+        }
     }
 
     private mutating func set(_ option: String, _ value: String) throws(Failure) {
         switch option {
         case "--seed": seed = try Self.number(option, value, 0...Int.max)
         case "--rounds": rounds = try Self.number(option, value, 1...Int.max)
+        case "--jobs": jobs = try Self.number(option, value, 1...64)
         case "--replicas":
             options.replicas = try Self.number(option, value, 2...8)
             repeated += [option, value]

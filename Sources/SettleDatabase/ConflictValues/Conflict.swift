@@ -27,6 +27,8 @@ public struct Conflict: Sendable {
     let steps: [MergeStep]?
     /// The contents of the bases of those steps, if they are kept.
     let bases: [RevisionID: Document]
+    /// The peer's state that the edits here were made on, in place of a base that is not kept; `nil` if that is not known.
+    let formerState: Document?
     /// The closing tombstones among the leaves, by the revision each one closes.
     let closings: [RevisionID: [ClosingTombstone]]
 
@@ -67,7 +69,7 @@ public struct Conflict: Sendable {
 
     /// Reads the conflict of a document; `nil` if there is nothing to settle.
     init?(
-        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64,
+        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64, beside peer: FormerState? = nil,
         content: (UInt64) throws -> RevisionContent?
     ) throws {
         let tree = record.tree
@@ -127,6 +129,7 @@ public struct Conflict: Sendable {
         var bases: [RevisionID: Document] = [:]
         for base in steps?.compactMap(\.base) ?? [] { bases[base] = try document(base) }
         self.bases = bases
+        formerState = try peer.flatMap { try $0.explains(live, in: tree) ? document($0.former) : nil }
         if let steps, !steps.allSatisfy(\.isCertain) {
             base = nil
         } else if let steps, steps.count == 1 {

@@ -21,10 +21,11 @@ extension Database {
 
     /// The conflict in a record.
     func conflict(
-        in record: DocumentRecord, _ kinds: Set<ConflictKind>, _ reader: any StorageReader
+        in record: DocumentRecord, _ kinds: Set<ConflictKind>, beside peer: FormerState? = nil,
+        _ reader: any StorageReader
     ) throws -> Conflict? {
         do {
-            return try Conflict(record, concerns: kinds, origin: identity) { try reader.content(at: $0) }
+            return try Conflict(record, concerns: kinds, origin: identity, beside: peer) { try reader.content(at: $0) }
         } catch let error as DatabaseError where error.code == .damagedDocument {
             throw DatabaseError.damaged(record.id, "a revision in conflict", cause: error)
         }

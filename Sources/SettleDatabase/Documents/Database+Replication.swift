@@ -68,12 +68,15 @@ extension Database {
         }
     }
 
+    /// A leaf that decides what a document is here, and the revision that a peer had when its edits were made, if one had any.
+    package typealias EditedLeaf = (leaf: RevisionID, origin: RevisionID?)
+
     /// Returns the leaves that decide what a document is here and that a peer's revision does not descend from.
     ///
     /// - Parameter revisions: The peer's revisions with their ancestors.
     /// - Returns: For each revision the live leaves, or the winner of a deleted document.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
-    package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[RevisionID]] {
+    package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[EditedLeaf]] {
         try engine.snapshot { reader in
             try reader.prepare(revisions.map(\.id), withContent: false)
             return try revisions.map { id, history in
@@ -81,7 +84,7 @@ extension Database {
                 let live = tree.leaves.filter { !$0.isDeleted }
                 let leaves = live.isEmpty ? [tree.winner].compactMap(\.self) : live
                 let known = Set(history.revisions)
-                return leaves.map(\.revision).filter { !known.contains($0) }
+                return leaves.map(\.revision).filter { !known.contains($0) }.map { ($0, tree.sharedAncestor(of: $0)) }
             }
         }
     }

@@ -21,6 +21,8 @@ public struct ReplicatedRevision: Sendable {
     package var keepsZeroRevpos = false
     /// Leaves that are forgotten when the revision is stored: former states of a peer that sends its current state alone.
     package var replaced: [RevisionID] = []
+    /// The states of such a peer, if edits here were made on another one than this revision.
+    package var formerState: FormerState?
 
     /// Creates a replicated revision.
     public init(

@@ -63,10 +63,10 @@ package struct VersionVector: Hashable, Sendable {
         return version.time == times[.tree] || legacy.contains(revision)
     }
 
-    /// The times, with the ids of a tree as versions.
+    /// The times, with the newest id of a tree as a version. A device that calls a version by such an id has seen that version.
     private var allTimes: [DocumentVersion.Source: UInt64] {
-        guard let newest = legacy.first else { return times }
-        return times.merging([.tree: DocumentVersion(newest).time], uniquingKeysWith: max)
+        guard let newest = legacy.first.map({ DocumentVersion($0) }) else { return times }
+        return times.merging([newest.source: newest.time], uniquingKeysWith: max)
     }
 
     /// The property `rev`: the current version, or the newest id.

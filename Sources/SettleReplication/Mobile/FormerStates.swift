@@ -2,7 +2,8 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
 
-/// Finds the leaves here that are former states of a server, which its current state replaces.
+/// Finds out what a server had before its current state: leaves here that the current state replaces, and the states that edits
+/// here were made on.
 ///
 /// A server of Couchbase Mobile's protocol sends a document's current revision alone. If another client has switched it to
 /// another branch, nothing else says that the revision that came before has ended:
@@ -13,6 +14,9 @@ internal import SettleMobile
 /// So the server is asked which of the leaves it has. Those are not edits of this device that are still to be sent, and what
 /// they say is kept or given up there. They are forgotten and not ended: the server may have them as open branches, which a
 /// tombstone from here would close if another replication brought it there.
+///
+/// An edit of such a leaf is a conflict with the current state, whose common base may never have been here. The server is asked
+/// whether it has had the leaf, which takes the base's place then; see `FormerState`.
 struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
@@ -25,7 +29,7 @@ struct FormerStates: Sendable {
         (self.server, self.database) = (server, database)
     }
 
-    /// Notes in the server's revisions which leaves here they replace.
+    /// Notes in the server's revisions which leaves here they replace, and which state edits here were made on.
     ///
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func note(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
@@ -36,25 +40,62 @@ struct FormerStates: Sendable {
         var noted = revisions
         for start in stride(from: 0, to: divided.count, by: Self.mostDocuments) {
             let places = divided[start..<min(start + Self.mostDocuments, divided.count)]
-            let states = try await server.states(of: places.map { (revisions[$0].id, besides[$0]) })
+            let states = try await server.states(of: places.map { (revisions[$0].id, Self.revisions(besides[$0])) })
             // A revision that is not current any more is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
-                noted[place].replaced = state.known
+                (noted[place].replaced, noted[place].formerState) = try await judge(
+                    besides[place], state, revisions[place].id, revisions[place].history)
             }
         }
         return noted
     }
 
     /// Forgets the leaves of a document in conflict that the server's current revision replaces, if that one is here.
-    func forget(_ id: DocumentID) async {
-        let leaves = try? await database.perform { database in
-            try database.tree(of: id)?.leaves.filter { !$0.isDeleted }.map(\.revision) ?? []
-        }
-        guard let leaves, leaves.count > 1, let state = try? await server.states(of: [(id, leaves)]).first,
-            let current = state.current, leaves.contains(current)
-        else { return }
-        let replaced = state.known.filter { $0 != current }
+    ///
+    /// - Returns: The state that the edits here were made on; `nil` if that is not known.
+    func forget(_ id: DocumentID) async -> FormerState? {
+        guard let tree = try? await database.perform({ try $0.tree(of: id) }) else { return nil }
+        let leaves = tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
+            as [Database.EditedLeaf]
+        guard leaves.count > 1,
+            let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
+            leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),
+            let (replaced, formerState) = try? await judge(leaves.filter { $0.leaf != current }, state, id, history)
+        else { return nil }
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
+        return formerState
+    }
+
+    /// What the server is asked about.
+    private static func revisions(_ leaves: [Database.EditedLeaf]) -> [RevisionID] {
+        leaves.flatMap { $0.origin == $0.leaf ? [$0.leaf] : [$0.leaf, $0.origin].compactMap(\.self) }
+    }
+
+    /// The leaves that the server has, and the state that the others were made on, if it is one and the server has it: under its
+    /// id, or under that of an edit which was sent as a child of a deletion.
+    private func judge(
+        _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
+    ) async throws -> (replaced: [RevisionID], formerState: FormerState?) {
+        let known = Set(state.known)
+        let replaced = leaves.map(\.leaf).filter(known.contains)
+        let origins = Set(leaves.filter { !known.contains($0.leaf) }.map(\.origin))
+        guard origins.count == 1, let origin = origins.first.flatMap(\.self), let current = state.current else {
+            return (replaced, nil)
+        }
+        let isKnown: Bool
+        if known.contains(origin) { isKnown = true } else { isKnown = try await wasSent(origin, of: id, in: history) }
+        return (replaced, isKnown ? FormerState(former: origin, current: current) : nil)
+    }
+
+    private func wasSent(_ revision: RevisionID, of id: DocumentID, in history: RevisionHistory) async throws -> Bool {
+        try await database.perform { database in
+            var wasSent = false
+            try database.forEachRevision([(id, revision, [])]) { stored in
+                if let found = try? stored.get() { wasSent = MobileWinner.wasSent(found, in: history) }
+                return false
+            }
+            return wasSent
+        }
     }
 }
 

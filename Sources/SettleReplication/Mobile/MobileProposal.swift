@@ -73,6 +73,10 @@ struct MobileProposal: Sendable {
         case 409 where known == nil:
             // An older server does not name its revision, and accepts a descendant of it with its ancestors.
             guard let current = answer.current else { return .send }
+            // Both sides have deleted the document, each on a branch of its own.
+            if revision.isDeleted, leaves.contains(where: { $0.revision.revision == current && $0.revision.isDeleted }) {
+                return .nothing
+            }
             return MobileProposal(self, onto: current).map { .propose($0) } ?? .refuse
         default: return .refuse
         }

@@ -24,17 +24,33 @@ enum MobileWinner {
         return settled.flatMap { moved(winner, onto: $0.history, at: current) }
     }
 
+    /// The maximum number of revisions among which one is looked for that was sent under another id.
+    private static let mostCompared = 100
+
+    /// Whether a revision is in a history under another id, because it was sent as a child of what the server had.
+    static func wasSent(_ stored: Database.StoredRevision, in history: RevisionHistory) -> Bool {
+        let attachments = stored.content.attachments.map {
+            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
+        }
+        let revisions = history.revisions.prefix(mostCompared)
+        return zip(revisions, revisions.dropFirst()).contains { revision, parent in
+            revision
+                == RevisionHasher().revision(
+                    of: stored.content.body, parent: parent, isDeleted: stored.isDeleted, attachments: attachments)
+        }
+    }
+
     /// The winner as a child of the server's revision; as that revision itself if it is that child already.
     private static func moved(
         _ winner: PeerRevision, onto history: RevisionHistory, at current: RevisionID
     ) -> PeerRevision? {
         let path = Array(history.revisions.drop { $0 != current })
+        let attachments = winner.attachments.map {
+            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
+        }
         func child(of parent: RevisionID?) -> RevisionID {
             RevisionHasher().revision(
-                of: winner.body, parent: parent, isDeleted: winner.isDeleted,
-                attachments: winner.attachments.map {
-                    AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
-                })
+                of: winner.body, parent: parent, isDeleted: winner.isDeleted, attachments: attachments)
         }
         let isThere = path.count > 1 && child(of: path[1]) == current
         var sent = winner

@@ -158,7 +158,7 @@ extension LocalPeer {
             var stored = ReplicatedRevision(
                 id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body)
             stored.isDeletionAtSource = revision.isDeletionAtSource
-            stored.replaced = revision.replaced
+            (stored.replaced, stored.formerState) = (revision.replaced, revision.formerState)
             if !revision.attachments.isEmpty {
                 switch try await AttachmentReceiver(peer: self, revision: revision).take() {
                 case .taken(let attachments): stored.attachments = attachments

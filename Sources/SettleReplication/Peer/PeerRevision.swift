@@ -1,4 +1,5 @@
 package import SettleCore
+internal import SettleDatabase
 
 /// A revision in transfer between two peers.
 package struct PeerRevision: Sendable {
@@ -16,6 +17,8 @@ package struct PeerRevision: Sendable {
     package var attachments: [PeerAttachment]
     /// Leaves at the target that the revision replaces, because they are former states of the source.
     var replaced: [RevisionID] = []
+    /// The states of the source, if edits at the target were made on another one than this revision.
+    var formerState: FormerState?
 
     /// Creates a revision.
     package init(

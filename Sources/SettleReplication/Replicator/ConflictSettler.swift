@@ -62,11 +62,11 @@ struct ConflictSettler: Sendable {
 
     /// Settles the conflict of a document; `nil` if it stays.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
-        await FormerStates(of: source, at: target)?.forget(id)
-        await bringBases(of: id)
+        let peer = await FormerStates(of: source, at: target)?.forget(id)
+        if peer == nil { await bringBases(of: id) }
         guard let policy else { return .success(nil) }
         do {
-            return .success(try await slots.using { try await database.settle(id, asking: policy) })
+            return .success(try await slots.using { try await database.settle(id, asking: policy, beside: peer) })
         } catch let error as DatabaseError {
             return .failure(error)
         } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }

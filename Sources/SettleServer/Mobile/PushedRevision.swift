@@ -17,6 +17,8 @@ struct PushedRevision: Sendable {
     /// The other leaves that the revision has seen, which it ends.
     private let merged: [RevisionHistory]
     private let wanted: [MobileContent]
+    /// The attachments of the parent; `nil` if its content is not here.
+    private let inherited: [DocumentAttachment]?
     /// The contents of blobs and attachments that are here, by their digests.
     private var contents: [String: DocumentAttachment]
 
@@ -63,6 +65,10 @@ struct PushedRevision: Sendable {
         document.attachments = listed.filter { MobileContent($0) == nil }
         self.document = document
         wanted = MobileBlob.all(in: document.body).map { MobileContent($0, revpos: place.history.start) } + stubs
+        let parent = history.revisions.dropFirst().first
+        inherited =
+            wanted.isEmpty
+            ? nil : parent.flatMap { [id] in try? database.document(id, revision: $0)?.attachments }
         contents =
             wanted.isEmpty
             ? [:]
@@ -100,14 +106,24 @@ struct PushedRevision: Sendable {
         var document = document
         document.attachments += try wanted.compactMap { wanted in
             try contents[wanted.digest].map { content in
-                // An attachment that an ancestor has under this name was added with the ancestor, so it keeps its `revpos`.
-                let isCarried = content.revpos > 0 && content.name.utf8.elementsEqual(wanted.attachmentName.utf8)
-                return WireAttachment(
+                WireAttachment(
                     try content.described(
-                        as: wanted.attachmentName, contentType: wanted.contentType,
-                        revpos: isCarried ? content.revpos : wanted.revpos))
+                        as: wanted.attachmentName, contentType: wanted.contentType, revpos: revpos(of: wanted, content)))
             }
         }
         return document
+    }
+
+    /// The generation that an attachment was added with. One that the parent has keeps its `revpos`. One that the parent has not is
+    /// new, also if an older ancestor had it: a peer that has the parent needs its content.
+    private func revpos(of wanted: MobileContent, _ content: DocumentAttachment) -> UInt64 {
+        if let inherited {
+            let known = inherited.first {
+                $0.name.utf8.elementsEqual(wanted.attachmentName.utf8) && $0.digest == content.digest
+            }
+            return known?.revpos ?? history.start
+        }
+        let isCarried = content.revpos > 0 && content.name.utf8.elementsEqual(wanted.attachmentName.utf8)
+        return isCarried ? content.revpos : wanted.revpos
     }
 }

@@ -8,14 +8,26 @@ import Testing
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")
     }
 
-    @Test(arguments: [
-        PlantedFault.wholeVector, .unlistedBlobs, .prunedVectors, .smallMessages, .longIDs, .staleBlobs,
-    ])
+    @Test(arguments: PlantedFault.allCases)
     func `a fault of the server is found within two thousand seeds`(fault: PlantedFault) async throws {
         let found = try await Fleet(FleetOptions(fault: fault)).failure(in: 0..<2000)
         let failure = try #require(found, "no seed finds \(fault.rawValue)")
         let without = try await Fleet().failure(in: failure.seed..<failure.seed + 1)
         #expect(without == nil, "seed \(failure.seed) breaks a rule without the fault, too")
+    }
+
+    @Test(arguments: [395, 486, 772, 889, 1103, 1728, 2257, 3108, 3851, 5283, 6823] as [UInt64])
+    func `a seed that has found a fault of the server or of the models holds`(seed: UInt64) async throws {
+        let failure = try await Fleet().failure(in: seed..<seed + 1)
+        #expect(failure == nil, "\(failure?.description ?? "")")
+    }
+
+    @Test func `a failure is shown with as few steps as break the rule`() async throws {
+        let fleet = try Fleet(FleetOptions(fault: .lostBlobs))
+        let failure = try #require(try await fleet.failure(in: 0..<2000))
+        let shrunk = try await fleet.shrink(failure)
+        #expect(shrunk.rule == failure.rule && shrunk.seed == failure.seed)
+        #expect(shrunk.story.count < failure.story.count && shrunk.devices.count <= failure.devices.count)
     }
 
     @Test func `a seed says the same when it is repeated`() async throws {

@@ -139,6 +139,25 @@ import Testing
         #expect(try database.conflictedDocumentIDs() == ["a"])
     }
 
+    @Test(arguments: [ConflictPolicy.threeWayMerge(), .keepAll])
+    func `an edit of a former state is merged on that where the common base never was here`(
+        first: ConflictPolicy
+    ) async throws {
+        try await save("a", on: nil, word: "one")
+        try await save("a", on: try tree("a", in: remote).winner?.revision, word: "two")
+        try await sync()
+        try database.update("a") { $0["own"] = "kept" }
+        try await switchBranch("a")
+        try await sync(first)
+        try await sync()
+        try await sync()
+        for side in [database, remote] {
+            let document = try #require(try side.document("a"))
+            #expect(document["own"] == "kept" && document["words"] == ["on"])
+            #expect(try tree("a", in: side).leaves.count { !$0.isDeleted } == 1)
+        }
+    }
+
     @Test func `a leaf from another server stays until this one has had it`() async throws {
         #expect(try await live.ask("PUT", "/other").status == 201)
         try await save("a", on: nil, word: "one")

@@ -70,13 +70,23 @@ struct BranchMerge {
     }
 
     private func name(of step: MergeStep) -> String {
-        step.isCertain ? step.base?.description ?? "nothing" : "an unknown revision"
+        if isMissing(step), let former = conflict.formerState?.revision {
+            return "\(former), which the peer had when the edits here were made"
+        }
+        return step.isCertain ? step.base?.description ?? "nothing" : "an unknown revision"
     }
 
-    /// The members of a step's base; `nil` if that content is not kept, or a newer common ancestor may have been
-    /// stemmed. Documents that were created independently have the empty document as base.
+    /// Whether a step's base is not kept, or not known because a newer common ancestor may have been stemmed.
+    private func isMissing(_ step: MergeStep) -> Bool {
+        !step.isCertain || step.base.map { conflict.bases[$0] == nil } ?? false
+    }
+
+    /// The members of a step's base, or of the peer's former state in its place; `nil` if neither is kept. Documents that were
+    /// created independently have the empty document as base.
     private func base(of step: MergeStep) -> JSONObject? {
-        guard step.isCertain else { return nil }
+        guard !isMissing(step) else {
+            return conflict.formerState.map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
+        }
         guard let base = step.base else { return JSONObject() }
         return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
     }

@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 
 extension Database {
     /// Settles the conflict of a document.
@@ -38,8 +38,15 @@ extension Database {
     /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
     @discardableResult
     public func settle(_ id: some DocumentIDConvertible, asking policy: ConflictPolicy) async throws -> Settlement {
-        let id = try id.ofDocument()
-        var run = SettlementRun(id, policy, self)
+        try await settle(id.ofDocument(), asking: policy, beside: nil)
+    }
+
+    /// Settles a conflict like ``settle(_:asking:)``, and merges on a peer's former state where the base is not kept.
+    @discardableResult
+    package func settle(
+        _ id: DocumentID, asking policy: ConflictPolicy, beside peer: FormerState?
+    ) async throws -> Settlement {
+        var run = SettlementRun(id, policy, beside: peer, self)
         do {
             while true {
                 let reading = run

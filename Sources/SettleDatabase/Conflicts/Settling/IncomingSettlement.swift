@@ -77,11 +77,12 @@ struct IncomingSettlement: Sendable {
 
     /// Settles the conflict of a document by a known decision, or adds it to the question.
     private func settle(_ id: DocumentID, _ question: inout Question) throws -> Settlement? {
-        if !asked.contains(id), case let missing = try database.missingBases(of: id), !missing.isEmpty {
+        let peer = revisions.lazy.filter { $0.id == id }.compactMap(\.formerState).first
+        if peer == nil, !asked.contains(id), case let missing = try database.missingBases(of: id), !missing.isEmpty {
             question.bases.append((id, missing))
             return nil
         }
-        var run = SettlementRun(id, policy, database)
+        var run = SettlementRun(id, policy, beside: peer, database)
         guard let conflict = try run.conflict() else { return run.settlement }
         guard let decision = decisions[id], decision.conflict.isSame(as: conflict) else {
             question.conflicts.append(conflict)

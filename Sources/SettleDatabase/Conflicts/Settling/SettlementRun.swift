@@ -11,13 +11,16 @@ internal import SettleCore
 struct SettlementRun {
     let database: Database
     let policy: ConflictPolicy
+    /// The states of the peer that the conflict came from, if it sends its current state alone.
+    let peer: FormerState?
     private(set) var settlement: Settlement
     private var isDone = false
     private var races = 0
     private static let maximumAttempts = 1000
 
-    init(_ id: DocumentID, _ policy: ConflictPolicy, _ database: Database) {
+    init(_ id: DocumentID, _ policy: ConflictPolicy, beside peer: FormerState? = nil, _ database: Database) {
         self.database = database
+        self.peer = peer
         self.policy = policy
         settlement = Settlement(id, .nothing)
     }
@@ -43,7 +46,7 @@ struct SettlementRun {
             guard let record = try reader.record(of: id, withContent: true) else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to settle")
             }
-            return try database.conflict(in: record, policy.kinds, reader)
+            return try database.conflict(in: record, policy.kinds, beside: peer, reader)
         }
     }
 
