@@ -46,7 +46,9 @@ enum FleetCommand {
         let fleet = try fleet(arguments)
         while true {
             let number = progress.withLock { progress -> Int? in
-                guard progress.next < arguments.rounds, arguments.goesOn || progress.failures.isEmpty else { return nil }
+                guard progress.next < arguments.rounds, arguments.goesOn || progress.failures.isEmpty else {
+                    return nil
+                }
                 progress.next += 1
                 return progress.next - 1
             }

@@ -55,8 +55,9 @@ struct FormerStates: Sendable {
     /// - Returns: The state that the edits here were made on; `nil` if that is not known.
     func forget(_ id: DocumentID) async -> FormerState? {
         guard let tree = try? await database.perform({ try $0.tree(of: id) }) else { return nil }
-        let leaves = tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
-            as [Database.EditedLeaf]
+        let leaves: [Database.EditedLeaf] = tree.leaves.filter { !$0.isDeleted }.map { leaf in
+            (leaf.revision, tree.sharedAncestor(of: leaf.revision))
+        }
         guard leaves.count > 1,
             let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
             leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),

@@ -74,7 +74,8 @@ struct MobileProposal: Sendable {
             // An older server does not name its revision, and accepts a descendant of it with its ancestors.
             guard let current = answer.current else { return .send }
             // Both sides have deleted the document, each on a branch of its own.
-            if revision.isDeleted, leaves.contains(where: { $0.revision.revision == current && $0.revision.isDeleted }) {
+            if revision.isDeleted, leaves.contains(where: { $0.revision.revision == current && $0.revision.isDeleted })
+            {
                 return .nothing
             }
             return MobileProposal(self, onto: current).map { .propose($0) } ?? .refuse

@@ -108,7 +108,8 @@ struct PushedRevision: Sendable {
             try contents[wanted.digest].map { content in
                 WireAttachment(
                     try content.described(
-                        as: wanted.attachmentName, contentType: wanted.contentType, revpos: revpos(of: wanted, content)))
+                        as: wanted.attachmentName, contentType: wanted.contentType, revpos: revpos(of: wanted, content))
+                )
             }
         }
         return document

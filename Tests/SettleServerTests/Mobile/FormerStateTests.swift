@@ -158,6 +158,23 @@ import Testing
         }
     }
 
+    @Test func `an edit goes on after it was sent as a child of a deletion of an unknown branch`() async throws {
+        try await save("a", on: nil, word: "one")
+        try await save("a", on: try tree("a", in: remote).winner?.revision, word: "two")
+        try await sync()
+        try database.update("a") { $0["own"] = "first" }
+        try await switchBranch("a")
+        try await delete("a", try #require(try tree("a", in: remote).winner).revision)
+        try await sync()
+        #expect(try remote.document("a")?["own"] == "first")
+        try database.update("a") { $0["own"] = "second" }
+        for _ in 0..<2 { try await sync() }
+        for side in [database, remote] {
+            #expect(try side.document("a")?["own"] == "second")
+            #expect(try tree("a", in: side).leaves.count { !$0.isDeleted } == 1)
+        }
+    }
+
     @Test func `a leaf from another server stays until this one has had it`() async throws {
         #expect(try await live.ask("PUT", "/other").status == 201)
         try await save("a", on: nil, word: "one")
