@@ -1,4 +1,7 @@
+internal import Dispatch
 internal import Settle
+import SettleDatabase
+internal import SettlePlatform
 import SettleReplication
 
 extension Client {
@@ -59,6 +62,160 @@ extension Client {
                 "attachment_missing",
                 "\"\(attachment.name)\" of \"\(document.id)\" came with \(count) of \(attachment.length) bytes",
                 status: .damaged)
+        }
+    }
+}
+
+// MARK: - PiecePipe
+
+/// Hands pieces of bytes from the main thread, which may wait for them, to a task, which must not block: one at a time.
+///
+///     main thread   put ─▶ [one piece] ─▶ next   task
+final class PiecePipe: Sendable {
+    private enum State {
+        case empty
+        case full([UInt8])
+        case wanted(CheckedContinuation<[UInt8]?, any Error>)
+        /// All was put.
+        case finished
+        /// Nobody takes any more.
+        case closed
+    }
+
+    private let state = Guarded(State.empty)
+    private let wasTaken = DispatchSemaphore(value: 0)
+    private let isOpen = Guarded(false)
+
+    /// Begins to take the pieces, which can be done once.
+    func open() -> TransportRequestBody.Producer {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = true }
+            return isOpen
+        }
+        if wasOpen {
+            return {
+                throw CommandError(
+                    "connection_lost", "the connection broke on the way; try again", status: .inputOutput)
+            }
+        }
+        return { try await self.next() }
+    }
+
+    /// Hands over a piece, once the one before is taken; returns whether somebody takes more.
+    ///
+    /// - Throws: ``CommandError/interrupted``.
+    func put(_ piece: [UInt8]) throws -> Bool {
+        while true {
+            let goesOn = state.withLock { state -> Bool? in
+                switch state {
+                case .empty: state = .full(piece)
+                case .wanted(let taker):
+                    state = .empty
+                    taker.resume(returning: piece)
+                case .full: return nil
+                case .finished, .closed: return false
+                }
+                return true
+            }
+            if let goesOn { return goesOn }
+            _ = wasTaken.wait(timeout: .now() + .milliseconds(50))
+            try Interruption.check()
+        }
+    }
+
+    /// Says that all was put.
+    func finish() throws {
+        while true {
+            let isTaken = state.withLock { state in
+                switch state {
+                case .full: return false
+                case .wanted(let taker): taker.resume(returning: nil)
+                case .empty, .finished: break
+                case .closed: return true
+                }
+                state = .finished
+                return true
+            }
+            if isTaken { return }
+            _ = wasTaken.wait(timeout: .now() + .milliseconds(50))
+            try Interruption.check()
+        }
+    }
+
+    /// Says that nobody takes any more.
+    func close() {
+        state.withLock { state in
+            if case .wanted(let taker) = state { taker.resume(throwing: CancellationError()) }
+            state = .closed
+        }
+        wasTaken.signal()
+    }
+
+    private func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { taker in
+                state.withLock { state in
+                    switch state {
+                    case .empty, .wanted: state = .wanted(taker)
+                    case .full(let piece):
+                        state = .empty
+                        taker.resume(returning: piece)
+                        wasTaken.signal()
+                    case .finished: taker.resume(returning: nil)
+                    case .closed: taker.resume(throwing: CancellationError())
+                    }
+                }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+}
+
+// MARK: - Elsewhere
+
+extension DocumentAttachment {
+    /// What stands for the stored bytes of an attachment whose content is at a server alone: no hash, but its digest twice.
+    static func elsewhere(_ digest: AttachmentDigest) -> BlobDigest? { BlobDigest(digest.md5 + digest.md5) }
+
+    /// Whether the content is at a server alone.
+    var isElsewhere: Bool { blob == Self.elsewhere(digest) }
+
+    /// The largest content that is held in memory on its way.
+    private static let largestHeld: Int64 = 1024 * 1024
+
+    /// The attachment on its way to a peer, its content read from a database.
+    func onTheWay(from database: Database) -> PeerAttachment {
+        let source = StoredContent(database: database, attachment: self)
+        if encodedLength <= Self.largestHeld, let bytes = try? source.bytes { return onTheWay(as: .bytes(bytes)) }
+        return onTheWay(as: .source(source))
+    }
+
+    /// The attachment on its way to a peer.
+    func onTheWay(as content: PeerAttachment.Content) -> PeerAttachment {
+        PeerAttachment(
+            name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
+            encodedLength: encodedLength, encoding: encoding, content: content)
+    }
+}
+
+/// The stored bytes of an attachment of a database on this machine.
+private struct StoredContent: AttachmentSource {
+    let database: Database
+    let attachment: DocumentAttachment
+
+    /// All of them.
+    var bytes: [UInt8] {
+        get throws { try database.attachmentReader(for: attachment, encoded: true).readAll() }
+    }
+
+    func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
+        let reader = try database.attachmentReader(for: attachment, encoded: true)
+        var place: Int64 = 0
+        while let piece = try reader.read() {
+            let end = place + Int64(piece.count)
+            if end > offset { try await body(place >= offset ? piece : Array(piece[Int(offset - place)...])) }
+            place = end
         }
     }
 }

@@ -106,3 +106,134 @@ extension RemoteOptions {
         }
     }
 }
+
+// MARK: - NetrcFile
+
+/// A file of passwords by hosts, as curl, git and ftp read it:
+///
+///     machine couch.example login anna password secret
+///     default login guest password guest
+///
+/// Words are parted by blanks and lines; one with blanks stands in quotes. Macros (`macdef`) are passed over.
+struct NetrcFile: Sendable {
+    /// What is known of a host.
+    struct Entry: Sendable, Equatable {
+        /// The host; `nil` for all others.
+        var host: String?
+        var user: String?
+        var password: String?
+    }
+
+    private(set) var entries: [Entry] = []
+
+    init(_ text: String) {
+        var words = Self.words(text)[...]
+        while let word = words.popFirst() {
+            switch word {
+            case "machine": entries.append(Entry(host: words.popFirst()?.lowercased() ?? ""))
+            case "default": entries.append(Entry())
+            case "login" where !entries.isEmpty: entries[entries.count - 1].user = words.popFirst()
+            case "password" where !entries.isEmpty: entries[entries.count - 1].password = words.popFirst()
+            default: break
+            }
+        }
+    }
+
+    /// The file `~/.netrc`; `nil` if it does not exist.
+    static func atHome() throws -> NetrcFile? {
+        guard let home = getenv("HOME").map({ String(cString: $0) }), access(home + "/.netrc", R_OK) == 0 else {
+            return nil
+        }
+        return NetrcFile(String(decoding: try ByteInput.open(home + "/.netrc").readAll(), as: UTF8.self))
+    }
+
+    /// The first entry that fits a host, and a user if one is known.
+    func entry(for host: String, user: String?) -> Entry? {
+        entries.first { ($0.host == nil || $0.host == host) && (user == nil || $0.user == nil || $0.user == user) }
+    }
+
+    private static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        var isMacro = false
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            // A macro ends with an empty line.
+            if isMacro {
+                isMacro = !line.allSatisfy(\.isWhitespace)
+                continue
+            }
+            var rest = line[...]
+            while let start = rest.firstIndex(where: { !$0.isWhitespace }) {
+                rest = rest[start...]
+                if rest.first == "#" { break }
+                let isQuoted = rest.first == "\""
+                if isQuoted { rest.removeFirst() }
+                let word = rest.prefix { isQuoted ? $0 != "\"" : !$0.isWhitespace }
+                rest = rest[word.endIndex...].dropFirst()
+                if word == "macdef", !isQuoted {
+                    isMacro = true
+                    break
+                }
+                words.append(String(word))
+            }
+        }
+        return words
+    }
+}
+
+// MARK: - PasswordPrompt
+
+/// Asks for a password on the terminal, which does not show what is typed; standard input stays for documents.
+enum PasswordPrompt {
+    /// The passwords that were typed, so that a shell asks once.
+    private static let known = Guarded<[String: String]>([:])
+
+    /// Asks, the first time in this process; `nil` where there is no terminal.
+    ///
+    /// - Throws: ``CommandError/interrupted`` after Ctrl-C; the terminal shows again what is typed then.
+    static func ask(_ user: String, at host: String) throws -> String? {
+        let place = "\(user)\n\(host)"
+        if let password = known.withLock({ $0[place] }) { return password }
+        guard let password = try typed(user, at: host) else { return nil }
+        known.withLock { $0[place] = password }
+        return password
+    }
+
+    private static func typed(_ user: String, at host: String) throws -> String? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        var usual = termios()
+        guard tcgetattr(terminal, &usual) == 0 else { return nil }
+        var silent = usual
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(terminal, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &usual)
+            write("\n", to: terminal)
+        }
+        write("Password of \(user) at \(host): ", to: terminal)
+        return try readLine(terminal)
+    }
+
+    private static func readLine(_ terminal: Int32) throws -> String {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+            let count = read(terminal, &byte, 1)
+            try Interruption.check()
+            if count == 1, byte != UInt8(ascii: "\n") {
+                line.append(byte)
+            } else if count >= 0 || errno != EINTR {
+                return String(decoding: line, as: UTF8.self)
+            }
+        }
+    }
+
+    private static func write(_ text: String, to terminal: Int32) {
+        let bytes = Array(text.utf8)
+        _ = systemWrite(terminal, bytes)
+    }
+}
+
+/// `write`, whose name the enumeration has taken.
+private func systemWrite(_ descriptor: Int32, _ bytes: [UInt8]) -> Int { write(descriptor, bytes, bytes.count) }

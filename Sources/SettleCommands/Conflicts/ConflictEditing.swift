@@ -48,3 +48,149 @@ struct ConflictEditing {
         return !answer.lowercased().hasPrefix("n")
     }
 }
+
+// MARK: - ConflictFile
+
+/// The text in which a user settles a conflict: the proposal of a merge, to be edited, and below a line all versions,
+/// for reference.
+///
+///     {
+///       "count": 5
+///     }
+///
+///     # ---- Text below this line is ignored ----
+///     …
+struct ConflictFile {
+    /// The line after which the text is ignored.
+    static let marker = "# ---- Text below this line is ignored ----"
+
+    private let conflict: Conflict
+    private let proposal: JSONValue
+    private let notes: [String]
+
+    /// Proposes the policy's result, or the winner if the policy leaves the conflict.
+    init(_ conflict: Conflict, _ preview: SettlementPreview?) {
+        self.conflict = conflict
+        var document = conflict.winner
+        var notes: [String] = []
+        switch preview?.decision?.resolution {
+        case .merged(let body, let attachments)?:
+            document = Document(id: conflict.documentID, body: body, attachments: attachments)
+        case .document(let result)?: document = result
+        case .keep(let revision)?: document = conflict.leaf(revision) ?? document
+        case .leaveConflicted?, .delete?, nil: notes.append("There is no proposal, so this is the winner.")
+        }
+        proposal = Self.members(of: document)
+        if let decision = preview?.decision, !decision.reason.isEmpty { notes.append("Proposal: \(decision.reason)") }
+        notes += (preview?.decision?.fields ?? []).map { "  \($0.path): \($0.reason)" }
+        self.notes = notes
+    }
+
+    /// The text for the user to edit.
+    var text: String {
+        var parts = [
+            proposal.prettyPrinted, "",
+            Self.marker,
+            "# To settle the conflict of \"\(conflict.documentID)\", edit the document above, save and quit.",
+            "# If it is unchanged or empty, nothing is written. Attachments missing in _attachments are removed.",
+        ]
+        parts += notes.map { "# \($0)" }
+        func add(_ title: String, _ document: Document) {
+            let state = document.isDeleted ? ", deleted" : ""
+            parts += ["", "# \(title) \(document.revision?.description ?? "")\(state)"]
+            if !document.isDeleted { parts.append(Self.members(of: document).prettyPrinted) }
+        }
+        if let base = conflict.base { add("base", base) }
+        for (index, leaf) in conflict.leaves.enumerated() {
+            let side = conflict.side(of: leaf).map { ", \($0)," } ?? ""
+            add((index == 0 ? "winner" : "other") + side, leaf)
+        }
+        return parts.joined(separator: "\n") + "\n"
+    }
+
+    /// The user's resolution; `nil` if the text was emptied or left unchanged.
+    ///
+    /// - Throws: ``CommandError`` with status `refused` for JSON that is not a document.
+    func resolution(from edited: String) throws -> Resolution? {
+        let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")
+        if text.allSatisfy(\.isWhitespace) { return nil }
+        let document: JSONValue
+        do { document = try JSONValue(parsing: text) } catch { throw CommandError(error) }
+        guard var members = document.object else {
+            throw CommandError.invalid("the document must be a JSON object, { … }")
+        }
+        if document == proposal { return nil }
+        let attachments = try attachments(members["_attachments"])
+        members["_attachments"] = nil
+        do { return .merged(try DocumentBody(.object(members)), attachments: attachments) } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// The attachments of the leaves, by name and digest.
+    private func attachments(_ value: JSONValue?) throws -> [DocumentAttachment] {
+        let all = conflict.leaves.flatMap(\.attachments)
+        guard let members = (value ?? [:]).object else { throw CommandError.invalid("_attachments must be an object") }
+        return try members.map { member in
+            let digest = member.value["digest"]?.string
+            let found = all.first { $0.name == member.name && $0.digest.description == digest }
+            guard let found else {
+                throw CommandError.invalid(
+                    "no leaf has an attachment \"\(member.name)\" with the digest \(digest ?? "—")")
+            }
+            return found
+        }
+    }
+
+    private static func members(of document: Document) -> JSONValue {
+        var members = document.json
+        if !document.attachments.isEmpty { members["_attachments"] = DocumentJSON.stubs(document.attachments) }
+        return members
+    }
+}
+
+// MARK: - TextEditor
+
+/// The user's editor, on a temporary file that only the user can read.
+struct TextEditor {
+    /// The file's path.
+    let path: String
+
+    /// Creates a file with a text.
+    init(_ text: String) throws {
+        let folder = Self.variable("TMPDIR") ?? "/tmp"
+        var template = Array("\(folder)/settle-XXXXXX.json".utf8CString)
+        let descriptor = mkstemps(&template, 5)
+        guard descriptor >= 0 else {
+            throw CommandError.inputOutput("can't create a file in \(folder): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let output = ByteOutput(descriptor: descriptor)
+        try output.write(text)
+        try output.flush()
+    }
+
+    /// Lets the user edit the file, and returns its content.
+    ///
+    /// The editor is `$VISUAL`, `$EDITOR` or `vi`, and may be given with options.
+    func edit() throws -> String {
+        let editor = Self.variable("VISUAL") ?? Self.variable("EDITOR") ?? "vi"
+        let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
+        guard status == 0 else {
+            throw CommandError("editor_failed", "the editor `\(editor)` failed; nothing was written", status: .failure)
+        }
+        let input = try ByteInput.open(path)
+        var bytes: [UInt8] = []
+        while case let piece = try input.read(), !piece.isEmpty { bytes += piece }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Removes the file.
+    func remove() { unlink(path) }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -50,3 +50,99 @@ struct CommandSpec: Sendable {
         (["settle", name] + operands.map(\.usage) + ["[options]"]).joined(separator: " ")
     }
 }
+
+// MARK: - Command
+
+/// A command of the tool.
+protocol Command: Sendable {
+    /// Describes the command; its arguments are parsed accordingly.
+    static var spec: CommandSpec { get }
+
+    /// Runs the command.
+    static func run(_ invocation: Invocation) throws -> ExitStatus
+}
+
+// MARK: - Operand
+
+/// A positional argument of a command, such as `DB`.
+struct Operand: Sendable {
+    /// Its placeholder in the help.
+    let name: String
+    /// Its description, in one line.
+    let help: String
+    /// Whether it is optional.
+    let isOptional: Bool
+    /// Whether it takes all remaining words.
+    let isRepeatable: Bool
+    /// Whether it may be the URL of a database at a server.
+    let takesURL: Bool
+
+    init(
+        _ name: String, isOptional: Bool = false, isRepeatable: Bool = false, takesURL: Bool = false, _ help: String
+    ) {
+        self.name = name
+        self.takesURL = takesURL
+        self.isOptional = isOptional
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    /// The operand as the help prints it.
+    var usage: String { (isOptional ? "[\(name)]" : name) + (isRepeatable ? " …" : "") }
+
+    /// The database, the first operand of nearly every command.
+    static let database = Operand(
+        "DB", takesURL: true, "database path (`.settle` is optional) or URL")
+    /// The database of a command that works on files.
+    static let folder = Operand("DB", "database path (`.settle` is optional)")
+    static let document = Operand("ID", "the id of a document")
+}
+
+// MARK: - Option
+
+/// An option of a command, such as `--limit N`, for its help and its parser.
+struct Option: Sendable {
+    /// The name with its dashes: `--limit`.
+    let name: String
+    /// The one-letter name with its dash, if any: `-o`.
+    let short: String?
+    /// The placeholder of the value in the help: `N`; `nil` for a flag.
+    let value: String?
+    /// Its description, in one line.
+    let help: String
+    /// Whether it may be given more than once.
+    let isRepeatable: Bool
+    /// Other spellings, which the help omits.
+    let aliases: [String]
+
+    init(
+        _ name: String, short: String? = nil, value: String? = nil, isRepeatable: Bool = false, aliases: [String] = [],
+        _ help: String
+    ) {
+        self.name = name
+        self.aliases = aliases
+        self.short = short
+        self.value = value
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    /// The option as the help prints it: `-o, --output FILE`.
+    var usage: String {
+        (short.map { "\($0), " } ?? "") + name + (value.map { " \($0)" } ?? "") + (isRepeatable ? " …" : "")
+    }
+
+    /// Whether a word of the command line names it.
+    func isNamed(_ word: String) -> Bool { name == word || short == word || aliases.contains(word) }
+
+    /// The options of every command.
+    static let common = [
+        Option("--json", "write results and errors as JSON, for scripts"),
+        Option("--quiet", short: "-q", "write only results and errors"),
+        Option("--help", short: "-h", "show the help of the command"),
+    ]
+
+    /// The option of every command that opens a database.
+    static let wait = Option(
+        "--wait", value: "SECONDS", "seconds to wait for the database lock (default 1)")
+}

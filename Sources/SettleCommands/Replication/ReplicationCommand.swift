@@ -161,3 +161,90 @@ extension Invocation {
         }
     }
 }
+
+// MARK: - PushCommand
+
+/// `settle push`: replicates a database to another one.
+enum PushCommand: Command {
+    static let spec = CommandSpec(
+        "push", "replicate a database to another one",
+        discussion: """
+            All leaves that TARGET lacks are sent, with their histories and attachments. Revisions that TARGET refuses are \
+            listed and make the exit code 1; the others are stored. With --linear a revision that would become a branch \
+            there is refused: pull, settle, and push again. An interrupted push continues where it stopped.
+            """,
+        operands: [.database, Operand("TARGET", takesURL: true, "the database to write to: a folder or a URL")],
+        options: ReplicationOptions.options,
+        examples: [
+            CommandSpec.Example("settle push groceries http://admin@127.0.0.1:5984/groceries --create", "to a server"),
+            CommandSpec.Example(
+                "settle push groceries https://couch.example/mine --selector '{\"owner\":\"anna\"}'", "some of them"),
+        ],
+        json: ReplicationCommand.json)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        try ReplicationCommand(invocation: invocation, other: "TARGET", sends: true, receives: false, verb: spec.name)
+            .run()
+    }
+}
+
+// MARK: - PullCommand
+
+/// `settle pull`: replicates another database to one.
+enum PullCommand: Command {
+    static let spec = CommandSpec(
+        "pull", "replicate another database to this one",
+        discussion: """
+            All leaves that DB lacks are fetched, with their histories and attachments. Documents edited on both sides are \
+            in conflict afterwards, unless a policy settles them. Documents that a validation refuses are listed; the others \
+            are stored. An interrupted pull continues where it stopped. A missing folder is created.
+            """,
+        operands: [.database, Operand("SOURCE", takesURL: true, "the database to read: a folder or a URL")],
+        options: ReplicationOptions.options,
+        examples: [
+            CommandSpec.Example("settle pull groceries https://anna@couch.example/groceries", "fetches what is new"),
+            CommandSpec.Example(
+                "settle pull groceries http://127.0.0.1:5984/groceries --policy threeWayMerge -c --events",
+                "fetches and settles until Ctrl-C, with a line for each document"),
+        ],
+        json: ReplicationCommand.json)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        try ReplicationCommand(invocation: invocation, other: "SOURCE", sends: false, receives: true, verb: spec.name)
+            .run()
+    }
+}
+
+// MARK: - SyncCommand
+
+/// `settle sync`: exchanges revisions between two databases.
+enum SyncCommand: Command {
+    static let spec = CommandSpec(
+        "sync", "exchange revisions between two databases, once or continuously",
+        discussion: """
+            Each database gets the leaves it lacks from the other, with their histories and attachments, and the bases that \
+            merges of its conflicts need. Nothing is overwritten: documents edited on both sides are in conflict afterwards, \
+            on both sides, see `settle conflicts`. With a policy, conflicts are settled in DB as they arrive, and the \
+            results are sent. Each side is a folder, or a URL of Settle, CouchDB, PouchDB Server or, by ws:// and wss://, Sync Gateway. Local documents are not \
+            replicated. An interrupted sync continues where it stopped. A missing folder OTHER is created, and with \
+            --create a missing database on either side.
+            """,
+        operands: [.database, Operand("OTHER", takesURL: true, "the other database: a folder or a URL")],
+        options: ReplicationOptions.options,
+        examples: [
+            CommandSpec.Example("settle sync groceries /media/stick/groceries", "brings both up to date"),
+            CommandSpec.Example(
+                "settle sync groceries https://anna@couch.example/groceries --continuous --policy threeWayMerge",
+                "keeps both equal until Ctrl-C, and settles what was edited on both sides"),
+            CommandSpec.Example(
+                "settle sync groceries wss://anna@gateway.example:4984/shop --collection inventory.food",
+                "with a collection of a Sync Gateway"),
+            CommandSpec.Example("settle sync groceries backup --quiet", "prints only failures"),
+        ],
+        json: ReplicationCommand.json)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        try ReplicationCommand(invocation: invocation, other: "OTHER", sends: true, receives: true, verb: spec.name)
+            .run()
+    }
+}

@@ -51,3 +51,115 @@ public enum LatestFieldMerge {
         return MergeOutcome(merged: same?.0 ?? merged, decisions: merger.decisions)
     }
 }
+
+// MARK: - LatestFieldMerger
+
+/// Merges the members of clocked documents recursively, and records the decisions.
+struct LatestFieldMerger {
+    /// The members of the common ancestor, or `nil` if it is unavailable.
+    let base: JSONObject?
+    let onClash: MergeRule
+    private(set) var decisions: [MergeDecision] = []
+    /// Whether a decision needed the base.
+    private(set) var lacksBase = false
+    /// What each version has for a missing member: a version without any clocks may have had one.
+    private let absent: [ClockedMember]
+
+    init(_ documents: [ClockedDocument], base: JSONObject?, onClash: MergeRule) {
+        absent = documents.map { $0.hasClocks ? .nothing : ClockedMember(nil, clock: nil, isUnknown: true) }
+        self.base = base
+        self.onClash = onClash
+    }
+
+    /// Merges one member.
+    ///
+    /// - Parameters:
+    ///   - versions: The member in each version.
+    ///   - value: Its value in the base.
+    ///   - path: Its path.
+    /// - Returns: The member; `nil` if it is left undecided, or the base is needed.
+    mutating func merge(_ versions: [ClockedMember], base value: JSONValue?, at path: MergePath) -> ClockedMember? {
+        guard let first = versions.first else { return .nothing }
+        if versions.dropFirst().allSatisfy({ $0 == first }) { return first }
+        if versions.allSatisfy(\.isPlain) { return mergeInside(versions, base: value, at: path) }
+        if versions.allSatisfy(\.isTrusted) {
+            let joined = ClockedMember.join(versions) ?? .nothing
+            note(joined.value, of: versions, base: value, at: path)
+            return joined
+        }
+        return mergeByBase(versions, base: value, at: path)
+    }
+
+    private mutating func mergeInside(
+        _ versions: [ClockedMember], base value: JSONValue?, at path: MergePath
+    ) -> ClockedMember? {
+        var merged = ClockedMembers()
+        var isComplete = true
+        for name in ClockedMembers.names(of: versions.map(\.inside)) {
+            let members = zip(versions, absent).map { $0.inside?[name] ?? $1 }
+            guard let member = merge(members, base: value?[name], at: path.member(name)) else {
+                isComplete = false
+                continue
+            }
+            if member != .nothing { merged.append(name, member) }
+        }
+        return isComplete ? .object(merged) : nil
+    }
+
+    /// Merges a member that a foreign edit changed, by the base.
+    private mutating func mergeByBase(
+        _ versions: [ClockedMember], base value: JSONValue?, at path: MergePath
+    ) -> ClockedMember? {
+        let values = versions.map(\.value)
+        if let first = values.first, values.dropFirst().allSatisfy({ $0 == first }) {
+            return Self.adopt(first, from: versions)
+        }
+        guard base != nil else {
+            lacksBase = true
+            return nil
+        }
+        var merger = Merger(rules: MergeRules(onClash: onClash), repeats: versions.map { _ in false })
+        let result = merger.settle(MergeMember([value] + values, at: path))
+        decisions += merger.decisions
+        if case .left = result { return nil }
+        return Self.adopt(result.value, from: versions)
+    }
+
+    /// Gives a value the clocks of the versions that have it. A value that none of them has a trusted clock for has none,
+    /// nor has one that replaced a later value; any change based on it is later than all of them.
+    private static func adopt(_ value: JSONValue?, from versions: [ClockedMember]) -> ClockedMember {
+        let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
+        let reach = versions.reduce(nil) { ClockedMember.later($0, $1.reach) }
+        if let joined = ClockedMember.join(trusted), joined.newest == reach { return joined }
+        guard let object = value?.object, versions.contains(where: { $0.inside != nil }) else {
+            return ClockedMember(value, clock: nil, isUnknown: true, after: reach)
+        }
+        var inside = ClockedMembers()
+        for name in object.names {
+            inside.append(name, adopt(object[name], from: versions.map { $0.inside?[name] ?? .nothing }))
+        }
+        for name in ClockedMembers.names(of: versions.map(\.inside)) where object[name] == nil {
+            inside.append(name, adopt(nil, from: versions.map { $0.inside?[name] ?? .nothing }))
+        }
+        let bound = versions.reduce(nil) { ClockedMember.later($0, $1.inside == nil ? $1.reach : $1.wholeReach) }
+        return ClockedMember(value, clock: nil, isUnknown: bound != nil, after: bound, inside: inside)
+    }
+
+    /// Records a decision by clocks, if there was any.
+    private mutating func note(
+        _ result: JSONValue?, of versions: [ClockedMember], base value: JSONValue?, at path: MergePath
+    ) {
+        let values = versions.map(\.value)
+        guard let first = values.first, values.dropFirst().contains(where: { $0 != first }) else { return }
+        let latest = values.firstIndex { $0 == result }
+        decisions.append(
+            MergeDecision(
+                path: path.shown, base: value, versions: values, result: result,
+                reason: latest.map(MergeReason.latest) ?? .mergedInside))
+    }
+}
+
+extension ClockedMember {
+    /// Whether only its members have to be merged: an object that was never written as a whole, or a missing member.
+    fileprivate var isPlain: Bool { !isUnknown && clock == nil && (inside != nil || value == nil) }
+}

@@ -153,3 +153,90 @@ struct JSONScanner<Sink: JSONSink> {
         return token
     }
 }
+
+// MARK: - JSONSink
+
+/// Receives the events of a ``JSONScanner``, in the order of the text.
+///
+/// Positions are byte offsets into the scanned text. A sink may end the scan by throwing.
+protocol JSONSink {
+    /// Whether it needs nothing more; the scan ends after the current value, and the rest is not validated.
+    var isDone: Bool { get }
+    mutating func beginObject(at start: Int) throws(JSONError)
+    mutating func key(_ token: JSONStringToken) throws(JSONError)
+    mutating func endObject(at end: Int) throws(JSONError)
+    mutating func beginArray(at start: Int) throws(JSONError)
+    mutating func endArray(at end: Int) throws(JSONError)
+    mutating func string(_ token: JSONStringToken) throws(JSONError)
+    mutating func number(_ token: JSONNumberToken) throws(JSONError)
+    mutating func literal(_ literal: JSONLiteral, at start: Int) throws(JSONError)
+}
+
+extension JSONSink {
+    /// Most sinks need the whole text.
+    var isDone: Bool { false }
+}
+
+// MARK: - JSONLiteral
+
+/// The JSON literals.
+enum JSONLiteral { case null, `true`, `false` }
+
+// MARK: - JSONStringToken
+
+/// A string in a text, without its quotes.
+struct JSONStringToken {
+    /// The position of the first byte after the opening quote.
+    let start: Int
+    /// The position of the closing quote.
+    let end: Int
+    /// Whether there is a backslash inside.
+    let hasEscapes: Bool
+}
+
+// MARK: - OpenContainers
+
+/// The arrays and objects that are open during a scan: one bit each.
+struct OpenContainers {
+    private(set) var depth = 0
+    /// The innermost 64 levels, newest in the lowest bit.
+    private var near: UInt64 = 0
+    /// Full words shifted out of `near`, for texts nested deeper than 64.
+    private var far: [UInt64] = []
+
+    /// Whether the innermost container is an object, or `nil` outside of all.
+    @inline(__always)
+    var innermostIsObject: Bool? { depth == 0 ? nil : near & 1 == 1 }
+
+    /// Enters a container; false if the limit is reached.
+    @inline(__always)
+    mutating func push(isObject: Bool, limit: Int) -> Bool {
+        guard depth < limit else { return false }
+        if depth > 0, depth % 64 == 0 { far.append(near) }
+        near = near << 1 | (isObject ? 1 : 0)
+        depth &+= 1
+        return true
+    }
+
+    /// Leaves the innermost container.
+    @inline(__always)
+    mutating func pop() {
+        depth &-= 1
+        near >>= 1
+        if depth > 0, depth % 64 == 0, let word = far.popLast() { near = word }
+    }
+}
+
+// MARK: - ValidatingSink
+
+/// A sink that ignores all events: scanning into it only validates.
+struct ValidatingSink: JSONSink {
+    mutating func beginObject(at start: Int) {}
+    mutating func key(_ token: JSONStringToken) {}
+    mutating func endObject(at end: Int) {}
+    mutating func beginArray(at start: Int) {}
+    mutating func endArray(at end: Int) {}
+    mutating func string(_ token: JSONStringToken) {}
+    mutating func number(_ token: JSONNumberToken) {}
+    mutating func literal(_ literal: JSONLiteral, at start: Int) {}
+}

@@ -71,3 +71,113 @@ private struct LineTable {
         String(decoding: numbers.flatMap { lines[$0] }, as: UTF8.self)
     }
 }
+
+// MARK: - LineDifference
+
+/// Finds a shortest edit script between two lists of lines, by Myers' O(*n* · *d*) algorithm.
+///
+/// A script is a path through a grid, from the top left to the bottom right. A step right removes an old line, a step
+/// down adds a new one, and where lines are equal the path continues diagonally at no cost:
+///
+///          A   B   C          old: A B C
+///        ┌───┬───┬───┐        new: B C D
+///      B │ → │ ↘ │   │
+///      C │   │   │ ↘ │        remove A, keep B and C, add D
+///      D │   │   │ ↓ │
+///        └───┴───┴───┘
+///
+/// Each round allows one more step and computes the farthest point on every diagonal from those of the previous
+/// round.
+struct LineDifference {
+    private let old: ArraySlice<Int>
+    private let new: ArraySlice<Int>
+    /// By round, the number of consumed old lines at the farthest point on each diagonal, from the lowest diagonal up
+    /// in steps of two; -1 if no path reaches the diagonal.
+    private var rounds: [[Int]] = []
+
+    /// The changes that turn one list of lines into another, in order and apart from each other.
+    ///
+    /// - Returns: `nil` if more than `limit` lines would have to be removed and added.
+    static func edits(from old: [Int], to new: [Int], limit: Int) -> [LineEdit]? {
+        let front = zip(old, new).prefix { $0 == $1 }.count
+        let shorter = min(old.count, new.count) - front
+        let back = zip(old.reversed(), new.reversed()).prefix(shorter).prefix { $0 == $1 }.count
+        var difference = LineDifference(
+            old: old[front..<(old.count - back)], new: new[front..<(new.count - back)])
+        guard difference.explore(limit: limit) else { return nil }
+        return difference.edits
+    }
+
+    private init(old: ArraySlice<Int>, new: ArraySlice<Int>) {
+        self.old = old
+        self.new = new
+    }
+
+    /// Runs rounds until a path reaches the end.
+    private mutating func explore(limit: Int) -> Bool {
+        for round in 0...limit {
+            var farthest: [Int] = []
+            for diagonal in stride(from: -round, through: round, by: 2) {
+                var point = start(on: diagonal, in: round).behind
+                while point >= 0, point < old.count, point - diagonal < new.count,
+                    old[old.startIndex + point] == new[new.startIndex + point - diagonal]
+                {
+                    point += 1
+                }
+                farthest.append(point)
+                if point == old.count, point - diagonal == new.count {
+                    rounds.append(farthest)
+                    return true
+                }
+            }
+            rounds.append(farthest)
+        }
+        return false
+    }
+
+    /// The start of a round's path on a diagonal, before it follows equal lines, and whether the last step removed a
+    /// line.
+    private func start(on diagonal: Int, in round: Int) -> (behind: Int, removes: Bool) {
+        if round == 0 { return (0, false) }
+        let before = rounds[round - 1]
+        let above = (diagonal + round) / 2
+        let added = above < before.count ? before[above] : -1
+        let isInside = added >= 0 && added - diagonal <= new.count
+        let removed = above > 0 && before[above - 1] >= 0 ? before[above - 1] + 1 : -1
+        return removed <= old.count && removed > (isInside ? added : -1)
+            ? (removed, true) : (isInside ? added : -1, false)
+    }
+
+    /// Traces the path back from the end: the steps between two runs of equal lines are one change.
+    private var edits: [LineEdit] {
+        var edits: [LineEdit] = []
+        var (oldEnd, newEnd) = (old.count, new.count)
+        var (point, diagonal) = (old.count, old.count - new.count)
+        for round in rounds.indices.reversed() {
+            let (begin, removes) = start(on: diagonal, in: round)
+            if point > begin || round == 0 {
+                add(point..<oldEnd, (point - diagonal)..<newEnd, to: &edits)
+                (oldEnd, newEnd) = (begin, begin - diagonal)
+            }
+            point = removes ? begin - 1 : begin
+            diagonal += removes ? -1 : 1
+        }
+        add(0..<oldEnd, 0..<newEnd, to: &edits)
+        return edits.reversed()
+    }
+
+    private func add(_ gone: Range<Int>, _ come: Range<Int>, to edits: inout [LineEdit]) {
+        if gone.isEmpty && come.isEmpty { return }
+        let lines = (gone.lowerBound + old.startIndex)..<(gone.upperBound + old.startIndex)
+        let replacement = new[(come.lowerBound + new.startIndex)..<(come.upperBound + new.startIndex)]
+        edits.append(LineEdit(lines: lines, replacement: Array(replacement)))
+    }
+}
+
+/// One place where a text differs from another: some lines are replaced by others.
+struct LineEdit: Hashable {
+    /// The lines of the old text to remove; empty for an insertion before its bound.
+    let lines: Range<Int>
+    /// The lines to insert.
+    let replacement: [Int]
+}

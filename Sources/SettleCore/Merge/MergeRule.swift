@@ -110,3 +110,152 @@ extension MergeRule.Kind: CustomStringConvertible {
         }
     }
 }
+
+// MARK: - MergeRules
+
+/// The rules that decide clashes, by field.
+///
+///     var rules = MergeRules(fields: ["/stock": .sum, "/tags": .union, "/owner": .leave])
+///     rules["/address/city"] = .winner
+///
+/// A field is named by its JSON Pointer (RFC 6901): the names on the path to it, each after a slash, with `~0` for a
+/// tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
+///
+/// A rule for a field that is an object decides about the object as a whole. Without one, objects are merged field
+/// by field, and only values that can't be merged further clash.
+public struct MergeRules: Sendable {
+    /// The rule for all fields without their own.
+    public var onClash: MergeRule
+    private var fields: [[UInt8]: MergeRule] = [:]
+    /// The paths of counters and of all objects around them.
+    private var countersAndAround: Set<[UInt8]> = []
+
+    /// Makes a set of rules.
+    ///
+    /// - Parameters:
+    ///   - onClash: The rule for fields without their own. If it does not fit, ``MergeRule/winner`` decides.
+    ///   - fields: Rules by JSON Pointer.
+    public init(onClash: MergeRule = .winner, fields: [String: MergeRule] = [:]) {
+        self.onClash = onClash
+        for (path, rule) in fields { self.fields[Array(path.utf8)] = rule }
+        findCounters()
+    }
+
+    /// The rule of one field, `nil` for none; the field is named by its JSON Pointer.
+    public subscript(path: String) -> MergeRule? {
+        get { fields[Array(path.utf8)] }
+        set {
+            fields[Array(path.utf8)] = newValue
+            findCounters()
+        }
+    }
+
+    /// The fields that have rules of their own, ordered by the bytes of their paths.
+    public var paths: [String] {
+        fields.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The ``paths`` that name no field and so have no effect; for rules entered by a user.
+    public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
+
+    /// Whether a field is a counter, or may contain one.
+    func mayCount(_ path: MergePath) -> Bool {
+        !countersAndAround.isEmpty && countersAndAround.contains(Array(path.rule.utf8))
+    }
+
+    private mutating func findCounters() {
+        countersAndAround = []
+        for (path, rule) in fields {
+            guard case .sum = rule else { continue }
+            countersAndAround.insert(path)
+            for (index, byte) in path.enumerated() where byte == UInt8(ascii: "/") {
+                countersAndAround.insert(Array(path[..<index]))
+            }
+        }
+    }
+}
+
+// MARK: - MergeMisfit
+
+/// Why a rule could not decide a clash.
+public enum MergeMisfit: Error, Hashable {
+    /// A version removed what another changed.
+    case removed
+    /// A counter needs numbers.
+    case notNumbers
+    /// A set or a list of elements needs arrays.
+    case notArrays
+    /// Lines need text.
+    case notText
+    /// An element is not an object, has no string or number as its identity, or shares it with another.
+    case noIdentity
+    /// The sum is out of range for a JSON number.
+    case outOfRange
+    /// Versions changed the same lines, or lines next to each other.
+    case sameLines
+    /// A version's text is too different from the base to be compared.
+    case tooDifferent
+}
+
+extension MergeMisfit: CustomStringConvertible {
+    /// The reason as a clause: `not all values are numbers`.
+    public var description: String {
+        switch self {
+        case .removed: "it was removed in one version and changed in another"
+        case .notNumbers: "not all values are numbers"
+        case .notArrays: "not all values are arrays"
+        case .notText: "not all values are text"
+        case .noIdentity: "not every element has an identity of its own"
+        case .outOfRange: "the sum is too large"
+        case .sameLines: "the same lines were changed"
+        case .tooDifferent: "the texts are too different"
+        }
+    }
+}
+
+// MARK: - MergeReason
+
+/// Why a merged member has the value it has. Versions are named by their position.
+public indirect enum MergeReason: Hashable, Sendable {
+    /// One version changed the member, so its value was taken.
+    case onlyOneChanged(Int)
+    /// Several versions made the same change, so it was taken.
+    case sameChange([Int])
+    /// Several versions changed an object, which was merged member by member; decisions about its members follow.
+    case mergedInside
+    /// This version's change was the latest, by the clocks in the versions.
+    case latest(Int)
+    /// The versions clashed and a rule decided.
+    case rule(MergeRule.Kind)
+    /// The versions clashed, and a rule did not fit; the last associated value is what decided instead.
+    case fellBack(from: MergeRule.Kind, why: MergeMisfit, to: MergeReason)
+    /// The versions clashed, and the rule was to leave the document in conflict.
+    case left
+
+    /// Whether the member was left undecided.
+    public var isLeft: Bool {
+        switch self {
+        case .left: true
+        case .fellBack(_, _, let reason): reason.isLeft
+        default: false
+        }
+    }
+
+    /// The reason as text, such as `only 3-abc changed it`.
+    ///
+    /// - Parameter name: Names the version at a position.
+    /// - Returns: A clause without a full stop.
+    public func explained(naming name: (Int) -> String) -> String {
+        switch self {
+        case .onlyOneChanged(let version): "only \(name(version)) changed it"
+        case .sameChange(let versions):
+            versions.map(name).joined(separator: ", ") + " made the same change"
+        case .mergedInside: "merged member by member"
+        case .latest(let version): "\(name(version)) changed it last"
+        case .rule(let kind): "clash, decided by the rule “\(kind)”"
+        case .fellBack(let kind, let misfit, let reason):
+            "the rule “\(kind)” does not fit, for \(misfit); \(reason.explained(naming: name))"
+        case .left: "clash, left in conflict"
+        }
+    }
+}

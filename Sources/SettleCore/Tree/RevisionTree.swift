@@ -146,3 +146,189 @@ extension RevisionTree {
     /// Whether every leaf is a tombstone, so that the document is deleted (SEMANTICS 201); an empty tree is not.
     public var isDeleted: Bool { winner?.isDeleted ?? false }
 }
+
+// MARK: - RevisionNode
+
+/// One revision in a ``RevisionTree``.
+public struct RevisionNode: Hashable, Sendable {
+    /// The revision's id.
+    public let revision: RevisionID
+    /// Whether the edit deleted the document; unknown for inner revisions that arrived only as part of a history.
+    public internal(set) var isDeleted: Bool
+    /// Whether an edit was made on top of this one, so that it is not a leaf.
+    package internal(set) var isSuperseded: Bool
+    /// Whether some peer is known to have this revision: it came from there, or was sent and acknowledged.
+    package internal(set) var isShared: Bool
+    /// Further properties of the revision.
+    package internal(set) var marks: RevisionMarks
+    /// An opaque number for the store of bodies, 0 for none; the tree carries it without interpreting it.
+    package internal(set) var bodyToken: UInt64
+    /// The parent's index, or -1.
+    var parent: Int32
+
+    init(
+        _ revision: RevisionID, parent: Int? = nil, isDeleted: Bool = false, isSuperseded: Bool = false,
+        isShared: Bool = false, marks: RevisionMarks = [], bodyToken: UInt64 = 0
+    ) {
+        self.revision = revision
+        self.parent = parent.map { Int32(truncatingIfNeeded: $0) } ?? -1
+        self.isDeleted = isDeleted
+        self.isSuperseded = isSuperseded
+        self.isShared = isShared
+        self.marks = marks
+        self.bodyToken = bodyToken
+    }
+
+    /// Whether no edit was made on top of this one.
+    public var isLeaf: Bool { !isSuperseded }
+
+    var parentIndex: Int? {
+        get { parent < 0 ? nil : Int(parent) }
+        set { parent = newValue.map { Int32(truncatingIfNeeded: $0) } ?? -1 }
+    }
+}
+
+/// Properties of a revision besides its place in the tree.
+package struct RevisionMarks: OptionSet, Hashable, Sendable {
+    /// The marks as bits.
+    package let rawValue: UInt8
+
+    /// It closes the losing branch of a settled conflict: a tombstone whose body says
+    /// `{"$closed":"<surviving revision>"}`. It is not a user's deletion (SEMANTICS K2).
+    package static let closing = RevisionMarks(rawValue: 1)
+    /// It is known to be a user's deletion: the whole document was deleted where it was made (K2, first test).
+    package static let deletion = RevisionMarks(rawValue: 2)
+    /// It was replicated from a peer while another leaf was here, so that in this conflict it is the remote side.
+    package static let incoming = RevisionMarks(rawValue: 4)
+
+    static let all: RevisionMarks = [.closing, .deletion, .incoming]
+
+    /// Makes marks from bits.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+// MARK: - Marks
+
+extension RevisionTree {
+    /// Records where the store keeps the body of a revision, 0 if it is not kept; unknown revisions are ignored.
+    package mutating func setBodyToken(_ token: UInt64, of revision: RevisionID) {
+        if let index = index(of: revision) { nodes[index].bodyToken = token }
+    }
+
+    /// Records whether an inner revision deleted the document, once that is known; leaves and unknown revisions are
+    /// ignored.
+    package mutating func setDeleted(_ isDeleted: Bool, of revision: RevisionID) {
+        if let index = index(of: revision), nodes[index].isSuperseded { nodes[index].isDeleted = isDeleted }
+    }
+
+    /// Records that a peer has a revision; unknown revisions are ignored. Returns whether the tree changed.
+    @discardableResult
+    package mutating func markShared(_ revision: RevisionID) -> Bool {
+        guard let index = index(of: revision), !nodes[index].isShared else { return false }
+        nodes[index].isShared = true
+        return true
+    }
+
+    /// Adds marks to those of a revision; unknown revisions are ignored. Returns whether the tree changed.
+    @discardableResult
+    package mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) -> Bool {
+        guard let index = index(of: revision), !nodes[index].marks.isSuperset(of: marks) else { return false }
+        nodes[index].marks.formUnion(marks)
+        return true
+    }
+
+    /// The newest revision that a peer has on the path back from this one, itself included, or `nil`.
+    package func sharedAncestor(of revision: RevisionID) -> RevisionID? {
+        var index = index(of: revision)
+        while let current = index {
+            if nodes[current].isShared { return nodes[current].revision }
+            index = nodes[current].parentIndex
+        }
+        return nil
+    }
+
+    /// Every node in ascending order, parents before their children.
+    package var allNodes: [RevisionNode] { nodes }
+
+    /// A description of the first violated invariant of the tree, or `nil` if all hold.
+    package var brokenInvariant: String? {
+        // A fast path: nearly every document has one revision, and every read checks this.
+        if nodes.count == 1, nodes[0].isLeaf, nodes[0].parent < 0 { return nil }
+        var hasChild = [Bool](repeating: false, count: nodes.count)
+        for (index, node) in nodes.enumerated() {
+            if index > 0, nodes[index - 1].revision >= node.revision { return "\(node.revision) is out of order" }
+            guard let parent = node.parentIndex else { continue }
+            guard parent < index, nodes[parent].revision.generation + 1 == node.revision.generation else {
+                return "\(node.revision) has a parent that is not one generation below it"
+            }
+            hasChild[parent] = true
+        }
+        for (index, node) in nodes.enumerated() where hasChild[index] && node.isLeaf {
+            return "\(node.revision) has children and counts as a leaf"
+        }
+        return nodes.last?.isLeaf == false ? "the highest revision is no leaf" : nil
+    }
+}
+
+// MARK: - Deletions
+
+extension RevisionTree {
+    /// The tombstones that contradict a live leaf, highest id first: one user deleted the document while another
+    /// continued editing it.
+    ///
+    /// CouchDB's winner is the live leaf then (SEMANTICS 63), and most policies keep it. A policy by which deletions
+    /// win has to distinguish such a tombstone from those that close the losing branches of settled conflicts;
+    /// otherwise every document that was ever settled would be deleted (K2). In order:
+    ///
+    ///     marked as closing                                   not a deletion
+    ///     marked as the deletion of a whole document          a deletion
+    ///     its parent is an ancestor of the live leaf          a deletion    1-a ─┬─ 2-y
+    ///                                                                            └─ 2-t (deleted)
+    ///     else it closes a branch, made by a foreign peer     not a deletion
+    ///
+    /// A live leaf with a tombstone on its path was revived by a user who knew of the deletion, so an earlier
+    /// deletion does not contradict it. If the path was stemmed down to the tombstone's generation, the tombstone may
+    /// have been on it, and the live leaf stays.
+    ///
+    /// Found in two passes: backward from the leaves, for the nodes that a live leaf descends from without a
+    /// tombstone in between; and forward, for the nodes that have such a node on their own path.
+    ///
+    /// - Complexity: O(*n*), however the branches are entangled.
+    public var disputedDeletions: [RevisionID] {
+        guard nodes.count > 1, nodes.contains(where: isOpenTombstone) else { return [] }
+        var leadsToLive = [Bool](repeating: false, count: nodes.count)
+        var liveRoots: [Int] = []
+        for index in nodes.indices.reversed() where !nodes[index].isDeleted {
+            guard leadsToLive[index] || nodes[index].isLeaf else { continue }
+            if let parent = nodes[index].parentIndex { leadsToLive[parent] = true } else { liveRoots.append(index) }
+        }
+        guard !liveRoots.isEmpty || leadsToLive.contains(true) else { return [] }
+        var comesFromLive = leadsToLive
+        var root = Array(nodes.indices)
+        for index in nodes.indices {
+            guard let parent = nodes[index].parentIndex else { continue }
+            comesFromLive[index] = comesFromLive[index] || comesFromLive[parent]
+            root[index] = root[parent]
+        }
+        return nodes.indices.reversed().filter { index in
+            guard isOpenTombstone(nodes[index]) else { return false }
+            let parent = nodes[index].parentIndex
+            if let parent, leadsToLive[parent] { return true }
+            guard nodes[index].marks.contains(.deletion) else { return false }
+            if let parent, comesFromLive[parent] { return true }
+            // The tombstone may have been on the stemmed part of a path.
+            return liveRoots.contains {
+                $0 != root[index] && nodes[$0].revision.generation <= nodes[index].revision.generation
+            }
+        }.map { nodes[$0].revision }
+    }
+
+    /// Whether a node is a tombstone among the leaves that may be a user's deletion.
+    private func isOpenTombstone(_ node: RevisionNode) -> Bool {
+        node.isLeaf && node.isDeleted && !node.marks.contains(.closing)
+    }
+
+    /// Whether one live leaf and a user's deletion contradict each other and there is no other live leaf: not a
+    /// conflict in CouchDB's terms (SEMANTICS 66), but unsettled all the same.
+    public var isContested: Bool { !isConflicted && !disputedDeletions.isEmpty }
+}

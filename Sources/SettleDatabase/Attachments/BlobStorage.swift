@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Where the contents of large attachments are kept; small ones are in the rows of the storage engine.
 ///
 ///     newBlob ── write, write, finish ──→ a place, pinned ── a commit whose row names it ──→ stored
@@ -76,4 +78,104 @@ public protocol BlobReader: AnyObject {
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `unavailable`, or `attachmentMissing` for a content that was collected
     ///   meanwhile.
     func read(upTo count: Int) throws -> [UInt8]
+}
+
+// MARK: - BlobWriter
+
+/// Writes one content of a ``BlobStorage``. It is used by one thread at a time, and a writer that is released before it has
+/// finished leaves nothing.
+public protocol BlobWriter: AnyObject {
+    /// Appends bytes.
+    ///
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `unavailable`.
+    func write(_ bytes: UnsafeRawBufferPointer) throws
+
+    /// Finishes the content; it is on the disk when this returns.
+    ///
+    /// - Parameter digest: The SHA-256 of all bytes.
+    /// - Returns: The content's place, and its pin.
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, `unavailable` or `closed`; the writer can then only be released.
+    func finish(as digest: BlobDigest) throws -> FinishedBlob
+}
+
+/// A content that was written, and that no row may name yet.
+public struct FinishedBlob: Sendable {
+    /// The place that the row of the content is to name; `nil` if it is found by its digest.
+    public let place: [UInt8]?
+    /// Keeps the content from being collected while it exists. It is released once no document can be saved with this content
+    /// any more, whether one was or not; `nil` if the storage goes by the pins of the process.
+    public let pin: (any AnyObject & Sendable)?
+
+    /// Creates a value.
+    public init(place: [UInt8]?, pin: (any AnyObject & Sendable)?) { (self.place, self.pin) = (place, pin) }
+}
+
+/// Writes a content that can be continued by a later writer: released before it has finished, it leaves what was written.
+public protocol ResumableBlobWriter: BlobWriter {
+    /// The bytes that were there before this writer, from the first one; asked for before the first is written.
+    func storedBytes() throws -> any BlobReader
+
+    /// Removes all bytes, and goes on with the first one.
+    func restart() throws
+
+    /// Sees that this writer leaves nothing when it is released.
+    func discard()
+}
+
+// MARK: - BlobRecord
+
+/// A stored content in a storage engine.
+public struct BlobRecord: Sendable, Hashable {
+    /// The content's name.
+    public let digest: BlobDigest
+    /// The MD5 of the bytes, the digest of attachments.
+    public let md5: [UInt8]
+    /// How many bytes it has.
+    public let length: Int64
+    /// The bytes, or `nil` if they are not in the row or were not requested.
+    public let content: [UInt8]?
+    /// Whether the bytes are not in the row: they are in a file, or wherever the ``BlobStorage`` of the engine has them.
+    public let isFile: Bool
+    /// Where a ``BlobStorage`` has the bytes, in its own words; `nil` for bytes in the row or in a file named by the digest.
+    public let place: [UInt8]?
+
+    /// Creates a record.
+    public init(
+        digest: BlobDigest, md5: [UInt8], length: Int64, content: [UInt8]?, isFile: Bool, place: [UInt8]? = nil
+    ) {
+        self.digest = digest
+        self.md5 = md5
+        self.length = length
+        self.content = content
+        self.isFile = isFile
+        self.place = place
+    }
+}
+
+// MARK: - BlobDigest
+
+/// The name of a stored content: its SHA-256.
+public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The 32 bytes.
+    public let bytes: [UInt8]
+
+    /// Creates a digest from its 32 bytes, or returns `nil` for another number.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Parses 64 hex digits, or returns `nil`.
+    public init?(hexadecimal text: String) {
+        guard let bytes = Hexadecimal.decode(text) else { return nil }
+        self.init(bytes)
+    }
+
+    /// Orders by the bytes.
+    public static func < (left: BlobDigest, right: BlobDigest) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// The digest in 64 lower-case hex digits.
+    public var description: String { Hexadecimal.encode(bytes) }
 }

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The contents of a database's attachments: small ones are rows of the storage engine, large ones are in a ``BlobStorage``.
 ///
 /// A large content is on the disk before its row is written, so a row never names an incomplete one. A content that is
@@ -48,4 +50,60 @@ final class BlobStore: Sendable {
 
     /// The sum of the lengths of the contents that are not in their rows.
     func sizeOnDisk() throws -> Int64 { try storage?.sizeOnDisk() ?? 0 }
+}
+
+// MARK: - BlobPins
+
+/// The contents that this process keeps from being collected, by their digests.
+final class BlobPins: Sendable {
+    /// A pin, which exists until it is released.
+    final class Pin: Sendable {
+        private let digest: BlobDigest
+        fileprivate let pins: BlobPins
+
+        fileprivate init(_ digest: BlobDigest, in pins: BlobPins) { (self.digest, self.pins) = (digest, pins) }
+
+        deinit { pins.release(digest) }
+
+        /// Whether it is one of these pins.
+        func isOne(of pins: BlobPins) -> Bool { self.pins === pins }
+    }
+
+    private let counts = Guarded<[BlobDigest: Int]>([:])
+
+    /// Keeps a content from being collected until the returned object is released.
+    func pin(_ digest: BlobDigest) -> Pin {
+        counts.withLock { $0[digest, default: 0] += 1 }
+        return Pin(digest, in: self)
+    }
+
+    private func release(_ digest: BlobDigest) {
+        counts.withLock { counts in counts[digest] = counts[digest].flatMap { $0 > 1 ? $0 - 1 : nil } }
+    }
+
+    /// Whether a content must not be collected now.
+    func contains(_ digest: BlobDigest) -> Bool { counts.withLock { $0[digest] != nil } }
+
+    /// Runs a closure unless a content is pinned; nobody can pin one meanwhile.
+    func unlessPinned(_ digest: BlobDigest, _ body: () throws -> Void) rethrows {
+        try counts.withLock { if $0[digest] == nil { try body() } }
+    }
+}
+
+// MARK: - PendingBlob
+
+/// A pin on a content: while it exists, the content is not collected.
+package final class PendingBlob: Sendable {
+    /// The record to write together with the first document that references it.
+    package let record: BlobRecord
+    private let pin: BlobPins.Pin
+    /// The pin that other processes see.
+    private let stored: (any AnyObject & Sendable)?
+
+    init(_ record: BlobRecord, _ pin: BlobPins.Pin, _ stored: (any AnyObject & Sendable)? = nil) {
+        (self.record, self.pin, self.stored) = (record, pin, stored)
+    }
+
+    /// Whether the content was pinned by these pins.
+    func isOne(of pins: BlobPins) -> Bool { pin.isOne(of: pins) }
 }

@@ -1,4 +1,4 @@
-internal import SettleCore
+public import SettleCore
 
 extension Database {
     /// Reads a document, changes it with a closure, and saves it. If another writer saved it in between, the closure is
@@ -88,5 +88,106 @@ extension Database {
         }
         document.revision = current?.revision
         return try save(document, onConflict: .fail)
+    }
+}
+
+// MARK: - Delete
+
+extension Database {
+    /// Deletes a document by storing a tombstone on the revision it was read at.
+    ///
+    /// The tombstone replicates, so that the document is deleted at all peers. It is empty except for the members to
+    /// keep: a filtered replication replicates a deletion only if the tombstone still has the members that the filter
+    /// tests (SEMANTICS 131, K19). In a document with conflicts only the one leaf is deleted (SEMANTICS 201).
+    ///
+    /// - Parameters:
+    ///   - document: The document as it was read.
+    ///   - keeping: Which members the tombstone keeps, in addition to ``fieldsKeptOnDelete()``: names, like
+    ///     `["owner"]`, or ``KeptFields/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not
+    ///     kept.
+    ///   - adding: Members to add to the tombstone, such as who deleted the document; they replace kept members of the
+    ///     same name.
+    ///   - conflict: What to do if the document was changed since it was read. If the last write or the deletion wins,
+    ///     a document that is deleted or purged already stays unchanged (SEMANTICS 51); so does a deleted one if a
+    ///     handler merges. A branch deletes the revision that was read, and later edits stay.
+    /// - Returns: The tombstone; `nil` if there was nothing to delete.
+    /// - Throws: ``DatabaseError`` with code `notFound` for a document that was never saved or was purged, `conflict`,
+    ///   `refused`, `invalid` for an added member of a closing tombstone, and as a save.
+    @discardableResult
+    public func delete(
+        _ document: Document, keeping: KeptFields = [], adding: DocumentBody = .empty,
+        onConflict conflict: SaveConflict = .fail
+    ) throws -> Document? {
+        try adding.check(of: document.id)
+        let content = try TombstoneContent(keeping: keeping.union(fieldsKeptOnDelete()), adding: adding)
+        switch conflict {
+        case .fail, .lastWriteWins, .deletesWin, .branch:
+            return try edit { try Self.delete(document, content, onConflict: conflict, with: $0) }
+        case .merge(let handler):
+            return try merging(document, handler) { new -> Document? in
+                if new.revision != nil, try tree(of: new.id)?.isDeleted == true { return nil }
+                return try edit { try Self.delete(new, content, onConflict: .fail, with: $0) }
+            }
+        }
+    }
+
+    /// Deletes the current document with an id, like ``delete(_:keeping:adding:onConflict:)`` if the last write wins.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document, `invalid` for what can't be an id.
+    @discardableResult
+    public func delete(
+        _ id: some DocumentIDConvertible, keeping: KeptFields = [], adding: DocumentBody = .empty
+    ) throws -> Document? {
+        let id = try id.ofDocument()
+        return try transaction {
+            // The content is not needed, so that a damaged document can be deleted too.
+            guard let current = try tree(of: id).flatMap(options.reads.current(in:)), !current.isDeleted else {
+                throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")
+            }
+            let document = Document(
+                id: id, revision: current.revision, isDeleted: false, RevisionContent(body: .empty), origin: identity)
+            return try delete(document, keeping: keeping, adding: adding, onConflict: .fail)
+        }
+    }
+
+    /// The body of a document's tombstone: those of its members that this database keeps on deletion.
+    package func tombstoneBody(of body: DocumentBody?) throws -> DocumentBody {
+        try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
+    }
+
+    /// The top-level members every tombstone of this database keeps; none unless set.
+    public func fieldsKeptOnDelete() throws -> Set<String> {
+        guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }
+        return Set(((try? JSONValue(parsing: text))?.array ?? []).compactMap(\.string))
+    }
+
+    /// Sets the top-level members every tombstone of this database keeps, such as those that its filters test.
+    public func setFieldsKeptOnDelete(_ names: Set<String>) throws {
+        let list = names.isEmpty ? nil : JSONValue.array(names.sorted().map(JSONValue.string)).description
+        try engine.commit { try $0.setSetting("members_kept_on_delete", to: list) }
+    }
+
+    static func delete(
+        _ document: Document, _ content: TombstoneContent, onConflict conflict: SaveConflict,
+        with editor: DocumentEditor
+    ) throws -> Document? {
+        // For a delete, the two options mean the same.
+        let overwrites = conflict.isLastWriteWins || conflict.isDeletesWin
+        let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
+        guard let record, let current = editor.options.reads.current(in: record.tree) else {
+            if overwrites, document.revision != nil { return nil }
+            throw DatabaseError(.notFound, "there is no document \"\(document.id)\" to delete")
+        }
+        if overwrites, current.isDeleted { return nil }
+        let target =
+            if conflict.isBranch { try branchPoint(of: document, in: record) } else {
+                overwrites ? current.revision : document.revision
+            }
+        guard let target, let node = record.tree[target], node.isLeaf || conflict.isBranch, !node.isDeleted else {
+            throw Self.conflict(document, current)
+        }
+        let body = try content.body(of: editor.content(of: target, in: record)?.body)
+        let edit = DocumentEdit(id: document.id, parent: target, isDeleted: true, body: body)
+        return try editor.document(by: edit, in: record)
     }
 }

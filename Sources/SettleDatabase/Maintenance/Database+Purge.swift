@@ -103,3 +103,92 @@ extension Database {
         return doomed
     }
 }
+
+// MARK: - Lost Contents
+
+extension Database {
+    /// Removes contents kept apart that belonged to documents which were purged while their revisions could not be read;
+    /// returns how many.
+    ///
+    /// While there is a document whose revisions can't be read, any content may be its, and all stay.
+    func removeLostContents() throws -> Int {
+        guard try setting(Self.lostContentsSetting) != nil else { return 0 }
+        return try engine.hold { writer in
+            var named: Set<UInt64> = []
+            var range = SequenceRange()
+            while case let page = try writer.records(changedIn: range, limit: 500, withContent: false),
+                let last = page.last
+            {
+                for record in page {
+                    if record.tree.isEmpty { return 0 }
+                    for node in record.tree.allNodes { named.insert(node.bodyToken) }
+                }
+                range.after = last.sequence
+            }
+            var removed = 0
+            var token: UInt64 = 0
+            while case let page = try writer.contentTokens(after: token, limit: 500), let last = page.last {
+                for token in page where !named.contains(token) {
+                    try writer.removeContent(at: token)
+                    removed += 1
+                }
+                token = last
+            }
+            try writer.setSetting(Self.lostContentsSetting, to: nil)
+            return removed
+        }
+    }
+}
+
+// MARK: - PurgeLog
+
+/// Which documents were forgotten lately, for indexes that have to forget them too.
+///
+/// A purge leaves no change behind. So each is numbered, and the last ones are kept among the database's settings.
+package enum PurgeLog {
+    private static let counter = "purges"
+    private static let requests = "purge_requests"
+    /// How many are kept; an index that has missed more looks which of its documents are gone.
+    package static let kept: Int64 = 1000
+
+    /// Takes note of a purge, in the transaction that does it.
+    static func note(_ id: DocumentID, with writer: any StorageWriter) throws {
+        let number = (try writer.setting(counter).flatMap { Int64($0) } ?? 0) + 1
+        try writer.setSetting(name(number), to: id.string)
+        try writer.setSetting(name(number - kept), to: nil)
+        try writer.setSetting(counter, to: String(number))
+    }
+
+    /// Counts that a document was asked to be purged, whether it was there or not: CouchDB's `purge_seq`.
+    static func countRequest(with writer: any StorageWriter) throws {
+        let count = try writer.setting(requests).flatMap { Int64($0) } ?? 0
+        try writer.setSetting(requests, to: String(count + 1))
+    }
+
+    /// How often a document was asked to be purged.
+    package static func requestCount(in database: Database) throws -> Int64 {
+        try database.setting(requests).flatMap { Int64($0) } ?? 0
+    }
+
+    /// How many documents were ever purged.
+    package static func count(in database: Database) throws -> Int64 {
+        try database.setting(counter).flatMap { Int64($0) } ?? 0
+    }
+
+    /// The documents purged after so many; `nil` when not all of them are known any more.
+    package static func purged(after seen: Int64, in database: Database) throws -> [DocumentID]? {
+        try database.snapshot {
+            let count = try count(in: database)
+            guard seen <= count, count - seen <= kept else { return nil }
+            guard seen < count else { return [] }
+            var ids: [DocumentID] = []
+            for number in seen + 1...count {
+                guard let id = try database.setting(name(number)) else { return nil }
+                ids.append(DocumentID(unchecked: id))
+            }
+            return ids
+        }
+    }
+
+    private static func name(_ number: Int64) -> String { "purged.\(number)" }
+}

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import SettlePlatform
+
 /// A regular expression over the bytes of a string, for CouchDB's `$regex`, with bounded work.
 ///
 /// The language is Perl's. Without further options `.` matches one byte, so `É` takes two. Linux has PCRE2 for it, other systems
@@ -22,4 +25,63 @@ final class BytePattern: Sendable {
 
     /// Whether the pattern occurs in a text, with the steps that are left.
     func occurs(in text: String, _ work: SelectorWork) -> Bool { engine.occurs(in: text, work) }
+}
+
+// MARK: - PatternRefusal
+
+/// Why a pattern is refused.
+enum PatternRefusal: Error, Hashable {
+    /// It is no pattern of Perl's language, or larger than is allowed.
+    case malformed
+    /// It has a construct that this engine lacks, or that may match otherwise than with PCRE2.
+    case unsupported(String)
+
+    /// The maximum length of a pattern, in bytes.
+    static let maximumLength = 65_535
+}
+
+// MARK: - FoundationPattern
+
+/// A regular expression over bytes on `NSRegularExpression`, for systems without PCRE2.
+///
+/// ``PatternTranslator`` writes the pattern in ICU's language and refuses what could match otherwise than with PCRE2. ICU
+/// calls back after each 10,000 steps of a search; when the budget is spent, the text does not match. The count is one of
+/// steps and not of time, so a search always has the same result.
+///
+///     budget:   10 + 2 × bytes² ÷ 10,000, 1,000 at most, + 2 × cost × (1 + bytes ÷ 10,000), in calls
+///     cost:     1 a call; 1 + bytes ÷ 1,024 where one step may read all of the text
+///
+/// The square covers a pattern that reads the rest of the text from each start position. A search that backtracks without
+/// end takes about 100,000 steps in a short text, as with PCRE2.
+final class FoundationPattern: Sendable {
+    private let expression: NSRegularExpression
+    private let hidesWork: Bool
+
+    /// Compiles a pattern.
+    init(_ pattern: String) throws(PatternRefusal) {
+        let translated = try PatternTranslator.translate(pattern)
+        do { expression = try NSRegularExpression(pattern: translated.text) } catch { throw .malformed }
+        hidesWork = translated.hidesWork
+    }
+
+    /// Whether the pattern occurs in a text; a call of ICU's counts as 10,000 steps.
+    func occurs(in text: String, _ work: SelectorWork) -> Bool {
+        let (mapped, count) = ByteText.text(text)
+        let cost = hidesWork ? 1 + count / 1024 : 1
+        let (square, isLong) = count.multipliedReportingOverflow(by: count)
+        let calls = isLong ? 1_000 : min(10 + square / 5_000, 1_000)
+        let search = Guarded((isFound: false, left: calls + 2 * cost * (1 + count / 10_000)))
+        expression.enumerateMatches(
+            in: mapped, options: .reportProgress, range: NSRange(location: 0, length: count)
+        ) { match, _, stop in
+            let isDone = search.withLock { search in
+                search.isFound = match != nil
+                search.left -= cost
+                let hasSteps = work.take(10_000)
+                return search.isFound || search.left <= 0 || !hasSteps
+            }
+            if isDone { stop.pointee = true }
+        }
+        return search.withLock { $0.isFound }
+    }
 }

@@ -165,3 +165,172 @@ extension MangoSelector {
         }
     }
 }
+
+// MARK: - Normal
+
+extension MangoSelector {
+    /// The selector in CouchDB's normal form, as `_explain` shows it and the definition of an index keeps it.
+    ///
+    ///     {"age": {"$gt": 1, "$lt": 9}}   →   {"$and": [{"age": {"$gt": 1}}, {"age": {"$lt": 9}}]}
+    package var normal: JSONValue { root.map(Self.json) ?? .object(JSONObject()) }
+
+    static func json(_ node: SelectorNode) -> JSONValue {
+        switch node {
+        case .all(let nodes): ["$and": .array(nodes.map(json))]
+        case .any(let nodes): ["$or": .array(nodes.map(json))]
+        case .none(let nodes): ["$nor": .array(nodes.map(json))]
+        case .not(let node): ["$not": json(node)]
+        case .member(let name, let node): .object(JSONObject([(name, json(node))]))
+        case .at(let path, let node): .object(JSONObject([(path.spelling, json(node))]))
+        case .each(let quantifier, let node): .object(JSONObject([(quantifier.rawValue, json(node))]))
+        case .text(let search): ["$default": ["$text": search]]
+        case .misplaced(let argument): ["$default": argument]
+        case .test(let test): json(test)
+        }
+    }
+
+    private static func json(_ test: SelectorTest) -> JSONValue {
+        switch test {
+        case .compare(let comparison, let value): .object(JSONObject([(comparison.rawValue, value)]))
+        case .contained(let values, isIn: true): ["$in": .array(values)]
+        case .contained(let values, isIn: false): ["$nin": .array(values)]
+        case .exists(let flag): ["$exists": .bool(flag)]
+        case .type(let name): ["$type": .string(name)]
+        case .remainder(let divisor, let rest): ["$mod": [.number(JSONNumber(divisor)), .number(rest)]]
+        case .pattern(let pattern): ["$regex": .string(pattern.text)]
+        case .contains(let values): ["$all": .array(values)]
+        case .size(let size): ["$size": .number(JSONNumber(size ?? .max))]
+        case .prefix(let prefix): ["$beginsWith": .string(prefix)]
+        }
+    }
+}
+
+// MARK: - Planning
+
+/// Support for planning queries.
+extension MangoSelector {
+    /// The conditions that all have to hold and that an index can narrow, in their order: those of the selector itself
+    /// and of its `$and`s.
+    package var conditions: [SelectorCondition] { root.map(Self.conditions) ?? [] }
+
+    /// Whether the selector consists only of its ``conditions``.
+    package var isConjunction: Bool { root.map(Self.isConjunction) ?? true }
+
+    /// The paths it tests, each once, in byte order.
+    package var fields: [String] {
+        let sorted = (root.map(Self.fields) ?? []).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return sorted.enumerated().filter { index, path in
+            index == 0 || !sorted[index - 1].utf8.elementsEqual(path.utf8)
+        }.map(\.element)
+    }
+
+    /// Whether it has regular expressions.
+    package var hasPatterns: Bool { root.map(Self.hasPatterns) ?? false }
+
+    /// Whether it matches only documents that have all of these members.
+    ///
+    /// An empty `$or` requires nothing. CouchDB treats it as requiring every member, and so omits documents if it uses
+    /// an index.
+    package func requires(_ paths: some Sequence<String>) -> Bool {
+        var missing = Set(paths.map { Array($0.utf8) })
+        if let root, !missing.isEmpty { missing.subtract(Self.required(by: root)) }
+        return missing.isEmpty
+    }
+
+    /// Whether a member has the same value in all matching documents.
+    package func isConstant(_ path: String) -> Bool {
+        conditions.contains { $0.kind == .equal && $0.path.utf8.elementsEqual(path.utf8) }
+    }
+
+    private static func conditions(_ node: SelectorNode) -> [SelectorCondition] {
+        switch node {
+        case .all(let nodes): nodes.flatMap(conditions)
+        case .at(let path, .test(let test)): SelectorCondition(path, test).map { [$0] } ?? []
+        default: []
+        }
+    }
+
+    private static func isConjunction(_ node: SelectorNode) -> Bool {
+        switch node {
+        case .all(let nodes): nodes.allSatisfy(isConjunction)
+        case .at(let path, .test(let test)): SelectorCondition(path, test) != nil
+        default: false
+        }
+    }
+
+    private static func hasPatterns(_ node: SelectorNode) -> Bool {
+        switch node {
+        case .all(let nodes), .any(let nodes), .none(let nodes): nodes.contains(where: hasPatterns)
+        case .not(let node), .at(_, let node), .each(_, let node), .member(_, let node): hasPatterns(node)
+        case .test(.pattern): true
+        case .test, .text, .misplaced: false
+        }
+    }
+
+    private static func fields(_ node: SelectorNode) -> [String] {
+        switch node {
+        case .all(let nodes), .any(let nodes), .none(let nodes): nodes.flatMap(fields)
+        case .not(let node): fields(node)
+        case .at(let path, _): [path.spelling]
+        // A condition without a path applies to the whole document.
+        case .member, .each, .test: [""]
+        case .text, .misplaced: []
+        }
+    }
+
+    private static func required(by node: SelectorNode) -> Set<[UInt8]> {
+        switch node {
+        case .all(let nodes): return nodes.reduce(into: []) { $0.formUnion(required(by: $1)) }
+        case .any(let nodes):
+            guard let first = nodes.first else { return [] }
+            return nodes.dropFirst().reduce(required(by: first)) { $0.intersection(required(by: $1)) }
+        case .at(_, .test(.exists(false))): return []
+        case .at(let path, _): return [Array(path.spelling.utf8)]
+        default: return []
+        }
+    }
+}
+
+// MARK: - SelectorCondition
+
+/// A condition on one member that narrows the range of an index.
+package struct SelectorCondition: Sendable {
+    /// How the member compares to the argument.
+    package enum Kind: Sendable {
+        /// `$lt`
+        case less
+        /// `$lte`
+        case lessOrEqual
+        /// `$eq`
+        case equal
+        /// `$gte`
+        case greaterOrEqual
+        /// `$gt`
+        case greater
+        /// `$beginsWith`
+        case prefix
+        /// `$exists`, which narrows nothing.
+        case exists
+    }
+
+    /// The member's path as written.
+    package let path: String
+    /// How it compares to the argument.
+    package let kind: Kind
+    /// The argument.
+    package let argument: JSONValue
+
+    init?(_ path: SelectorPath, _ test: SelectorTest) {
+        self.path = path.spelling
+        switch test {
+        case .compare(.notEqual, _), .contained, .type, .remainder, .pattern, .contains, .size: return nil
+        case .compare(.less, let value): (kind, argument) = (.less, value)
+        case .compare(.lessOrEqual, let value): (kind, argument) = (.lessOrEqual, value)
+        case .compare(.equal, let value): (kind, argument) = (.equal, value)
+        case .compare(.greaterOrEqual, let value): (kind, argument) = (.greaterOrEqual, value)
+        case .compare(.greater, let value): (kind, argument) = (.greater, value)
+        case .prefix(let prefix): (kind, argument) = (.prefix, .string(prefix))
+        case .exists(let flag): (kind, argument) = (.exists, .bool(flag))
+        }
+    }
+}

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import Synchronization
 
 /// Evaluates a normalized selector on one value.
 ///
@@ -147,5 +148,121 @@ extension SelectorMatch {
         guard let last = prefix.unicodeScalars.last else { return true }
         let start = text.utf8.index(text.startIndex, offsetBy: prefix.utf8.count - String(last).utf8.count)
         return String(text.unicodeScalars[start...]).first?.unicodeScalars.count == 1
+    }
+}
+
+// MARK: - SelectorTest
+
+/// An operator at a leaf of a selector, which tests one value.
+enum SelectorTest: Sendable {
+    /// The operators that compare by order.
+    enum Comparison: String {
+        case less = "$lt"
+        case lessOrEqual = "$lte"
+        case equal = "$eq"
+        case notEqual = "$ne"
+        case greaterOrEqual = "$gte"
+        case greater = "$gt"
+
+        /// The opposite operator.
+        var negated: Comparison {
+            switch self {
+            case .less: .greaterOrEqual
+            case .lessOrEqual: .greater
+            case .equal: .notEqual
+            case .notEqual: .equal
+            case .greaterOrEqual: .less
+            case .greater: .lessOrEqual
+            }
+        }
+
+        /// Whether the operator accepts the result of a comparison.
+        func accepts(_ order: Collation.Order) -> Bool {
+            switch self {
+            case .less: order == .before
+            case .lessOrEqual: order != .after
+            case .equal: order == .same
+            case .notEqual: order != .same
+            case .greaterOrEqual: order != .before
+            case .greater: order == .after
+            }
+        }
+    }
+
+    /// The value compares to another as required.
+    case compare(Comparison, JSONValue)
+    /// `$in`, or `$nin`: the value, or an element of an array, is one of these.
+    case contained([JSONValue], isIn: Bool)
+    /// `$exists`.
+    case exists(Bool)
+    /// `$type`: the value has the type of this name.
+    case type(String)
+    /// `$mod`: an integer leaves this remainder.
+    case remainder(divisor: Int, JSONNumber)
+    /// `$regex`.
+    case pattern(BytePattern)
+    /// `$all`: an array contains all of these, or equals the only one.
+    case contains([JSONValue])
+    /// `$size`: an array has this many elements; `nil` for more than any array has.
+    case size(Int?)
+    /// `$beginsWith`.
+    case prefix(String)
+
+    /// The opposite test, if a single operator expresses it.
+    var negated: SelectorTest? {
+        switch self {
+        case .compare(let comparison, let value): .compare(comparison.negated, value)
+        case .contained(let values, let isIn): .contained(values, isIn: !isIn)
+        case .exists(let value): .exists(!value)
+        default: nil
+        }
+    }
+}
+
+// MARK: - SelectorWork
+
+/// Bounds the work of evaluating a selector, in steps.
+///
+/// A step takes a few nanoseconds: a pattern takes one for each of its own, a condition ten, a comparison twenty. Steps are counted
+/// and not timed, so the same selector and document always have the same result. When all steps are spent, conditions don't match.
+package final class SelectorWork: Sendable {
+    /// The steps of one document, unless a query counts those of all its documents.
+    package static let document = 10_000_000
+    static let condition = 10
+    static let comparison = 20
+
+    private let left: Atomic<Int>
+    private let isWanted: @Sendable () -> Bool
+
+    /// - Parameters:
+    ///   - steps: The number of steps that may be taken.
+    ///   - isWanted: Whether a client still waits for the result; if not, the steps count as spent.
+    package init(_ steps: Int, isWanted: @escaping @Sendable () -> Bool = { true }) {
+        left = Atomic(steps)
+        self.isWanted = isWanted
+    }
+
+    /// Whether all steps are spent.
+    package var isSpent: Bool { available <= 0 }
+
+    /// The number of steps that are left.
+    var available: Int { left.load(ordering: .relaxed) }
+
+    /// Prepares for a search, which may take long.
+    ///
+    /// - Returns: Whether there are steps for it.
+    func begin() -> Bool {
+        if !isWanted() { left.store(0, ordering: .relaxed) }
+        return !isSpent
+    }
+
+    /// Takes steps.
+    ///
+    /// - Returns: Whether there were enough; otherwise all are spent now.
+    func take(_ steps: Int) -> Bool {
+        let before = available
+        let rest = before.subtractingReportingOverflow(steps)
+        left.store(rest.overflow ? 0 : max(rest.partialValue, 0), ordering: .relaxed)
+        return !rest.overflow && rest.partialValue > 0
     }
 }

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
@@ -271,5 +272,82 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         if isWriting { return perform(.closing(nil), for: turn) }
         perform(.closing(turn), for: turn)
         _ = turn.wait()
+    }
+}
+
+// MARK: - Create
+
+extension SQLiteEngine {
+    /// Makes the file of an empty database, so that a crash leaves either all of it or nothing under its name.
+    ///
+    /// It is made under another name, without a log or journal beside it, forced to the disk at once, and renamed. So the file's
+    /// own first page says from the beginning what it is, and a process that is killed before the first checkpoint leaves a file that
+    /// ``FileHeader`` knows.
+    static func create(_ files: DatabaseFiles) throws {
+        for leftOver in files.unfinished { try removeIfThere(leftOver) }
+        try create(files.unfinishedDatabase)
+        try renameDurably(files.unfinishedDatabase, to: files.database)
+        try synchronizeFolder(above: files.folder)
+    }
+
+    /// Makes the file of an empty database unless it exists, for an engine without a folder around it.
+    static func createIfMissing(_ path: String) throws {
+        if (try? FileHandleReader(path: path)) == nil { try create(path) }
+    }
+
+    private static func create(_ path: String) throws {
+        try fill(path)
+        try FileHandleWriter(path: path, goesOn: true).synchronize()
+    }
+
+    /// Makes the file without waiting for the disk: after a crash it is made anew.
+    private static func fill(_ path: String) throws {
+        let connection = try SQLiteConnection(path: path)
+        try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
+        try SQLiteSchema.create(on: connection)
+        try connection.execute("PRAGMA journal_mode = WAL")
+    }
+}
+
+// MARK: - SQLiteStorage
+
+/// Makes the storage engines that are built in, for those who put something between a database and its engine, or test
+/// engines; everyone else opens a ``Database``.
+public enum SQLiteStorage {
+    /// An engine in memory, which ends with the object.
+    public static func inMemory() throws -> any StorageEngine {
+        try SQLiteEngine(path: nil, durability: .normal, cacheBytes: DatabaseOptions().cacheBytes)
+    }
+
+    /// An engine in a SQLite file, which is created if it is not there. Nothing keeps others from opening the file
+    /// as well, as ``Database/open(_:options:)`` does.
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `newerFormat` or `inputOutput`.
+    public static func file(_ path: String, durability: Durability = .normal) throws -> any StorageEngine {
+        try SQLiteEngine.createIfMissing(path)
+        return try SQLiteEngine(path: path, durability: durability, cacheBytes: DatabaseOptions().cacheBytes)
+    }
+}
+
+// MARK: - SQLiteFileSystem
+
+/// The way in which SQLite opens and locks files: one of its `sqlite3_vfs`.
+///
+/// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
+/// with `unix-excl` it takes one lock for the whole file, and keeps what its connections share in memory.
+struct SQLiteFileSystem: Sendable {
+    /// Its name in SQLite; `nil` for SQLite's default, which is `unix`.
+    let name: String?
+    /// What an app should know about it; `nil` if there is nothing.
+    let warning: String?
+
+    /// The one for all files of this process.
+    static let standard = find("unix-excl")
+
+    /// The file system of a name, or SQLite's default if this SQLite has none of that name.
+    static func find(_ name: String) -> SQLiteFileSystem {
+        guard sqlite3_vfs_find(name) == nil else { return SQLiteFileSystem(name: name, warning: nil) }
+        let warning = "this SQLite has no \(name): each read and write takes a lock of its own, which is slower"
+        return SQLiteFileSystem(name: nil, warning: warning)
     }
 }

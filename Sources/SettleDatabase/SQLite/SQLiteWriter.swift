@@ -160,3 +160,200 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         try statement.run()
     }
 }
+
+// MARK: - Transaction
+
+extension SQLiteWriter {
+    /// Begins a transaction.
+    func begin() throws {
+        try connection.statement(.begin).run()
+        hasBegun = true
+        undone = nil
+    }
+
+    /// Commits the open transaction.
+    ///
+    /// - Throws: ``DatabaseError`` of the storage; the caller rolls back then.
+    func commit() throws {
+        try checkTransaction()
+        try sealCounts()
+        try connection.statement(.commit).run()
+        hasBegun = false
+    }
+
+    /// Undoes the transaction, if SQLite has not done so already.
+    func rollBack() {
+        if connection.isInTransaction { try? connection.statement(.rollback).run() }
+        hasBegun = false
+        forget()
+        forgetCommitActions(after: 0)
+    }
+
+    /// Throws when SQLite has undone the transaction.
+    private func checkTransaction() throws {
+        guard !connection.isInTransaction else { return }
+        throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
+    }
+
+    /// Runs a closure as all there is in the transaction so far.
+    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        doomed = nil
+        let result = try body(self)
+        if let doomed { throw doomed }
+        try checkTransaction()
+        return result
+    }
+
+    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        try checkTransaction()
+        let before = changes
+        do { return try body(self) } catch {
+            if changes != before, doomed == nil { doomed = error }
+            throw error
+        }
+    }
+
+    func part<Result>(_ body: () throws -> Result) throws -> Result {
+        let outer = doomed
+        doomed = nil
+        defer { doomed = outer }
+        let (actions, before) = (commitActions.count, changes)
+        try checkTransaction()
+        try connection.statement(.savepoint).run()
+        do {
+            let result = try whole { _ in try body() }
+            try connection.statement(.release).run()
+            return result
+        } catch {
+            if connection.isInTransaction { undoPart() }
+            if !connection.isInTransaction, undone == nil { undone = error }
+            forget()
+            forgetCommitActions(after: actions)
+            changes = before
+            throw error
+        }
+    }
+
+    private func undoPart() {
+        do {
+            try connection.statement(.rollbackToSavepoint).run()
+            try connection.statement(.release).run()
+        } catch {
+            // A savepoint that can't be undone alone takes the whole transaction with it.
+            try? connection.statement(.rollback).run()
+        }
+    }
+}
+
+// MARK: - Restore
+
+extension SQLiteWriter {
+    func restore(_ record: DocumentRecord) throws {
+        guard try record.sequence > lastSequence else {
+            throw DatabaseError(
+                .invalid,
+                "\"\(record.id)\" can't be restored at \(record.sequence), for there are changes up to \(try lastSequence)"
+            )
+        }
+        changes += 1
+        lastRead = nil
+        try sealIfMany()
+        let statement = try connection.statement(.insertRecord)
+        statement.bind(2, utf8: record.id.string)
+        try write(record, record.sequence, with: statement)
+        guard connection.changedRows == 1 else {
+            throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
+        }
+        newest = record.sequence
+    }
+
+    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
+        guard let number = number(of: token) else {
+            throw DatabaseError(.invalid, "no content can have the token \(token)")
+        }
+        changes += 1
+        let statement = try connection.statement(.restoreContent)
+        statement.bind(1, number)
+        statement.bind(2, content.storedAttachments)
+        try statement.run(lending: (3, content.body.utf8))
+        guard connection.changedRows == 1 else {
+            throw DatabaseError(.conflict, "there is a content with the token \(token) already")
+        }
+    }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws {
+        let before = try lastSequence
+        guard sequence >= before else {
+            throw DatabaseError(.invalid, "the newest sequence is \(before) and can't become \(sequence)")
+        }
+        guard sequence > before else { return }
+        try put(.setting(name: "last_sequence", value: sequence.description))
+        newest = sequence
+    }
+}
+
+// MARK: - Counts
+
+extension SQLiteWriter {
+    /// The most sequences of an open transaction that the sums don't have.
+    private static let mostUnsealed: Int64 = 8192
+
+    /// The last sealed sequence.
+    func sealedSequence() throws -> Int64 {
+        if let sealed { return sealed }
+        let read = try sequenceCounts.sealed()
+        sealed = read
+        return read
+    }
+
+    /// Adds the documents of whole buckets to the sums.
+    func sealCounts() throws {
+        let (start, end) = try (sealedSequence(), sequenceCounts.lastEnd(through: lastSequence.number))
+        guard end >= start else { return try rebuildCounts() }
+        guard end > start else { return }
+        let documents = try sequenceCounts.written(after: start, through: end)
+        guard try sequenceCounts.remove(documents.compactMap { $0.counted?.sequence }) else {
+            return try rebuildCounts()
+        }
+        try sequenceCounts.seal(from: start, through: end)
+        sealed = end
+        guard try idCounts().update(documents.map { ($0.id, $0.difference) }) else { return try rebuildCounts() }
+    }
+
+    /// Seals when a transaction has changed many documents, so that the next to do so has few to read.
+    func sealIfMany() throws {
+        if try lastSequence.number - sealedSequence() >= Self.mostUnsealed { try sealCounts() }
+    }
+
+    /// A document before it is removed or gets another tree at the same sequence.
+    func countedDocument(at sequence: UpdateSequence) throws -> CountedDocument? {
+        try sequenceCounts.written(after: sequence.number - 1, through: sequence.number).first
+    }
+
+    /// Brings the sums up to date with a document that was removed, or is of another kind now at the same sequence: `flags`, or
+    /// `nil` for one that was removed.
+    func recount(_ document: CountedDocument, now flags: RecordFlags?) throws {
+        let isSealed = try document.sequence <= sealedSequence()
+        let known =
+            isSealed ? (sequence: document.sequence, kind: document.kind) : flags == nil ? document.counted : nil
+        guard let known else { return }
+        var difference = KindCounts()
+        difference[known.kind] -= 1
+        if let flags { difference[Int(flags.rawValue)] += 1 }
+        let hadIt = try flags != nil || sequenceCounts.remove([known.sequence])
+        if try !hadIt || !idCounts().update([(document.id, difference)]) { try rebuildCounts() }
+    }
+
+    /// Makes all sums anew from the documents.
+    ///
+    /// - Complexity: O(*n*).
+    func rebuildCounts() throws {
+        let end = try sequenceCounts.lastEnd(through: lastSequence.number)
+        try connection.execute(
+            "DELETE FROM sequence_counts; UPDATE documents SET counted = 0 WHERE sequence > \(end) AND counted <> 0")
+        try sequenceCounts.seal(from: 0, through: end)
+        sealed = end
+        try idCounts().rebuild()
+    }
+}

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettlePlatform
 
 /// How several processes use one database: by turns.
 ///
@@ -32,4 +33,78 @@ public struct ProcessSharing: Sendable {
     static let lookWhenOpen: DispatchTimeInterval = .milliseconds(20)
     /// How often a process looks whether another one has written.
     static let lookWhenAway: DispatchTimeInterval = .milliseconds(100)
+}
+
+// MARK: - ProcessTurn
+
+/// The turn of this process to use the files of a database.
+///
+///     lock          locked by the process whose turn it is
+///     lock.wanted   locked, shared, by those that wait for it
+final class ProcessTurn: Sendable {
+    private let files: DatabaseFiles
+    private let lock: Guarded<DatabaseLock?>
+    /// How often a process that waits tries to take the turn, in microseconds.
+    private static let pause: UInt32 = 2000
+
+    private var wanted: String { files.lock + ".wanted" }
+
+    /// Takes over a lock that is held.
+    init(_ files: DatabaseFiles, _ lock: DatabaseLock) {
+        self.files = files
+        self.lock = Guarded(lock)
+    }
+
+    /// Takes the turn, and tells the process that has it that it is wanted.
+    ///
+    /// - Parameters:
+    ///   - files: The database's files.
+    ///   - deadline: How long to wait for another process.
+    ///   - interruption: Returns an error when waiting has no use any more.
+    /// - Returns: The lock.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
+    static func take(
+        _ files: DatabaseFiles, until deadline: ContinuousClock.Instant,
+        unless interruption: () -> (any Error)? = { nil }
+    ) throws -> DatabaseLock {
+        var wish: FileLock?
+        defer { wish?.release() }
+        while true {
+            do { return try DatabaseLock(files) } catch let error as DatabaseError where error.code == .inUse {
+                guard ContinuousClock.now < deadline else { throw error }
+            }
+            if let interruption = interruption() { throw interruption }
+            // The process whose turn it is may be looking at it.
+            if wish == nil { wish = try FileLock(path: files.lock + ".wanted", isShared: true) }
+            usleep(pause)
+        }
+    }
+
+    /// Takes the turn again.
+    func take(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
+        guard FileStatus(path: files.folder) != nil else { throw DatabaseError(.closed, "the database was deleted") }
+        // Those who wait come first; they try every few milliseconds.
+        if deadline > .now, isWanted { usleep(3 * Self.pause) }
+        let taken = try Self.take(files, until: deadline, unless: interruption)
+        lock.withLock { $0 = taken }
+    }
+
+    /// Whether another process waits for the turn.
+    var isWanted: Bool {
+        guard FileStatus(path: wanted) != nil else { return false }
+        guard let unwanted = try? FileLock(path: wanted) else { return true }
+        unwanted.release()
+        return false
+    }
+
+    /// Gives the turn away.
+    func release() {
+        lock.withLock { lock in
+            lock?.release()
+            lock = nil
+        }
+    }
+
+    /// What tells whether another process has written since: the sizes and times of the files.
+    var state: [FileStatus?] { ["", "-wal"].map { FileStatus(path: files.database + $0) } }
 }

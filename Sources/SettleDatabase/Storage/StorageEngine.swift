@@ -103,3 +103,80 @@ extension StorageEngine {
     /// Throws ``NotAtHand``.
     public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }
 }
+
+// MARK: - MaintenanceTask
+
+/// A task that only a storage engine can do.
+public enum MaintenanceTask: Sendable, CaseIterable {
+    /// Gives unused space back to the system, while nothing else is written.
+    case reclaimSpace
+    /// Checks what only the engine can check. Takes time O(*n*) in all that is stored.
+    case check
+    /// Measures the space on disk, in constant time.
+    case measure
+    /// Adds up what apps gave, in time O(*n*) in documents and contents.
+    case weigh
+}
+
+/// The result of a ``MaintenanceTask``; what another task would report has its default.
+public struct MaintenanceReport: Sendable {
+    /// Of reclaiming: whether everything that was committed is now on the disk for good; not while someone still reads an older
+    /// state.
+    public var isDurable = false
+    /// Of a check: what is wrong, in words.
+    public var problems: [String] = []
+    /// Of measuring: the size of what is kept on disk, in bytes, without contents of attachments that are not in their rows.
+    public var bytes: Int64 = 0
+    /// Of measuring: how much of that is not in use, in bytes.
+    public var freeBytes: Int64 = 0
+    /// Of weighing: how much of what apps gave is kept.
+    public var payload = StoragePayload()
+
+    /// Creates an empty report.
+    public init() {}
+}
+
+/// How much of what apps gave to a database is kept, in bytes.
+public struct StoragePayload: Sendable, Hashable {
+    /// The bodies of winners.
+    public var winners: Int64
+    /// Contents of other revisions, kept apart.
+    public var apart: Int64
+    /// Contents of attachments, as they are stored.
+    public var attachments: Int64
+    /// Those of them that are not in their rows.
+    public var attachmentFiles: Int64
+
+    /// Makes figures.
+    public init(winners: Int64 = 0, apart: Int64 = 0, attachments: Int64 = 0, attachmentFiles: Int64 = 0) {
+        (self.winners, self.apart, self.attachments, self.attachmentFiles) = (
+            winners, apart, attachments, attachmentFiles
+        )
+    }
+}
+
+// MARK: - CommitNotice
+
+/// What a storage engine says about commits that became visible, its own or those of another process.
+public struct CommitNotice: Sendable, Hashable {
+    /// The position of the newest change.
+    public var sequence: UpdateSequence
+    /// Whether a design document may have changed that this process did not write.
+    public var changesDesign: Bool
+    /// Whether a setting may have changed that this process did not set.
+    public var changesSettings: Bool
+    /// Whether all these commits are of other processes.
+    public var isForeign: Bool
+    /// Whether a document may have been changed or removed; false for commits of settings and other side records alone.
+    public var changesDocuments: Bool
+
+    /// Creates a notice.
+    public init(
+        sequence: UpdateSequence, changesDesign: Bool = false, changesSettings: Bool = false, isForeign: Bool = false,
+        changesDocuments: Bool = true
+    ) {
+        (self.sequence, self.isForeign) = (sequence, isForeign)
+        (self.changesDesign, self.changesSettings) = (changesDesign, changesSettings)
+        self.changesDocuments = changesDocuments
+    }
+}

@@ -101,3 +101,59 @@ package struct BLIPMessage: Hashable, Sendable {
             body: Array(error.description.utf8))
     }
 }
+
+// MARK: - BLIPFlags
+
+/// The flags of a frame, of one byte.
+struct BLIPFlags: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+
+    /// The frame went through the connection's deflate.
+    static let compressed = BLIPFlags(rawValue: 0x08)
+    /// The message goes before others.
+    static let urgent = BLIPFlags(rawValue: 0x10)
+    /// No answer is wanted.
+    static let noReply = BLIPFlags(rawValue: 0x20)
+    /// More frames of this message follow.
+    static let moreComing = BLIPFlags(rawValue: 0x40)
+
+    /// What a frame is a part of.
+    enum Kind: UInt8, Sendable {
+        case request = 0
+        case reply = 1
+        case error = 2
+        /// How much of a request has come.
+        case requestReceived = 4
+        /// How much of a reply has come.
+        case replyReceived = 5
+    }
+
+    /// `nil` for a kind that the protocol does not have.
+    var kind: Kind? { Kind(rawValue: rawValue & 0x07) }
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    init(_ kind: Kind, _ others: BLIPFlags = []) { rawValue = kind.rawValue | others.rawValue }
+}
+
+// MARK: - BLIPError
+
+/// What the other end of a BLIP connection answers a request with that fails, or why a connection ends.
+package struct BLIPError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Which list a code is from: `HTTP` for statuses, `BLIP` for the protocol's own.
+    package let domain: String
+    package let code: Int
+    package let description: String
+
+    package init(_ domain: String, _ code: Int, _ description: String) {
+        (self.domain, self.code, self.description) = (domain, code, description)
+    }
+
+    /// An answer with an HTTP status.
+    package static func http(_ status: Int, _ reason: String) -> BLIPError { BLIPError("HTTP", status, reason) }
+    /// Nobody here handles requests of this profile.
+    package static let noHandler = BLIPError("BLIP", 404, "no handler for message")
+    /// The other end breaks the protocol, so that nothing it sends can be understood any more.
+    package static func broken(_ rule: String) -> BLIPError { BLIPError("BLIP", 400, rule) }
+    /// The connection has ended before the answer.
+    package static let closed = BLIPError("BLIP", 504, "the connection was closed")
+}

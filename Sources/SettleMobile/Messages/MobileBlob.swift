@@ -1,4 +1,6 @@
 package import SettleCore
+internal import SettleCrypto
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// A blob of Couchbase Lite: a member `{"@type":"blob","digest":"sha1-…","length":…,"content_type":…}` anywhere in a document. Its
@@ -84,4 +86,39 @@ package struct MobileBlob: Hashable, Sendable {
         guard let elements = value.array else { return value }
         return .array(elements.enumerated().map { put(contents, into: $0.element, at: "\(path)/\($0.offset)") })
     }
+}
+
+// MARK: - MobileStub
+
+/// What stands in `_attachments` for an attachment, whose content is asked for by its digest.
+package struct MobileStub {
+    /// The largest content that is carried, in bytes; Sync Gateway's.
+    package static let largestContent = 20 << 20
+
+    private let name: String
+    private let json: JSONValue
+
+    package init(_ name: String, digest: String, contentType: String, length: Int64, revpos: UInt64) {
+        self.name = name
+        json = [
+            "stub": true, "digest": .string(digest), "content_type": .string(contentType),
+            "length": .number(JSONNumber(length)), "revpos": .number(JSONNumber(revpos)),
+        ]
+    }
+
+    /// The body of a message: the members of a document, and the stubs behind them.
+    package static func body(_ body: DocumentBody, listing stubs: [MobileStub]) -> [UInt8] {
+        let bytes = body.utf8
+        guard !stubs.isEmpty else { return bytes }
+        let listed = JSONValue.object(JSONObject(stubs.map { ($0.name, $0.json) })).utf8
+        let separator = bytes.count > 2 ? "," : ""
+        return bytes.dropLast() + Array("\(separator)\"_attachments\":".utf8) + listed + [UInt8(ascii: "}")]
+    }
+}
+
+// MARK: - MobileDigest
+
+/// The digest by which Couchbase Lite names the content of a blob: `sha1-` and the SHA-1 in base64.
+package enum MobileDigest {
+    package static func of(_ content: [UInt8]) -> String { "sha1-" + Base64.encode(SHA1.hash(content)) }
 }

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Reads the frames of a WebSocket (RFC 6455, section 5) from bytes in pieces of any size.
 ///
 ///     byte 0   FIN, three reserved bits, opcode (4 bits)
@@ -119,5 +121,81 @@ package struct WebSocketDecoder: Sendable {
             }
             for index in words * 8..<bytes.count { bytes[index] ^= [a, b, c, d][index & 3] }
         }
+    }
+}
+
+// MARK: - WebSocketEncoder
+
+/// Writes the frames of a WebSocket (RFC 6455, section 5), each message as one frame.
+package struct WebSocketEncoder: Sendable {
+    private let isClient: Bool
+
+    /// - Parameter isClient: Whether frames go to a server, which wants them masked.
+    package init(isClient: Bool) { self.isClient = isClient }
+
+    package func message(_ payload: [UInt8]) -> [UInt8] { frame(2, payload) }
+    package func ping() -> [UInt8] { frame(9, []) }
+    package func pong(_ payload: [UInt8]) -> [UInt8] { frame(10, payload) }
+
+    /// A closing frame with a status and a reason; without both if `status` is `nil`. The reason is cut off where the frame
+    /// has no room for more.
+    package func close(_ status: UInt16?, reason: String = "") -> [UInt8] {
+        guard let status else { return frame(8, []) }
+        var text = reason
+        while text.utf8.count > Self.longestReason { text.removeLast() }
+        return frame(8, [UInt8(status >> 8), UInt8(truncatingIfNeeded: status)] + text.utf8)
+    }
+
+    /// The bytes of a control frame, without those of the status.
+    private static let longestReason = 123
+
+    private func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = [0x80 | opcode]
+        bytes.reserveCapacity(payload.count + 14)
+        let mark: UInt8 = isClient ? 0x80 : 0
+        switch payload.count {
+        case ..<126: bytes.append(mark | UInt8(payload.count))
+        case ..<65536: bytes += [mark | 126, UInt8(payload.count >> 8), UInt8(truncatingIfNeeded: payload.count)]
+        default:
+            bytes.append(mark | 127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: payload.count >> shift))
+            }
+        }
+        guard isClient else { return bytes + payload }
+        // Anybody may know the mask; it only keeps what is sent from being what a page chose.
+        let mask = SecureRandom.bytes(4)
+        var masked = payload
+        WebSocketDecoder.unmask(&masked, mask[0], mask[1], mask[2], mask[3])
+        return bytes + mask + masked
+    }
+}
+
+// MARK: - WebSocketEvent
+
+/// What arrives over a WebSocket.
+package enum WebSocketEvent: Hashable, Sendable {
+    /// A whole binary message.
+    case message([UInt8])
+    /// A ping, which is answered by a pong with the same bytes.
+    case ping([UInt8])
+    case pong
+    /// The other end closes, with a status if it says one; it is answered by the same.
+    case close(status: UInt16?)
+}
+
+// MARK: - WebSocketError
+
+/// What ends a WebSocket: a broken rule of RFC 6455, or a limit.
+package struct WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The status with which the connection is closed: 1002 for a broken rule, 1003 for text, 1009 for too much.
+    package let status: UInt16
+    package let description: String
+
+    static func broken(_ rule: String) -> WebSocketError { WebSocketError(status: 1002, description: rule) }
+    static let text = WebSocketError(
+        status: 1003, description: "this protocol sends binary messages, and this one is text")
+    static func tooLarge(_ limit: Int) -> WebSocketError {
+        WebSocketError(status: 1009, description: "a message has more than \(limit) bytes")
     }
 }

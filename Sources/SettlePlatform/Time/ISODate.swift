@@ -17,3 +17,86 @@ package enum ISODate {
         return midnight + Double((time.minutes - offset) * 60 + time.second) + time.fraction
     }
 }
+
+// MARK: - DateScanner
+
+/// Reads the parts of a date of ISO 8601 one after the other, byte by byte.
+///
+///     2024-02-29 T 08:30:06.25 +01:00
+///     date       │ time        offset
+///                one of the marks that the caller allows
+///
+/// Which parts there must be, and between which marks, is the caller's rule.
+package struct DateScanner {
+    /// A time of a day.
+    package struct Time {
+        /// Minutes since midnight.
+        package var minutes: Int
+        /// Seconds past them, up to 60 for a leap second.
+        package var second = 0
+        /// The part of a second.
+        package var fraction = 0.0
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    package init(_ text: some StringProtocol) { rest = Array(text.utf8)[...] }
+
+    /// Whether nothing is left.
+    package var isAtEnd: Bool { rest.isEmpty }
+
+    /// Takes one of some ASCII characters; `false` if another one is next.
+    package mutating func take(_ allowed: String) -> Bool {
+        guard let first = rest.first, allowed.utf8.contains(first) else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    /// Takes a date that exists, `2024-02-29`; `nil` for anything else.
+    package mutating func date() -> (year: Int, month: Int, day: Int)? {
+        guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), 1...12 ~= month
+        else { return nil }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return 1...days[month - 1] ~= day ? (year, month, day) : nil
+    }
+
+    /// Takes a time, `08:30:06.25`; `nil` for anything else.
+    ///
+    /// - Parameters:
+    ///   - needsSeconds: Whether `08:30` is too short.
+    ///   - points: What may stand before a fraction.
+    /// - Returns: The time, in minutes, seconds and a fraction.
+    package mutating func time(needsSeconds: Bool, points: String = ".") -> Time? {
+        guard let hour = number(2), hour < 24, take(":"), let minute = number(2), minute < 60 else { return nil }
+        var time = Time(minutes: hour * 60 + minute)
+        guard take(":") else { return needsSeconds ? nil : time }
+        guard let second = number(2), second < 61 else { return nil }
+        time.second = second
+        guard take(points) else { return time }
+        let digits = rest.prefix { 48...57 ~= $0 }
+        rest = rest.dropFirst(digits.count)
+        guard let fraction = Double("0." + String(decoding: digits, as: UTF8.self)), !digits.isEmpty else { return nil }
+        time.fraction = fraction
+        return time
+    }
+
+    /// Takes an offset from UTC, `Z`, `+01:00`, and unless it needs a colon `+0100` or `+01`, in minutes; `nil` for anything else.
+    package mutating func offset(needsColon: Bool) -> Int? {
+        if take("Zz") { return 0 }
+        let isBehind = rest.first == UInt8(ascii: "-")
+        guard take("+-"), let hours = number(2), hours < 24 else { return nil }
+        let hasColon = take(":")
+        if !needsColon, !hasColon, isAtEnd { return (isBehind ? -1 : 1) * hours * 60 }
+        guard hasColon || !needsColon, let minutes = number(2), minutes < 60 else { return nil }
+        return (isBehind ? -1 : 1) * (hours * 60 + minutes)
+    }
+
+    /// Takes a number of some digits.
+    private mutating func number(_ count: Int) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int($1) - 48 }
+    }
+}

@@ -63,3 +63,115 @@ final class SnapshotLink: PostgresLink {
         pool.giveBack(lent.connection, lent.generation)
     }
 }
+
+// MARK: - FollowedState
+
+/// The state of a database as this node knows it, and who is notified when it moves on.
+///
+/// Commits of this node and of others come in any order; the state never goes back.
+final class FollowedState: Sendable {
+    private struct State {
+        var newest: DatabaseState
+        var readAt: ContinuousClock.Instant?
+        /// The age of design documents that the listener was notified of.
+        var announcedDesignAge: Int64
+        var listener: (@Sendable (CommitNotice) -> Void)?
+    }
+
+    private let state: Guarded<State>
+    /// Taken by who notifies, so that notices come in the order of commits.
+    private let announcing = Guarded(())
+
+    init(_ newest: DatabaseState) {
+        state = Guarded(State(newest: newest, announcedDesignAge: newest.designAge))
+    }
+
+    func listen(_ notify: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.listener = notify } }
+
+    /// The age of the design documents that observers know. They are notified before this changes, so that a write is never
+    /// checked against functions older than this age says.
+    var announcedDesignAge: Int64 { state.withLock { $0.announcedDesignAge } }
+
+    /// Whether the state was read since the request of this thread began.
+    var isFresh: Bool {
+        guard let moment = state.withLock({ $0.readAt }) else { return false }
+        return Freshness.accepts(readAt: moment)
+    }
+
+    /// Notes that the newest state was read by a question that was sent at a moment.
+    func note(readAt moment: ContinuousClock.Instant) {
+        state.withLock { $0.readAt = max($0.readAt ?? moment, moment) }
+    }
+
+    /// Moves on to a state, and notifies the listener if something changed or the commit is this node's.
+    func follow(_ next: DatabaseState, _ settings: SettingsCache, isForeign: Bool) {
+        announcing.withLock { _ in
+            let (notice, listener) = state.withLock { state -> (CommitNotice?, (@Sendable (CommitNotice) -> Void)?) in
+                let old = state.newest
+                let isNewer =
+                    next.sequence > old.sequence || next.settingsAge > old.settingsAge || next.designAge > old.designAge
+                guard isNewer || !isForeign else { return (nil, nil) }
+                state.newest.sequence = max(old.sequence, next.sequence)
+                state.newest.settingsAge = max(old.settingsAge, next.settingsAge)
+                state.newest.designAge = max(old.designAge, next.designAge)
+                return (
+                    CommitNotice(
+                        sequence: UpdateSequence(state.newest.sequence), changesDesign: next.designAge > old.designAge,
+                        changesSettings: isForeign && next.settingsAge > old.settingsAge, isForeign: isForeign,
+                        changesDocuments: next.sequence > old.sequence), state.listener
+                )
+            }
+            settings.expect(next.settingsAge)
+            guard let notice else { return }
+            listener?(notice)
+            state.withLock { $0.announcedDesignAge = max($0.announcedDesignAge, next.designAge) }
+        }
+    }
+}
+
+// MARK: - SettingsCache
+
+/// The settings of a database as of an age, so that a write need not read them: it is committed only if the age is still theirs.
+final class SettingsCache: Sendable {
+    /// All settings at one age.
+    struct Values: Sendable {
+        let age: Int64
+        let values: [String: String]
+    }
+
+    private let database: Int64
+    private let pool: PostgresPool
+    private let known = Guarded<Values?>(nil)
+
+    init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
+
+    /// The settings that were read last, or that are read now.
+    func values() throws -> Values {
+        if let known = known.withLock({ $0 }) { return known }
+        return try read(pool)
+    }
+
+    /// The settings at an age, which the caller has from the locked row.
+    func values(at age: Int64, _ link: any PostgresLink) throws -> Values {
+        if let known = known.withLock({ $0 }), known.age == age { return known }
+        return try read(link)
+    }
+
+    /// Forgets settings older than an age.
+    func expect(_ age: Int64) {
+        known.withLock { if let values = $0, values.age < age { $0 = nil } }
+    }
+
+    private func read(_ link: any PostgresLink) throws -> Values {
+        guard let rows = try link.ask([PostgresCall(.settings, .integer(database))]).first, rows.count > 0 else {
+            throw DatabaseError(.closed, "the database was deleted")
+        }
+        var values: [String: String] = [:]
+        for row in 0..<rows.count where !rows.isNull(row, 1) { values[rows.text(row, 1)] = rows.text(row, 2) }
+        let read = Values(age: rows.integer(0, 0), values: values)
+        known.withLock { known in
+            if (known?.age ?? 0) <= read.age { known = read }
+        }
+        return read
+    }
+}

@@ -189,3 +189,93 @@ extension PostgresCall {
         (self.statement, self.values) = (statement, values)
     }
 }
+
+// MARK: - Maintenance
+
+extension PostgresReader {
+    /// Does a task of maintenance, which only reads: space is given back by PostgreSQL itself.
+    func report(on task: MaintenanceTask) throws -> MaintenanceReport {
+        var report = MaintenanceReport()
+        switch task {
+        case .reclaimSpace: report.isDurable = true
+        case .check:
+            for (statement, problem) in [
+                (PostgresStatement.wrongFlags, "rows have flags, sequences or digests that never were"),
+                (.wrongCounts, "kept counts are not what the documents add up to"),
+                (.sumsAtOdds, "sums of kept counts are not what the counts add up to"),
+            ] {
+                let count = try ask(statement).integer(0, 0)
+                if count > 0 { report.problems.append("\(count) \(problem)") }
+            }
+        case .measure:
+            let rows = try count(.documents(DocumentRange()))
+            report.bytes = try ask(.size).integer(0, 0) * Int64(rows)
+        case .weigh:
+            let sums = try ask(.weigh)
+            report.payload = StoragePayload(
+                winners: sums.integer(0, 0), apart: sums.integer(0, 1), attachments: sums.integer(0, 2),
+                attachmentFiles: sums.integer(0, 3))
+        }
+        return report
+    }
+}
+
+// MARK: - DocumentRow
+
+/// A document as it is stored, with the number of its edition: each change of the tree alone, at the same sequence, raises that.
+struct DocumentRow {
+    var record: DocumentRecord
+    let edition: Int64
+}
+
+extension PostgresResult {
+    /// The id in a column; `nil` for one that is not UTF-8.
+    func id(_ row: Int, _ column: Int) -> DocumentID? {
+        String(validating: bytes(row, column), as: UTF8.self).map { DocumentID(unchecked: $0) }
+    }
+
+    /// The documents of a result with the given columns. Those with damaged ids are left out, or have no revisions.
+    func documents(_ columns: PostgresStatement.Columns, keepingDamagedIDs: Bool = false) -> [DocumentRow] {
+        (0..<count).compactMap { row in
+            let sequence = UpdateSequence(integer(row, 1))
+            guard let id = id(row, 0) else {
+                guard keepingDamagedIDs else { return nil }
+                return DocumentRow(record: DocumentRecord(damagedID: text(row, 0), sequence), edition: 0)
+            }
+            var record = withBytes(row, 3) { DocumentRecord(id: id, sequence: sequence, storedTree: $0) }
+            if columns == .whole {
+                withBytes(row, 4) { record.readContent(attachments: $0, body: bytes(row, 5)) }
+            }
+            return DocumentRow(record: record, edition: integer(row, 2))
+        }
+    }
+}
+
+extension DocumentKind {
+    /// The part of the statement that chooses documents of this kind.
+    var part: PostgresStatement.Kind {
+        switch self {
+        case .any: .any
+        case .live: .live
+        case .flagged: .flagged
+        }
+    }
+
+    /// The flag that the statement compares with.
+    var flag: Int16 {
+        switch self {
+        case .any: 0
+        case .live: Int16(RecordFlags.deleted.rawValue)
+        case .flagged(let flags): Int16(flags.rawValue)
+        }
+    }
+
+    /// How many documents are of this kind, given the numbers for each flag.
+    func number(_ counts: [Int]) -> Int {
+        switch self {
+        case .any: counts.reduce(0, +)
+        case .live: counts.reduce(0, +) - counts[Int(RecordFlags.deleted.rawValue)]
+        case .flagged(let flags): counts[Int(flags.rawValue)]
+        }
+    }
+}

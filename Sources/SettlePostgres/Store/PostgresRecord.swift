@@ -42,3 +42,15 @@ final class PostgresRecord: ServerRecord {
     /// Notes the version that a question has found.
     func note(_ version: Int64) { newest.withLock { $0 = max($0 ?? version, version) } }
 }
+
+// MARK: - PostgresNames
+
+/// The names of all databases of a cluster, read anew each time, because any node creates and deletes.
+struct PostgresNames: DatabaseNameList {
+    let pool: PostgresPool
+
+    func read<Result: Sendable>(_ body: ([String]) throws -> Result) throws -> Result {
+        guard let rows = try pool.ask([PostgresCall(.names)]).first else { return try body([]) }
+        return try body(rows.map { rows.text($0, 0) })
+    }
+}

@@ -94,3 +94,135 @@ extension PeerError {
         code == .connectionLost || code == .badAnswer && status == nil || [502, 504, 524].contains(status)
     }
 }
+
+// MARK: - FeedProgress
+
+/// The progress of a feed that one task reads and another waits for.
+final class FeedProgress: Sendable {
+    private let state: Guarded<(lastByte: ContinuousClock.Instant, hasRows: Bool)>
+
+    init(_ start: ContinuousClock.Instant) { state = Guarded((start, false)) }
+
+    /// Whether a change arrived.
+    var hasRows: Bool { state.withLock { $0.hasRows } }
+
+    /// Records that a change arrived.
+    func noteRow() { state.withLock { $0.hasRows = true } }
+
+    /// Records that bytes arrived.
+    func noteBytes(_ now: ContinuousClock.Instant) { state.withLock { $0.lastByte = now } }
+
+    /// How long nothing has arrived.
+    func silence(until now: ContinuousClock.Instant) -> Duration { state.withLock { $0.lastByte.duration(to: now) } }
+}
+
+// MARK: - ChangesParameters
+
+/// The query of a `_changes` request, and the body if the filter needs one.
+struct ChangesParameters {
+    private(set) var query: HTTPQuery
+    private(set) var body: [UInt8]?
+    /// Computing a sequence is expensive on a cluster, so only every hundredth row has one.
+    private static let sequenceInterval = 100
+
+    /// Builds the query.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - heartbeat: How often the server sends a heartbeat while it waits indefinitely; `nil` to wait as long as the
+    ///     request says.
+    init(_ request: ChangesRequest, heartbeat: Duration?) {
+        query = ["style": "all_docs", "since": request.since.description, "limit": "\(max(1, request.limit))"]
+        if request.limit > Self.sequenceInterval { query["seq_interval"] = "\(Self.sequenceInterval)" }
+        if let heartbeat {
+            query["feed"] = "longpoll"
+            query["heartbeat"] = "\(heartbeat.milliseconds)"
+        } else if let wait = request.wait {
+            query["feed"] = "longpoll"
+            query["timeout"] = "\(wait.milliseconds)"
+        } else {
+            query["feed"] = "normal"
+        }
+        take(request.filter)
+        // A filter may skip many rows before the first one that passes.
+        if heartbeat == nil, request.wait == nil, query["filter"] != nil {
+            query["heartbeat"] = "\(request.heartbeat.milliseconds)"
+        }
+    }
+
+    private mutating func take(_ filter: ReplicationFilter) {
+        switch filter {
+        case .all: break
+        case .documents(let ids):
+            query["filter"] = "_doc_ids"
+            body = JSONValue.object(["doc_ids": .array(ids.map { .string($0.string) })]).utf8
+        case .selector(let selector):
+            query["filter"] = "_selector"
+            body = JSONValue.object(["selector": selector.json]).utf8
+        case .named(let name, let parameters):
+            query["filter"] = name
+            // As in CouchDB, a filter parameter can't override a parameter that the replication sets.
+            for (name, value) in parameters.sorted(by: { $0.key < $1.key }) where query[name] == nil {
+                query[name] = value.string ?? value.description
+            }
+        case .channels(let channels):
+            query["filter"] = "sync_gateway/bychannel"
+            query["channels"] = channels.joined(separator: ",")
+        }
+    }
+}
+
+// MARK: - ParsedChange
+
+/// A row of `_changes`: `{"seq": …, "id": "a", "changes": [{"rev": "2-b"}], "deleted": true}`.
+struct ParsedChange {
+    /// The document; `nil` for rows that are not about a document, like Sync Gateway's rows about users.
+    let change: ChangedDocument?
+    /// The row's sequence; `nil` if the peer omitted it.
+    let sequence: PeerSequence?
+
+    /// Reads a row.
+    ///
+    /// - Parameters:
+    ///   - text: Its JSON.
+    ///   - before: The previous row's sequence, used if this row has none: starting there is always safe.
+    /// - Throws: ``WireFault``, or `JSONError`.
+    init(_ text: UnsafeBufferPointer<UInt8>, before: PeerSequence) throws {
+        let outline = try JSONOutline(text, elementsOf: "changes")
+        guard let idRange = outline["id"], let id = text.string(in: idRange), let changes = outline.elements else {
+            throw WireFault("a row of _changes has no id or no changes")
+        }
+        let told = try outline["seq"].map { try text.json(in: $0) } ?? .null
+        let sequence = told.isNull ? nil : PeerSequence(told)
+        self.sequence = sequence
+        guard !changes.isEmpty, let id = try? DocumentID(validating: id) else {
+            change = nil
+            return
+        }
+        let leaves = try changes.map { range in
+            guard let revision = Self.revision(text, range) else {
+                throw WireFault("a row of _changes names a revision that is none, of the document \"\(id)\"")
+            }
+            return revision
+        }
+        let isDeleted = try outline["deleted"].map { try text.json(in: $0) == true } ?? false
+        var change = ChangedDocument(sequence: sequence ?? before, id: id, leaves: leaves, isDeleted: isDeleted)
+        // Sync Gateway: the document left all channels, and its revision is listed without its content.
+        change.mayHaveLeft = outline["removed"] != nil
+        self.change = change
+    }
+
+    /// The revision of `{"rev": "2-b"}`.
+    private static func revision(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> RevisionID? {
+        let plain: StaticString = "{\"rev\":\""
+        let bytes = UnsafeBufferPointer(rebasing: text[range])
+        let prefix = UnsafeBufferPointer(start: plain.utf8Start, count: plain.utf8CodeUnitCount)
+        if bytes.starts(with: prefix),
+            bytes.dropFirst(prefix.count).firstIndex(of: UInt8(ascii: "\"")) == bytes.count - 2
+        {
+            let name = String(decoding: bytes[prefix.count..<bytes.count - 2], as: UTF8.self)
+            if !name.utf8.contains(UInt8(ascii: "\\")) { return RevisionID(name) }
+        }
+        return (try? JSONValue(utf8: bytes))?["rev"]?.string.flatMap { RevisionID($0) }
+    }
+}

@@ -177,3 +177,89 @@ extension CouchDBPeer {
         return code.map { String($0.drop(while: \.isWhitespace)) }
     }
 }
+
+// MARK: - CouchDBPeerOptions
+
+/// How a ``CouchDBPeer`` sends requests.
+public struct CouchDBPeerOptions: Sendable {
+    /// How many bytes of documents one request may have, unless a single document has more; 4 MiB unless set.
+    public var requestBytes = 4 << 20
+    /// Up to how many bytes an attachment is fetched and sent inline, together with others; 64 KiB unless set. Larger
+    /// ones are streamed.
+    public var inlineAttachmentBytes: Int64 = 64 << 10
+    /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
+    /// this one is used.
+    public var headers = TransportHeaders()
+    /// How many requests for single documents may run concurrently; 4 unless set.
+    public var requestsAtOnce = 4
+    /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.
+    public var largestRevision = 64 << 20
+
+    /// Creates options with the defaults.
+    public init() {}
+}
+
+// MARK: - IdleLimit
+
+/// How long a connection may be silent before an intermediary cuts it, as far as the peer has learned.
+///
+///     heartbeat every 30 s ── cut after 20 s ─→ every 10 s ── cut after 9 s ─→ every 4.5 s …
+struct IdleLimit: Sendable {
+    /// The shortest heartbeat interval; a shorter silence before a cut teaches nothing.
+    static let shortest = Duration.seconds(1)
+
+    private var learnt: Duration?
+
+    /// The heartbeat interval to request, given the caller's preference.
+    func heartbeat(_ wanted: Duration) -> Duration { max(Self.shortest, min(learnt ?? wanted, wanted)) }
+
+    /// Records that a connection was cut after a silence.
+    ///
+    /// - Returns: Whether that shortened the interval: then the cut is not a failure.
+    mutating func noteCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
+        guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
+        learnt = max(Self.shortest, min(silence, heartbeat) / 2)
+        return true
+    }
+}
+
+// MARK: - Local Documents
+
+extension CouchDBPeer {
+    /// A local document; see ``Peer/localDocument(_:)``.
+    package func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
+        let calls = try calls()
+        do {
+            let document = try await calls.json("GET", .document(id))
+            guard let members = document.object, let revision = document["_rev"]?.string else {
+                throw PeerError(WireFault("a local document has no _rev"), at: calls.place(.document(id)))
+            }
+            let body = members.filter { !$0.name.hasPrefix("_") }.map { ($0.name, $0.value) }
+            return PeerLocalDocument(revision: revision, body: .object(JSONObject(body)))
+        } catch let error as PeerError where error.status == 404 && !error.isAboutDatabase { return nil }
+    }
+
+    /// Writes a local document; see ``Peer/saveLocalDocument(_:body:revision:)``.
+    package func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String {
+        let calls = try calls()
+        var members: [(String, JSONValue)] = [("_id", .string(id.string))]
+        if let revision { members.append(("_rev", .string(revision))) }
+        members += (body.object ?? JSONObject()).filter { !$0.name.hasPrefix("_") }.map { ($0.name, $0.value) }
+        let answer = try await calls.json("PUT", .document(id), json: JSONValue.object(JSONObject(members)).utf8)
+        guard let written = answer["rev"]?.string else {
+            throw PeerError(
+                WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
+        }
+        return written
+    }
+}
+
+extension PeerError {
+    /// Whether a status 404 says that the database is missing, and not something in it.
+    var isAboutDatabase: Bool {
+        guard let answer = cause as? CouchDBError, answer.status == 404 else { return false }
+        let reason = answer.reason.lowercased()
+        return reason == "no_db_file" || reason.hasPrefix("database does not exist")
+            || reason.contains("no such database")
+    }
+}

@@ -93,3 +93,207 @@ struct MultipartUpload {
         }
     }
 }
+
+// MARK: - MultipartBody
+
+/// The body of a request, made of bytes and of attachments that are read while they are sent.
+final class MultipartBody: Sendable {
+    /// A piece of the body.
+    enum Segment: Sendable {
+        case bytes([UInt8])
+        case source(any AttachmentSource, length: Int64)
+
+        /// How many bytes it has.
+        var length: Int64 {
+            switch self {
+            case .bytes(let bytes): Int64(bytes.count)
+            case .source(_, let length): length
+            }
+        }
+    }
+
+    private let segments: [Segment]
+    private let failed = Guarded<PeerError?>(nil)
+
+    init(_ segments: [Segment]) { self.segments = segments }
+
+    /// Why a source could not be read; `nil` if none failed.
+    var failure: PeerError? { failed.withLock { $0 } }
+
+    /// Starts the body.
+    func open() -> TransportRequestBody.Producer {
+        let reading = MultipartReading(segments)
+        return {
+            do { return try await reading.next() } catch {
+                let error = PeerError(error, at: "the source of an attachment")
+                self.failed.withLock { $0 = error }
+                throw error
+            }
+        }
+    }
+}
+
+/// One pass over a body from its start.
+private final class MultipartReading: Sendable {
+    private let rest: Guarded<ArraySlice<MultipartBody.Segment>>
+    private let pipe = Guarded<AttachmentPipe?>(nil)
+
+    init(_ segments: [MultipartBody.Segment]) { rest = Guarded(segments[...]) }
+
+    deinit { pipe.withLock { $0?.cancel() } }
+
+    /// The next piece; `nil` at the end.
+    func next() async throws -> [UInt8]? {
+        while true {
+            if let open = pipe.withLock({ $0 }) {
+                if let piece = try await open.next() { return piece }
+                pipe.withLock { $0 = nil }
+            }
+            guard let segment = rest.withLock({ $0.popFirst() }) else { return nil }
+            switch segment {
+            case .bytes(let bytes): if !bytes.isEmpty { return bytes }
+            case .source(let source, let length):
+                pipe.withLock { $0 = AttachmentPipe(source, length: length) }
+            }
+        }
+    }
+}
+
+// MARK: - AttachmentPipe
+
+/// Turns a source that pushes its pieces into one that is pulled from, with one piece in flight.
+///
+///     task:  source.read ──→ hand over ─┐                  ┌─ waits until the piece is taken
+///                                       ▼                  │
+///     next:                       waits for a piece ──→ takes it
+///
+/// After a cut, the source is read again from the offset reached; it gives up after a few attempts without progress.
+final class AttachmentPipe: Sendable {
+    private enum State {
+        case idle
+        /// A piece waits for the reader.
+        case full([UInt8], CheckedContinuation<Void, any Error>)
+        /// The reader waits for a piece.
+        case wanted(CheckedContinuation<[UInt8]?, any Error>)
+        case ended(Result<Void, any Error>)
+    }
+
+    private let state = Guarded(State.idle)
+    private let reader = Guarded<Task<Void, Never>?>(nil)
+    /// How many attempts in a row may yield nothing.
+    private static let attempts = 4
+
+    /// Starts to read a source.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - length: How many bytes it has.
+    init(_ source: any AttachmentSource, length: Int64) {
+        let task = Task { [weak self] in
+            do {
+                try await Self.read(source, length: length) { piece in
+                    guard let self else { throw CancellationError() }
+                    try await self.put(piece)
+                }
+                self?.end(.success(()))
+            } catch { self?.end(.failure(error)) }
+        }
+        reader.withLock { $0 = task }
+    }
+
+    deinit { cancel() }
+
+    /// Stops reading; waiting readers are notified.
+    func cancel() {
+        reader.withLock { $0 }?.cancel()
+        end(.failure(CancellationError()))
+    }
+
+    /// The next piece; `nil` at the end.
+    func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiting in
+                let action = state.withLock { state -> () -> Void in
+                    switch state {
+                    case .full(let piece, let reader):
+                        state = .idle
+                        return {
+                            waiting.resume(returning: piece)
+                            reader.resume()
+                        }
+                    case .ended(let result): return { waiting.resume(with: result.map { nil }) }
+                    case .idle, .wanted:
+                        state = .wanted(waiting)
+                        return {}
+                    }
+                }
+                action()
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func put(_ piece: [UInt8]) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { reader in
+                let action = state.withLock { state -> () -> Void in
+                    switch state {
+                    case .wanted(let waiting):
+                        state = .idle
+                        return {
+                            waiting.resume(returning: piece)
+                            reader.resume()
+                        }
+                    case .ended: return { reader.resume(throwing: CancellationError()) }
+                    case .idle, .full:
+                        state = .full(piece, reader)
+                        return {}
+                    }
+                }
+                action()
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        let action = state.withLock { state -> () -> Void in
+            let before = state
+            if case .ended = before { return {} }
+            state = .ended(result)
+            switch before {
+            case .full(_, let reader): return { reader.resume(throwing: CancellationError()) }
+            case .wanted(let waiting): return { waiting.resume(with: result.map { nil }) }
+            case .idle, .ended: return {}
+            }
+        }
+        action()
+    }
+
+    /// Reads a source to its end, resuming after cuts.
+    private static func read(
+        _ source: any AttachmentSource, length: Int64, _ body: ([UInt8]) async throws -> Void
+    ) async throws {
+        var offset: Int64 = 0
+        var failures = 0
+        while true {
+            let start = offset
+            do {
+                try await source.read(from: start) { piece in
+                    try await body(piece)
+                    offset += Int64(piece.count)
+                }
+                break
+            } catch let error as PeerError where error.isTransient {
+                failures = offset > start ? 1 : failures + 1
+                guard failures < attempts else { throw error }
+                try await Task.sleep(for: .milliseconds(50 << failures))
+            }
+        }
+        guard offset == length else {
+            throw PeerError(.attachmentMissing, "an attachment has \(offset) bytes, where it should have \(length)")
+        }
+    }
+}

@@ -216,3 +216,79 @@ struct Flow: Sendable {
         actions.append(.end(error))
     }
 }
+
+// MARK: - FlowAction
+
+/// What a flow wants done; each call by its number is answered by an event with that number.
+enum FlowAction: Sendable {
+    /// Read changes.
+    case read(Int, ChangesRequest)
+    /// Compare changes with what the target has.
+    case compare(Int, [ChangedDocument])
+    /// Fetch revisions, of so many bytes at the most.
+    case fetch(Int, [RevisionRequest], budget: Int)
+    /// Store revisions.
+    case store(Int, [PeerRevision])
+    /// Look whether the peers that are reached over a network are there.
+    case probe(Int)
+    /// Wait.
+    case wait(Int, Duration)
+    /// Tell what became of a document.
+    case report(DocumentReport)
+    /// All of these documents is at the target.
+    case present([DocumentID])
+    /// The source is not what it was: begin anew from the logs.
+    case startOver
+    /// It has ended: all is done, or it was stopped, or it can't go on.
+    case end(PeerError?)
+}
+
+// MARK: - FlowEvent
+
+/// What happens to a flow; see ``Flow``.
+enum FlowEvent: Sendable {
+    /// It begins.
+    case begin
+    /// Changes were read, or not.
+    case changes(Int, Result<ChangesPage, PeerError>)
+    /// Changes were compared with what the target has, or not.
+    case differences(Int, Result<[RevisionsDiff], PeerError>)
+    /// Revisions were fetched, or not, and how long it took.
+    case revisions(Int, Result<[RevisionAnswer], PeerError>, took: Duration)
+    /// Revisions were stored, or not.
+    case outcomes(Int, Result<[StoreOutcome], PeerError>)
+    /// Peers were looked for, and are there or not.
+    case probed(Int, Result<Void, PeerError>)
+    /// The time has come that a call was to wait for.
+    case time(Int)
+    /// The network changed: what waits for another attempt need not wait, and who was there may not be.
+    case network
+    /// What is here is to be stored, and nothing else to be begun.
+    case stop
+}
+
+// MARK: - BatchSizer
+
+/// How many revisions to request at once, so that a response takes neither too short nor too long.
+struct BatchSizer: Sendable {
+    private(set) var revisions: Int
+    private let most: Int
+    private static let least = 10
+
+    init(most: Int) {
+        self.most = max(1, most)
+        revisions = min(self.most, 200)
+    }
+
+    /// Records that the peer did not accept a batch of this size.
+    mutating func halve() { revisions = max(1, revisions / 2) }
+
+    /// Learns from the duration of a complete batch.
+    mutating func learn(_ count: Int, took time: Duration) {
+        if time > .seconds(4) {
+            revisions = max(min(most, Self.least), revisions / 2)
+        } else if time < .milliseconds(500), count >= revisions {
+            revisions = revisions > most / 2 ? most : revisions * 2
+        }
+    }
+}

@@ -27,3 +27,72 @@ public struct TransportOptions: Sendable {
     /// Creates options with the defaults.
     public init() {}
 }
+
+// MARK: - HTTPProxy
+
+/// The proxy for a client's requests.
+public struct HTTPProxy: Sendable {
+    enum Kind: Sendable {
+        case environment
+        case none
+        case url(String, user: String?, password: String?, except: [String])
+    }
+
+    let kind: Kind
+
+    /// The proxy in the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read as curl does.
+    public static let environment = HTTPProxy(kind: .environment)
+    /// No proxy.
+    public static let direct = HTTPProxy(kind: .none)
+
+    /// Requests go through a proxy.
+    ///
+    /// - Parameters:
+    ///   - url: The address: `http://`, `https://`, `socks5://`, or `socks5h://` for a proxy that resolves host names.
+    ///     User and password precede the host.
+    ///   - except: Hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
+    /// - Returns: The proxy.
+    /// - Throws: ``TransportError`` with code `badURL`.
+    public static func through(_ url: String, except: [String] = []) throws(TransportError) -> HTTPProxy {
+        guard let mark = url.firstRange(of: "://"),
+            let standardPort = standardPorts[url[..<mark.lowerBound].lowercased()]
+        else {
+            throw TransportError(
+                .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
+        }
+        // The rest of the address follows the usual rules.
+        let place = try HTTPURLReader.read("http://" + url[mark.upperBound...], keepsLastSlash: false)
+        let isTold = url.hasSuffix(":80") || url.contains(":80/")
+        let port = place.port == 80 && !isTold ? standardPort : place.port
+        let host = place.host.contains(":") ? "[\(place.host)]" : place.host
+        let plain = "\(url[..<mark.lowerBound].lowercased())://\(host):\(port)"
+        return HTTPProxy(kind: .url(plain, user: place.user, password: place.password, except: except))
+    }
+
+    private static let standardPorts = ["http": 1080, "https": 443, "socks5": 1080, "socks5h": 1080]
+}
+
+extension HTTPProxy: CustomStringConvertible, CustomReflectable {
+    /// The proxy's address without user and password.
+    public var description: String {
+        switch kind {
+        case .environment: "the proxy of the environment"
+        case .none: "no proxy"
+        case .url(let url, _, _, _): url
+        }
+    }
+
+    /// The proxy's address without user and password.
+    public var customMirror: Mirror { Mirror(self, children: ["proxy": description], displayStyle: .struct) }
+}
+
+// MARK: - Milliseconds
+
+extension Duration {
+    /// Whole milliseconds, at least one and at most twelve days.
+    var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds < 1 << 30 else { return 1 << 30 }
+        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,3 +1,5 @@
+public import SettleCore
+
 /// A page of a peer's changes, in sequence order.
 package struct ChangesPage: Sendable, Hashable {
     /// The changed documents, including those that may have left the filter.
@@ -17,4 +19,89 @@ package struct ChangesPage: Sendable, Hashable {
         self.pending = pending
         self.filtered = filtered
     }
+}
+
+// MARK: - ChangesRequest
+
+/// Which changes of a peer to read.
+package struct ChangesRequest: Sendable {
+    /// The position to start after.
+    package var since: PeerSequence
+    /// The maximum number of documents, at least 1.
+    package var limit: Int
+    /// How long to wait if there are none; `nil` to return immediately.
+    package var wait: Duration?
+    /// How often the peer should send a heartbeat while it waits, so that no proxy closes the connection as idle.
+    package var heartbeat: Duration = .seconds(30)
+    /// Which documents take part.
+    package var filter: ReplicationFilter
+
+    /// Creates a request.
+    package init(
+        since: PeerSequence = .start, limit: Int = 500, wait: Duration? = nil, filter: ReplicationFilter = .all
+    ) {
+        self.since = since
+        self.limit = limit
+        self.wait = wait
+        self.filter = filter
+    }
+}
+
+// MARK: - ChangedDocument
+
+/// A document that was changed at a peer.
+package struct ChangedDocument: Sendable, Hashable {
+    /// The position of its last change.
+    package var sequence: PeerSequence
+    /// The document's id.
+    package var id: DocumentID
+    /// Its leaves, the peer's own winner first.
+    package var leaves: [RevisionID]
+    /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
+    package var isDeleted: Bool
+    /// Whether it does not pass the filter though an earlier revision may have: it is not replicated, only reported if
+    /// the target has it (SEMANTICS 132).
+    package var mayHaveLeft = false
+
+    /// Creates a change.
+    package init(sequence: PeerSequence, id: DocumentID, leaves: [RevisionID], isDeleted: Bool = false) {
+        self.sequence = sequence
+        self.id = id
+        self.leaves = leaves
+        self.isDeleted = isDeleted
+    }
+}
+
+// MARK: - PeerSequence
+
+/// A position in a peer's changes.
+///
+/// It is opaque: a number, a string or an array, returned to the peer unchanged (SEMANTICS 204). Positions are compared
+/// only for equality.
+public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
+    /// The position as JSON.
+    public let json: JSONValue
+
+    /// Creates a position from a peer's JSON.
+    public init(_ json: JSONValue) { self.json = json }
+
+    /// Before the first change.
+    public static let start = PeerSequence(0)
+
+    /// Whether this is the position before the first change, in CouchDB's spellings 0 and `"0"`.
+    public var isStart: Bool { json == 0 || json == "0" }
+
+    /// The number at the start of the position, by which CouchDB and Settle count changes; `nil` if there is none.
+    ///
+    /// On a cluster it does not order changes. A number that became smaller shows that the database was replaced.
+    public var number: Int64? {
+        switch json {
+        case .number: json.int.map(Int64.init)
+        case .string(let text): Int64(text.prefix { $0 != "-" })
+        default: nil
+        }
+    }
+
+    /// The position as written in a URL: a string unchanged, anything else as JSON.
+    public var description: String { json.string ?? json.description }
 }

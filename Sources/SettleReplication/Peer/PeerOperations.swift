@@ -128,3 +128,28 @@ package struct PeerLocalDocument: Sendable, Hashable {
         self.body = body
     }
 }
+
+// MARK: - StoreOutcome
+
+/// The outcome of storing a revision at its target.
+package enum StoreOutcome: Sendable {
+    /// It is stored. A peer that does not distinguish reports this for a known revision too.
+    case stored
+    /// The target already had it.
+    case known
+    /// The target refuses it; the error says why and what to do. Retrying it unchanged does not help (SEMANTICS 205).
+    case refused(PeerError)
+    /// It could not be stored now, though others could; retrying may help.
+    case failed(PeerError)
+}
+
+// MARK: - Branching
+
+/// Whether a replication may create branches at its target.
+public enum Branching: Sendable, Hashable {
+    /// As in CouchDB: concurrent edits become branches, and nothing is lost.
+    case allowed
+    /// Revisions of a document that don't descend from the target's winner, or would leave several live leaves, are
+    /// refused together with ``PeerError/Code/conflict``: for hubs where conflicts are settled before they are pushed.
+    case refused
+}

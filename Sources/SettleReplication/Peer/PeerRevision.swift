@@ -1,5 +1,5 @@
 package import SettleCore
-internal import SettleDatabase
+package import SettleDatabase
 
 /// A revision in transfer between two peers.
 package struct PeerRevision: Sendable {
@@ -42,4 +42,99 @@ package struct PeerRevision: Sendable {
             if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }
         }
     }
+}
+
+// MARK: - RevisionRequest
+
+/// A revision that a target requests from its source.
+package struct RevisionRequest: Sendable, Hashable {
+    /// The document's id.
+    package var id: DocumentID
+    /// The revision.
+    package var revision: RevisionID
+    /// Revisions that the target has, newest first: attachments that one of them has may be omitted.
+    package var knownAncestors: [RevisionID]
+    /// Whether the revision is the source's own winner and a tombstone (SEMANTICS K2).
+    package var isDeletionAtSource: Bool
+
+    /// Creates a request.
+    package init(
+        id: DocumentID, revision: RevisionID, knownAncestors: [RevisionID] = [], isDeletionAtSource: Bool = false
+    ) {
+        self.id = id
+        self.revision = revision
+        self.knownAncestors = knownAncestors
+        self.isDeletionAtSource = isDeletionAtSource
+    }
+}
+
+// MARK: - RevisionAnswer
+
+/// A source's answer to a ``RevisionRequest``.
+package enum RevisionAnswer: Sendable {
+    /// The revision.
+    case found(PeerRevision)
+    /// The source no longer has it, because it was compacted or purged, or does not allow reading it. A later change of
+    /// the document replicates its successor.
+    case missing(reason: String)
+    /// The source can't return this revision now, though it returns others.
+    case failed(PeerError)
+}
+
+// MARK: - PeerAttachment
+
+/// An attachment in transfer between two peers.
+package struct PeerAttachment: Sendable {
+    /// Where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
+    package enum Content: Sendable {
+        /// The target has them, in an ancestor that it reported as known.
+        case stub
+        /// They are in memory; only small ones are.
+        case bytes([UInt8])
+        /// They are streamed from the source.
+        case source(any AttachmentSource)
+    }
+
+    /// The name, unique in its document.
+    package var name: String
+    /// The media type, as given.
+    package var contentType: String
+    /// The generation in which it was added or last changed.
+    package var revpos: UInt64
+    /// The digest of the stored bytes.
+    package var digest: AttachmentDigest
+    /// The length of the content, in bytes.
+    package var length: Int64
+    /// The length of the stored bytes.
+    package var encodedLength: Int64
+    /// How the stored bytes are encoded.
+    package var encoding: DocumentAttachment.Encoding
+    /// Where the stored bytes are.
+    package var content: Content
+
+    /// Creates an attachment.
+    package init(
+        name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
+        encodedLength: Int64, encoding: DocumentAttachment.Encoding, content: Content
+    ) {
+        self.name = name
+        self.contentType = contentType
+        self.revpos = revpos
+        self.digest = digest
+        self.length = length
+        self.encodedLength = encodedLength
+        self.encoding = encoding
+        self.content = content
+    }
+}
+
+// MARK: - AttachmentSource
+
+/// The stored bytes of an attachment at a peer, read in bounded memory and resumable after a cut.
+package protocol AttachmentSource: Sendable {
+    /// Reads the stored bytes from an offset and hands them over in order, in nonempty pieces; the next piece is read
+    /// after `body` has taken the previous one.
+    ///
+    /// - Throws: ``PeerError``, transient if reading may succeed from the offset reached; errors of `body`.
+    func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws
 }

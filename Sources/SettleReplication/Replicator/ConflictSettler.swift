@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Settles the conflicts of a pull's target by the configured policy, fetching missing merge bases from the source.
 ///
@@ -115,5 +116,129 @@ extension ReplicationConfiguration {
     /// Whether the replication settles conflicts.
     var settlesConflicts: Bool {
         direction == .pull && target.operations.database != nil && conflictPolicy.name != ConflictPolicy.keepAll.name
+    }
+}
+
+// MARK: - ConflictQueue
+
+/// The documents whose conflicts are pending, each once; several are settled concurrently.
+struct ConflictQueue: Sendable {
+    private var waiting = Queue<DocumentID>()
+    private var isWaiting: Set<DocumentID> = []
+    private var active: Set<DocumentID> = []
+    private var reports: [DocumentID: DocumentReport] = [:]
+    private let atOnce: Int
+    /// Whether the search for existing conflicts is still running.
+    private(set) var isSweeping = false
+    /// The documents whose conflicts could not be settled while the search was running, which may find them again.
+    private var failed: Set<DocumentID> = []
+
+    init(atOnce: Int) { self.atOnce = max(1, atOnce) }
+
+    /// How many are waiting or being settled.
+    var count: Int { waiting.count + active.count }
+
+    /// Whether nothing is pending (SEMANTICS 39, 40).
+    var isEmpty: Bool { count == 0 && !isSweeping }
+
+    /// Whether a document is pending.
+    func contains(_ id: DocumentID) -> Bool { isWaiting.contains(id) || active.contains(id) }
+
+    /// Adds a document; one that is being settled is added again.
+    mutating func add(_ id: DocumentID) {
+        if isWaiting.insert(id).inserted { waiting.append(id) }
+    }
+
+    /// Begins the search for existing conflicts.
+    mutating func beginSweep() { isSweeping = true }
+
+    /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
+    /// had its attempt.
+    mutating func take(_ found: [DocumentID], goesOn: Bool) {
+        for id in found where !failed.contains(id) { add(id) }
+        isSweeping = goesOn
+        if !goesOn { failed = [] }
+    }
+
+    /// Remembers that a conflict could not be settled, as long as the search may find it.
+    mutating func noteFailure(_ id: DocumentID) {
+        if isSweeping { failed.insert(id) }
+    }
+
+    /// Keeps a document's report until its conflict is settled.
+    mutating func keep(_ report: DocumentReport) { reports[report.id] = report }
+
+    /// The next document to settle, unless the limit is reached.
+    mutating func next() -> DocumentID? {
+        guard active.count < atOnce, let id = waiting.popFirst() else { return nil }
+        // It changed while it is being settled, so it is settled again afterwards.
+        guard !active.contains(id) else {
+            waiting.append(id)
+            return nil
+        }
+        isWaiting.remove(id)
+        active.insert(id)
+        return id
+    }
+
+    /// Ends a document's turn; returns its report, unless the document is to be settled again.
+    mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
+        active.remove(id)
+        return (reports.removeValue(forKey: id), !isWaiting.contains(id))
+    }
+
+    /// Removes all waiting documents.
+    mutating func clear() {
+        (waiting, isWaiting, isSweeping, failed) = (Queue(), [], false, [])
+    }
+}
+
+// MARK: - Conflicts
+
+/// Conflicts that a flow brings, and those that were here before.
+extension FlowExecutor {
+    /// Settles the next ones.
+    mutating func settleNext(_ group: inout TaskGroup<Event>) {
+        guard let settler else { return }
+        while let id = conflicts.next() {
+            let known = decided.removeValue(forKey: id)
+            group.addTask {
+                if let known { return .settled(id, known.map { Optional($0) }) }
+                return .settled(id, await settler.settle(id))
+            }
+        }
+        performDeferred(&group)
+    }
+
+    /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
+    mutating func take(_ ids: [DocumentID], next: ConflictSettler.Place?, _ group: inout TaskGroup<Event>) {
+        conflicts.take(ids, goesOn: next != nil)
+        guard let settler, let next else { return }
+        group.addTask { await settler.sweep(from: next) }
+    }
+
+    /// Takes what became of a conflict: one event, after it (SEMANTICS 33).
+    mutating func settled(
+        _ id: DocumentID, _ result: Result<Settlement?, DatabaseError>, _ group: inout TaskGroup<Event>
+    ) {
+        let (kept, isLast) = conflicts.finish(id)
+        let report = kept ?? DocumentReport(id: id, revisions: [], isDeleted: false)
+        switch result {
+        case .success(let settlement):
+            if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
+            if settlement != nil { state.note { $0.clear(id, nil) } }
+            // One that stays or had been settled by somebody else is no news, unless the document is.
+            guard let settlement, settlement.outcome != .nothing else {
+                if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
+                return
+            }
+            send(report, .settled(settlement))
+        case .failure(let error):
+            guard error.code != .closed else { return }
+            flow.counts.conflictsFailed += 1
+            conflicts.noteFailure(id)
+            state.note { $0.note(id, nil, .conflicted, reason: error.message, status: nil) }
+            send(report, .unsettled(error))
+        }
     }
 }

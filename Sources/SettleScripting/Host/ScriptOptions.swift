@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The worker processes of a ``ScriptPool`` and their limits.
 public struct ScriptOptions: Sendable {
     /// The program that is run as a worker; it has to call ``ScriptWorker/main(_:)``.
@@ -27,3 +29,8 @@ public struct ScriptOptions: Sendable {
         workers = max(processorCount(), 2)
     }
 }
+
+// MARK: - ProcessorCount
+
+/// The number of available processors.
+func processorCount() -> Int { max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1) }

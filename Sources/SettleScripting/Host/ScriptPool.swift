@@ -199,3 +199,117 @@ public final class ScriptPool: Sendable {
 
     private static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 }
+
+// MARK: - ScriptQueue
+
+/// The waiting calls, with owners taking turns.
+///
+///     owners in turn:   a ─ b ─ c ─ a …       each with its calls in order
+///
+/// An owner whose script was recently stopped waits until no other owner does. So a hundred endless loops in one
+/// database cost the others one turn in two, and later less.
+struct ScriptQueue {
+    private var waiting: [String: [ScriptCall]] = [:]
+    private var turns: [String] = []
+    /// The time until which an owner has low priority, in milliseconds.
+    private var delayed: [String: Int64] = [:]
+    private(set) var count = 0
+
+    /// How long an owner has low priority, in milliseconds.
+    private static let delay: Int64 = 30_000
+
+    /// Adds a call after the others of its owner.
+    mutating func add(_ call: ScriptCall) {
+        let owner = call.request.source.owner
+        if waiting[owner] == nil { turns.append(owner) }
+        waiting[owner, default: []].append(call)
+        count += 1
+    }
+
+    /// Removes and returns the next call.
+    ///
+    /// - Parameters:
+    ///   - now: The time, in milliseconds.
+    ///   - isAllowed: Whether an owner may have one more running call.
+    /// - Returns: The call; `nil` if none may start.
+    mutating func take(now: Int64, isAllowed: (_ owner: String, _ isDelayed: Bool) -> Bool) -> ScriptCall? {
+        let next =
+            turns.firstIndex { !isDelayed($0, now) && isAllowed($0, false) }
+            ?? turns.firstIndex { isDelayed($0, now) && isAllowed($0, true) }
+        guard let next else { return nil }
+        let owner = turns.remove(at: next)
+        guard var calls = waiting.removeValue(forKey: owner), !calls.isEmpty else { return nil }
+        let call = calls.removeFirst()
+        if !calls.isEmpty {
+            waiting[owner] = calls
+            turns.append(owner)
+        }
+        count -= 1
+        return call
+    }
+
+    /// Records that a script of an owner was stopped.
+    mutating func delay(_ owner: String, now: Int64) {
+        delayed = delayed.filter { $0.value > now }
+        delayed[owner] = now + Self.delay
+    }
+
+    /// Removes and returns all calls.
+    mutating func takeAll() -> [ScriptCall] {
+        defer { (waiting, turns, count) = ([:], [], 0) }
+        return waiting.values.flatMap { $0 }
+    }
+
+    private func isDelayed(_ owner: String, _ now: Int64) -> Bool { (delayed[owner] ?? 0) > now }
+}
+
+// MARK: - ScriptCall
+
+/// A request on its way to a worker and back.
+public final class ScriptCall: Sendable {
+    /// The results, one per item of the request, or an error.
+    public typealias Answer = Result<[[UInt8]], ScriptError>
+
+    private struct State {
+        var answer: Answer?
+        var takers: [@Sendable (Answer) -> Void] = []
+    }
+
+    let request: ScriptRequest
+    private let state = Guarded(State())
+
+    init(_ request: ScriptRequest) { self.request = request }
+
+    /// Calls a closure with the answer, immediately or when it arrives, on a thread of the pool. The closure must
+    /// return quickly.
+    public func whenDone(_ taker: @escaping @Sendable (Answer) -> Void) {
+        let answer = state.withLock { state in
+            if state.answer == nil { state.takers.append(taker) }
+            return state.answer
+        }
+        if let answer { taker(answer) }
+    }
+
+    /// Waits for the answer without needing a thread of a shared pool.
+    ///
+    /// - Throws: ``ScriptError``.
+    public func wait() throws -> [[UInt8]] {
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Answer?>(nil))
+        whenDone { answer in
+            box.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        return try box.withLock { $0 ?? .failure(.closed) }.get()
+    }
+
+    func fulfil(_ answer: Answer) {
+        let takers = state.withLock { state -> [@Sendable (Answer) -> Void] in
+            guard state.answer == nil else { return [] }
+            state.answer = answer
+            defer { state.takers = [] }
+            return state.takers
+        }
+        for taker in takers { taker(answer) }
+    }
+}

@@ -30,3 +30,57 @@ public enum ScriptWorker {
         _exit(ScriptExit.done)
     }
 }
+
+// MARK: - ScriptConfinement
+
+/// Drops permissions of a worker before it runs untrusted scripts.
+///
+/// JavaScriptCore has no functions for files, the network or processes. This limits the damage of a vulnerability in
+/// it.
+enum ScriptConfinement {
+    /// Closes all inherited descriptors except the two pipes, and disables core dumps.
+    static func begin() {
+        ResourceLimit.coreFile.set(0, highest: 0)
+        for number in Int32(3)..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) { close(number) }
+        _ = chdir("/")
+    }
+
+    /// Forbids opening and writing files, and limits the memory in addition to that in use.
+    ///
+    /// - Parameter memory: The additional memory in bytes.
+    static func finish(memory: Int) {
+        #if os(Linux)
+        // Read while a file can still be opened. The engine has reserved much of the memory for scripts already, so
+        // this limits only the rest; the watchdog limits all of it.
+        guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
+        let most = UInt64(used + memory)
+        ResourceLimit.data.set(most, highest: most)
+        #endif
+        ResourceLimit.fileSize.set(0, highest: 0)
+        // Open descriptors stay open, and none can be added.
+        ResourceLimit.openFiles.set(3, highest: 3)
+    }
+
+    #if os(Linux)
+    /// The memory that counts towards the limit, in bytes.
+    private static func dataInUse() -> Int? {
+        guard let file = fopen("/proc/self/status", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("VmData:") else { continue }
+            return text.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
+        }
+        return nil
+    }
+    #endif
+}
+
+// MARK: - ScriptLog
+
+/// The destination of scripts' log lines; global because a C callback of JavaScriptCore can't capture state.
+enum ScriptLog {
+    // Unchecked, no lock: a worker has one thread that runs scripts, and no other comes near this.
+    nonisolated(unsafe) static var taker: (String) -> Void = { _ in }
+}

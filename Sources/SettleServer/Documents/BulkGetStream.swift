@@ -89,3 +89,80 @@ final class BulkGetStream: ResponseStream {
         return WireText(value.utf8)
     }
 }
+
+// MARK: - BulkGetParts
+
+/// Sends the documents `_bulk_get` asks for as parts, each with its attachments, one after the other.
+final class BulkGetParts: ResponseStream {
+    private struct State {
+        var rest: ArraySlice<BulkGetRow>
+        var row: SegmentStream?
+        var hasEnded = false
+    }
+
+    let boundary = SecureRandom.hexadecimal()
+    private let database: Database
+    private let options: DocumentOptions
+    private let isEmpty: Bool
+    private let state: Guarded<State>
+
+    init(database: Database, rows: [BulkGetRow], options: DocumentOptions) {
+        self.database = database
+        var options = options
+        (options.hasAttachments, options.follows, options.hasEncodingInfo) = (true, true, true)
+        self.options = options
+        isEmpty = rows.isEmpty
+        state = Guarded(State(rest: ArraySlice(rows)))
+    }
+
+    func next() throws -> ResponseStep {
+        try state.withLock { state in
+            while true {
+                if let row = state.row, case .piece(let bytes) = try row.next() { return .piece(bytes) }
+                state.row = nil
+                if let row = state.rest.popFirst() {
+                    state.row = SegmentStream(database, try segments(row))
+                } else if state.hasEnded || isEmpty {
+                    return .end
+                } else {
+                    state.hasEnded = true
+                    return .piece(Array("\r\n--\(boundary)--\r\n".utf8))
+                }
+            }
+        }
+    }
+
+    private func segments(_ row: BulkGetRow) throws -> [SegmentStream.Segment] {
+        if let problem = row.problem { return failure(row.failure(row.badRevision, problem)) }
+        let printer = DocumentPrinter(source: database, options: row.options(options))
+        let results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>]
+        do { results = try row.results(in: database, options) } catch let error as HTTPError {
+            return failure(row.failure(row.wantedRevision, error))
+        }
+        if results.isEmpty { return failure(row.failure("undefined", .missing)) }
+        return try results.flatMap { result in
+            switch result {
+            case .success(let found): return try segments(found, printer)
+            case .failure(let missing):
+                return failure(["rev": .string(missing.revision), "error": "not_found", "reason": "missing"])
+            }
+        }
+    }
+
+    private func segments(
+        _ found: DocumentLookup.Found, _ printer: DocumentPrinter
+    ) throws -> [SegmentStream.Segment] {
+        let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: false)
+        let (inner, type) = MultipartAnswers.related(printed.text.bytes, try MultipartAnswers.wanted(found, printer))
+        var head = "\r\n--\(boundary)\r\n"
+        if inner.count > 1 {
+            head += "X-Doc-Id: \(MultipartAnswers.plain(found.record.id.string))\r\nX-Rev-Id: \(found.revision)\r\n"
+        }
+        return [.bytes(Array("\(head)Content-Type: \(type)\r\n\r\n".utf8))] + inner
+    }
+
+    private func failure(_ told: JSONValue) -> [SegmentStream.Segment] {
+        let head = "\r\n--\(boundary)\r\nContent-Type: application/json; error=\"true\"\r\n\r\n"
+        return [.bytes(Array(head.utf8) + told.utf8)]
+    }
+}

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
+internal import SettlePlatform
 
 /// A revision that a client pushes, as the message `rev` has it.
 struct PushedRevision: Sendable {
@@ -126,5 +127,155 @@ struct PushedRevision: Sendable {
         }
         let isCarried = content.revpos > 0 && content.name.utf8.elementsEqual(wanted.attachmentName.utf8)
         return isCarried ? content.revpos : wanted.revpos
+    }
+}
+
+// MARK: - PushedPlace
+
+/// Where a pushed revision goes in the tree of its document.
+///
+///     2-b, history 1-a              as it says: 1-a ─ 2-b
+///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is not known to the device any more
+///     a version of a device         a child of the winner if it has seen the state here, else a branch
+struct PushedPlace {
+    /// The revision under the name that it has here, and its ancestors.
+    let history: RevisionHistory
+    /// The other leaves that the revision has merged, and their ancestors.
+    private(set) var merged: [RevisionHistory] = []
+
+    /// Finds the place.
+    ///
+    /// - Throws: ``BLIPError`` with status 409 for a version that has not seen the state here, where the client wants no
+    ///   branches; with status 400 for names that are neither versions nor ids that count down, and for a version
+    ///   from the future; ``DatabaseError``.
+    init(
+        _ name: String, history: String, of id: DocumentID, in database: Database, isExclusive: Bool,
+        after seen: RevisionHistory? = nil
+    ) throws {
+        guard name.utf8.contains(UInt8(ascii: "@")) else {
+            guard let path = RevisionHistory(name, history: history) ?? Self.bridged(name, history) else {
+                throw Self.malformed(id, name)
+            }
+            self.history = path
+            return
+        }
+        let tree = try database.tree(of: id)
+        guard let vector = VersionVector(name, history: history), let place = vector.place(in: tree) else {
+            throw Self.malformed(id, name)
+        }
+        guard vector.current?.isFrom(after: WallTime.now().seconds) != true else {
+            throw BLIPError.http(
+                400, "the version \(name) of \"\(id)\" is from the future: look at the clock of the device")
+        }
+        switch place {
+        case .known(let known): self.history = tree?.history(of: known) ?? RevisionHistory(known)
+        case .branch(let branch):
+            // The device has named the winner in its proposal.
+            if let seen, let signature = vector.current?.signature,
+                let revision = RevisionID(generation: seen.start + 1, signature: signature),
+                let next = RevisionHistory([revision] + seen.revisions)
+            {
+                self.history = next
+                return
+            }
+            let beginsAnew = tree.map { $0.isDeleted && !$0.revisions.contains(where: vector.hasSeen) } ?? true
+            guard !isExclusive || beginsAnew else { throw BLIPError.http(409, "the document was changed meanwhile") }
+            self.history = branch
+        case .next(let next):
+            self.history = next
+            let others = (tree?.leaves ?? []).filter { !$0.isDeleted && !next.revisions.contains($0.revision) }
+            merged = others.map(\.revision).filter(vector.hasSeen).compactMap { tree?.history(of: $0) }
+        }
+    }
+
+    /// The maximum number of ids that are made for a history.
+    private static let mostMade = 1000
+
+    /// A history that leaves out generations. A tree that was opened with version vectors knows of several unsent edits only the
+    /// last one and the server's id, and a tree with more unsent edits than a message may name leaves out the oldest ones. The ids
+    /// in between are made of the signature of the one before.
+    private static func bridged(_ name: String, _ history: String) -> RevisionHistory? {
+        let names = [name] + history.split(separator: ",").map { String($0).trimmingBlanks() }
+        let known = names.compactMap { RevisionID($0) }
+        guard known.count == names.count, var last = known.first else { return nil }
+        var (path, made) = ([last], 0)
+        for next in known.dropFirst() {
+            guard next.generation < last.generation else { return nil }
+            while last.generation > next.generation + 1 {
+                guard made < mostMade, let id = RevisionID(generation: last.generation - 1, signature: last.signature)
+                else { return nil }
+                path.append(id)
+                (last, made) = (id, made + 1)
+            }
+            path.append(next)
+            last = next
+        }
+        return RevisionHistory(path)
+    }
+
+    private static func malformed(_ id: DocumentID, _ name: String) -> BLIPError {
+        .http(400, "the history of \"\(id)\" at \(name) is no version vector, and does not count down")
+    }
+}
+
+// MARK: - UpgradedEdits
+
+/// Edits from before a database of trees was opened with version vectors, which replace the server's revision.
+///
+///     here      1-a ─┬─ 2-46… ─ 3-deleted     the device knows it as 246f1b47dd4@Revision+Tree+Encoding
+///     pushed         └─ 2-a5…                 the winner
+///
+/// LiteCore compares such an id with a version by generation and digest. If its own id is the greater one, it takes 2-46… for an
+/// ancestor: it names it in its proposal, and never pulls it. A refusal would leave the edit on the device for ever. The name
+/// 2-a5… can't be a child of 2-46…, so it becomes a branch, and the one of 2-46… is closed.
+struct UpgradedEdits: Sendable {
+    /// A document and the id of the edit.
+    struct Edit: Hashable, Sendable {
+        let id: DocumentID
+        let name: String
+    }
+
+    private struct Place: Hashable {
+        let collection: Int
+        let edit: Edit
+    }
+
+    /// The maximum number of edits that may be on their way.
+    private static let most = 10_000
+
+    /// The versions of the server that the device named in its proposals.
+    private var versions: [Place: DocumentVersion] = [:]
+
+    /// Whether a version is the state of a tree, or its winner.
+    static func isState(_ version: DocumentVersion, of tree: RevisionTree) -> Bool {
+        tree.winner.map { DocumentVersion($0.revision) == version } ?? false
+            || VersionVector(tree)?.current == version
+    }
+
+    /// Accepts an edit.
+    ///
+    /// - Returns: Whether there is room for it.
+    mutating func add(_ edit: Edit, in collection: Int, beside version: DocumentVersion) -> Bool {
+        guard versions.count < Self.most else { return false }
+        versions[Place(collection: collection, edit: edit)] = version
+        return true
+    }
+
+    /// Forgets an edit that has arrived. If it is refused, the device proposes it again.
+    mutating func remove(_ edit: Edit, in collection: Int) {
+        versions[Place(collection: collection, edit: edit)] = nil
+    }
+
+    /// The server's revision that an edit replaces, if the edit was accepted and that revision is still the one that the device
+    /// named.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func replaced(
+        by edit: Edit, in collection: Int, of database: Database
+    ) throws -> (history: RevisionHistory, isDeleted: Bool)? {
+        guard let version = versions[Place(collection: collection, edit: edit)],
+            let tree = try database.tree(of: edit.id), Self.isState(version, of: tree), let winner = tree.winner
+        else { return nil }
+        return tree.history(of: winner.revision).map { ($0, winner.isDeleted) }
     }
 }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Documents as scripts see them.
 enum ScriptDocument {
@@ -73,5 +74,72 @@ enum ScriptDocument {
                     ]
                     return (attachment.name, .object(JSONObject(members)))
                 }))
+    }
+}
+
+// MARK: - ScriptRequestObject
+
+/// A request as filters and update functions see it, and who makes it.
+enum ScriptRequestObject {
+    /// The headers that functions see: those that say what is sent and wanted. Any other may be what lets somebody in.
+    private static let shownHeaders: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+        "content-language", "content-length", "content-md5", "content-type", "date", "host", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "max-forwards", "origin", "pragma",
+        "prefer", "range", "slug", "te", "user-agent", "via", "x-couch-full-commit", "x-forwarded-for",
+        "x-forwarded-host", "x-forwarded-proto", "x-requested-with",
+    ]
+
+    /// Who makes a request, as functions of a database see them.
+    static func user(_ user: User, of database: String) -> JSONValue {
+        [
+            "db": .string(database), "name": user.name.map { .string($0) } ?? .null,
+            "roles": .array(user.roles.map { .string($0) }),
+        ]
+    }
+
+    /// A request.
+    ///
+    /// - Parameters:
+    ///   - context: The request.
+    ///   - id: The document it is about.
+    ///   - body: Its body.
+    /// - Returns: What the function gets.
+    /// - Throws: ``HTTPError``; ``DatabaseError``.
+    static func json(_ context: RequestContext, id: String?, body: [UInt8]) throws -> JSONValue {
+        let request = context.request
+        let name = context.parameter("db")
+        let database = try context.database()
+        let path = JSONValue.array(request.target.segments.map { .string($0) })
+        let query = request.target.query.map { item -> (String, JSONValue) in
+            let isKey = ["key", "startkey", "start_key", "endkey", "end_key"].contains(item.name)
+            let value = isKey ? try? JSONValue(parsing: item.value) : nil
+            return (item.name, value ?? .string(item.value))
+        }
+        let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
+        let questionMark = request.target.query.isEmpty ? "" : "?"
+        let rawQuery = request.target.query.map {
+            PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
+        }
+        return [
+            "info": try DatabaseInfo.json(of: database, name, context.compactions),
+            "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
+            "method": .string(request.method),
+            "requested_path": path, "path": path,
+            "raw_path": .string(request.target.rawPath + questionMark + rawQuery.joined(separator: "&")),
+            "query": .object(JSONObject(query)),
+            "headers": .object(JSONObject(headers.map { ($0.name, .string($0.value)) })),
+            "body": body.isEmpty ? "undefined" : .string(String(decoding: body, as: UTF8.self)),
+            "peer": .string(request.peer), "form": form(request, body), "cookie": .object(JSONObject()),
+            "userCtx": user(context.user, of: name), "secObj": try context.databases.security(of: name).json,
+        ]
+    }
+
+    private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSONValue {
+        guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else {
+            return .object(JSONObject())
+        }
+        let text = String(decoding: body, as: UTF8.self).replacing("+", with: "%20")
+        return .object(JSONObject(RequestTarget("/?" + text).query.map { ($0.name, .string($0.value)) }))
     }
 }

@@ -89,3 +89,98 @@ extension SimulationStep.Kind {
         }
     }
 }
+
+// MARK: - Users
+
+extension SimulationRun {
+    /// Runs the edits of a replica's users. Each write is recorded as acknowledged, unless it is rolled back.
+    func edit(
+        _ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom, leaf: RevisionID? = nil
+    ) throws {
+        let database = replica.database
+        let document = try leaf.map { try database.document(id, revision: $0) } ?? database.document(id)
+        if document == nil, try !replica.tree(id).isEmpty { return }
+        var edited = document ?? Document(id: id)
+        Self.change(&edited, &random)
+        let saved = try database.save(edited, onConflict: .fail)
+        try noteStamps(saved, before: document, on: replica)
+        try note(id, on: replica, ofUser: true)
+    }
+
+    func editLoser(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
+        guard let leaf = random.pick(try replica.tree(id).conflicts) else { return }
+        try edit(id, on: replica, &random, leaf: leaf)
+    }
+
+    func attach(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
+        guard var document = try replica.database.document(id) else { return }
+        let name = "x\(random.below(2))"
+        if !document.attachments.isEmpty, random.oneIn(3) {
+            document.detach(document.attachments[random.below(document.attachments.count)].name)
+        } else {
+            let content = [UInt8](repeating: UInt8(97 + random.below(3)), count: 1 + random.below(40))
+            let type = random.oneIn(2) ? "text/plain" : "application/octet-stream"
+            document.attach(try replica.database.makeAttachment(name, contentType: type, content: content))
+        }
+        try replica.database.save(document, onConflict: .fail)
+        try note(id, on: replica, ofUser: true)
+    }
+
+    func delete(_ id: DocumentID, on replica: SimulatedReplica) throws {
+        guard let document = try replica.database.document(id) else { return }
+        try replica.database.delete(document, onConflict: .fail)
+        try note(id, on: replica, ofUser: true)
+    }
+
+    func revive(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
+        let tree = try replica.tree(id)
+        guard tree.isDeleted else { return }
+        var document = Document(id: id)
+        Self.change(&document, &random)
+        let saved = try replica.database.save(document, onConflict: .fail)
+        try note(id, on: replica, ofUser: true)
+        if let revision = saved.revision {
+            let deletions = tree.leaves.map(\.revision).filter { ledgers[id]?.isUserDeletion($0) ?? false }
+            ledgers[id]?.revivals[revision, default: []].formUnion(deletions)
+        }
+    }
+
+    func editAndDelete(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
+        guard try replica.database.document(id) != nil else { return }
+        try edit(id, on: replica, &random)
+        try delete(id, on: replica)
+    }
+
+    /// Settles by hand as with CouchDB: perhaps a new revision of the winner, and tombstones on the others.
+    func closeByHand(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
+        let losers = try replica.tree(id).conflicts
+        guard !losers.isEmpty else { return }
+        if random.oneIn(2) { try edit(id, on: replica, &random) }
+        for loser in losers {
+            guard let document = try replica.database.document(id, revision: loser) else { continue }
+            try replica.database.delete(document, onConflict: .fail)
+            try note(id, on: replica, ofUser: true)
+        }
+    }
+
+    /// Changes some members: plain ones, a counter, an array, a nested one.
+    static func change(_ document: inout Document, _ random: inout SeededRandom) {
+        for _ in 0...random.below(2) {
+            let number = random.below(8)
+            let value = JSONValue.number(JSONNumber(number))
+            switch random.below(6) {
+            case 0, 1: document["m\(random.below(3))"] = number == 0 ? nil : value
+            case 2: document["count"] = .number(JSONNumber((document["count"]?.int ?? 0) + 1 + number % 3))
+            case 3:
+                var tags = document["tags"]?.array ?? []
+                if number % 3 == 0, !tags.isEmpty { tags.removeFirst() } else { tags.append(.string("t\(number)")) }
+                document["tags"] = .array(tags)
+            case 4:
+                var inner = document["inner"]?.object ?? JSONObject()
+                inner["i\(random.below(2))"] = number == 0 ? nil : value
+                document["inner"] = .object(inner)
+            default: document["text"] = .string(String(repeating: "text ", count: number))
+            }
+        }
+    }
+}

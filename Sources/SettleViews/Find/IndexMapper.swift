@@ -1,5 +1,5 @@
-internal import SettleCore
-internal import SettleDatabase
+package import SettleCore
+package import SettleDatabase
 
 /// Emits the rows of an index: for each document that has all fields, one whose key is the array of their values.
 ///
@@ -37,5 +37,112 @@ struct IndexMapper: ViewMapper {
         }
         key.append(UInt8(ascii: "]"))
         return [Emission(view: view, key: key, value: Self.null)]
+    }
+}
+
+// MARK: - QueryViewMapper
+
+/// Emits the rows of design documents' views with the language `query`, which are indexes that are queried as views.
+///
+///     {"map": {"fields": {"city": "asc", "age": "asc"}, "partial_filter_selector": {}}}     →     ["Prague", 36]
+///
+/// A document has a row for each view of which it has all fields. The direction of a field has no effect.
+package struct QueryViewMapper: ViewMapper {
+    private let views: [IndexMapper]
+
+    /// Makes a mapper.
+    ///
+    /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no
+    ///   fields has no rows.
+    /// - Throws: ``SelectorError`` for an invalid filter.
+    package init(maps: [JSONValue]) throws {
+        views = try maps.enumerated().compactMap { view, map in
+            guard let fields = map["fields"]?.object else { return nil }
+            let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
+            // The old name is used only if the new one is empty.
+            let filter = try filters.first { $0.object?.isEmpty != true }.map { try MangoSelector(filter: $0) }
+            return IndexMapper(fields.names, filter: filter, view: view)
+        }
+    }
+
+    package func start(_ documents: [DocumentRecord]) -> any ViewMapping {
+        PageMapping(documents) { [views] record in views.flatMap { $0.emissions(of: record) } }
+    }
+}
+
+// MARK: - NeededMembers
+
+/// The top-level members of a document that are needed to follow some paths.
+struct NeededMembers: Sendable {
+    /// The names of the members; `nil` for the whole body.
+    private let names: [String]?
+    private let hasID: Bool
+    private let hasRevision: Bool
+    private let hasAttachments: Bool
+    private let hasConflicts: Bool
+    /// With more names than this the whole body is read.
+    private static let mostNames = 32
+
+    /// - Parameter paths: The paths; a path that names no member needs the whole document.
+    init(_ paths: [String]) {
+        var names: [String] = []
+        var seen = Set<[UInt8]>()
+        var isWhole = false
+        for path in paths {
+            // An invalid path needs nothing.
+            guard let parts = SelectorPath(path).names else { continue }
+            guard let first = parts.first else {
+                isWhole = true
+                continue
+            }
+            if seen.insert(Array(first.utf8)).inserted { names.append(first) }
+        }
+        // Each member of a document is compared with each name.
+        isWhole = isWhole || names.count > Self.mostNames
+        func has(_ name: String) -> Bool { isWhole || names.contains(name) }
+        (hasID, hasRevision) = (has("_id"), has("_rev"))
+        (hasAttachments, hasConflicts) = (has("_attachments"), has("_conflicts"))
+        self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
+    }
+
+    /// These members of a document's winner; `nil` if there is no live winner.
+    ///
+    /// - Parameters:
+    ///   - record: The document with its content.
+    ///   - isWithConflicts: Whether a selector sees `_conflicts`.
+    /// - Returns: An object.
+    func json(of record: DocumentRecord, hasConflicts isWithConflicts: Bool) -> JSONValue? {
+        guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
+        var members: [(String, JSONValue)] = []
+        if hasID { members.append(("_id", .string(record.id.string))) }
+        if hasRevision { members.append(("_rev", .string(winner.revision.description))) }
+        let body = names.map { $0.isEmpty ? JSONObject() : content.body.members(named: $0) }
+        for member in body ?? content.body.json.object ?? JSONObject() { members.append((member.name, member.value)) }
+        if isWithConflicts, hasConflicts {
+            let conflicts = record.tree.leaves.count > 1 ? record.tree.conflicts : []
+            if !conflicts.isEmpty {
+                members.append(("_conflicts", .array(conflicts.map { .string($0.description) })))
+            }
+        }
+        if hasAttachments, !content.attachments.isEmpty {
+            members.append(("_attachments", Self.stubs(content.attachments)))
+        }
+        return .object(JSONObject(members))
+    }
+
+    private static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
+        .object(
+            JSONObject(
+                attachments.map { attachment in
+                    (
+                        attachment.name,
+                        [
+                            "content_type": .string(attachment.contentType),
+                            "revpos": .number(JSONNumber(attachment.revpos)),
+                            "digest": .string(attachment.digest.description),
+                            "length": .number(JSONNumber(attachment.length)), "stub": true,
+                        ]
+                    )
+                }))
     }
 }

@@ -105,3 +105,109 @@ public struct QueryStatistics: Hashable, Sendable {
         specific index to improve this.
         """
 }
+
+// MARK: - FoundDocument
+
+/// A document that a query found.
+package enum FoundDocument: Sendable {
+    /// The whole document, as stored.
+    case whole(DocumentRecord)
+    /// The requested members.
+    case part(JSONValue, id: DocumentID)
+
+    /// The document's id.
+    package var id: DocumentID {
+        switch self {
+        case .whole(let record): record.id
+        case .part(_, let id): id
+        }
+    }
+
+    /// The revision that was found; `nil` if only some members are there.
+    var revision: RevisionID? {
+        if case .whole(let record) = self { record.tree.winner?.revision } else { nil }
+    }
+}
+
+// MARK: - CoveredDocument
+
+/// A document with the members that a covering index has: its id, and the members in the row's key.
+enum CoveredDocument {
+    /// Whether a row's members can be reconstructed: none of them is inside another.
+    static func canDerive(_ index: QueryIndex) -> Bool {
+        let paths = index.columns.compactMap { SelectorPath($0).names }
+        guard paths.count == index.columns.count else { return false }
+        return !paths.indices.contains { left in
+            paths.indices.contains { right in left != right && paths[right].starts(with: paths[left]) }
+        }
+    }
+
+    /// The document.
+    static func derive(_ index: QueryIndex, key: UnsafeBufferPointer<UInt8>, id: DocumentID) -> JSONValue {
+        var document: JSONValue = ["_id": .string(id.string)]
+        let values = (try? JSONValue(utf8: key))?.array ?? []
+        for (column, value) in zip(index.columns, values) where column != "_id" {
+            set(value, at: (SelectorPath(column).names ?? [])[...], in: &document)
+        }
+        return document
+    }
+
+    private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
+        guard let name = names.first else {
+            whole = value
+            return
+        }
+        var inner = whole[name] ?? .object(JSONObject())
+        set(value, at: names.dropFirst(), in: &inner)
+        whole[name] = inner
+    }
+}
+
+// MARK: - QueryPages
+
+/// The documents of a query in pages.
+///
+/// ## Buffering
+///
+/// A page is read on demand; nothing is read ahead. Each page is from one snapshot of the database.
+public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
+    let database: Database
+    let query: DocumentQuery<Model>
+    let size: Int
+
+    /// Starts at the first page.
+    public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
+
+    /// The iterator of one reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let pages: QueryPages
+        private var cursor: FindCursor?
+        private var hasEnded = false
+
+        init(pages: QueryPages) { self.pages = pages }
+
+        /// The next page; `nil` at the end, or when the task is cancelled.
+        ///
+        /// - Throws: As ``Database/find(_:)``.
+        public mutating func next() async throws -> QueryResult<Model>? {
+            guard !hasEnded, !Task.isCancelled else { return nil }
+            let (pages, known) = (pages, cursor)
+            let (page, cursor) = try await pages.database.perform { database in
+                var cursor = try known ?? FindCursor(pages.query.options(), in: database)
+                if known == nil { try cursor.update() }
+                var page = QueryResult<Model>()
+                while !cursor.isDone, page.found < pages.size {
+                    try cursor.next(lookingAt: 1000) { found in
+                        page.append(found, in: database)
+                        return page.found < pages.size
+                    }
+                }
+                page.finish(cursor)
+                return (page, cursor)
+            }
+            self.cursor = cursor
+            hasEnded = cursor.isDone
+            return page.found == 0 ? nil : page
+        }
+    }
+}

@@ -225,3 +225,60 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         try report(done, max(total, done))
     }
 }
+
+// MARK: - IndexWriting
+
+/// Writes documents' emissions to an index file, one transaction per batch.
+protocol IndexWriting: AnyObject {
+    /// The connection to the file, whose table `documents` has the ids of documents with rows.
+    var connection: SQLiteConnection { get }
+    /// How far the index was updated.
+    var state: IndexState { get }
+
+    /// Applies changes, at most one per document, and stores the state that the index has then.
+    ///
+    /// - Throws: ``DatabaseError``, or what a reducer throws; then nothing is changed.
+    func apply(_ changes: [IndexChange], reaching state: IndexState) throws
+
+    /// Removes all rows.
+    func clear(_ state: IndexState) throws
+}
+
+extension IndexWriting {
+    /// The ids of up to `limit` documents with rows, after an id.
+    func documents(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
+        let statement = try SQLiteStatement(
+            "SELECT id FROM documents WHERE id > ?1 ORDER BY id LIMIT ?2", on: connection)
+        statement.bind(1, utf8: id?.string ?? "")
+        statement.bind(2, Int64(limit))
+        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+    }
+}
+
+// MARK: - ChangeBatch
+
+/// The latest changes of documents, one per document.
+struct ChangeBatch {
+    private(set) var changes: [IndexChange] = []
+    /// The approximate memory of the rows, in bytes.
+    private(set) var bytes = 0
+    private var places: [DocumentID: Int] = [:]
+
+    /// Adds a document's emissions.
+    mutating func add(_ id: DocumentID, _ emissions: [Emission]) {
+        let change = IndexChange(id: id, emissions: emissions)
+        bytes += emissions.reduce(64) { $0 + $1.key.count * 3 + $1.value.count + 64 }
+        if let place = places[id] {
+            changes[place] = change
+        } else {
+            places[id] = changes.count
+            changes.append(change)
+        }
+    }
+}
+
+/// A document's current emissions, none if it was removed.
+struct IndexChange {
+    let id: DocumentID
+    let emissions: [Emission]
+}

@@ -1,3 +1,6 @@
+internal import SettleCore
+internal import SettleDatabase
+
 /// The tables of an index file.
 ///
 /// Each kind of index has `state`, with how far it was updated and what it was made for, and `documents`, with what a
@@ -41,5 +44,103 @@ struct IndexTables: Sendable {
                 CREATE TABLE documents(number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE);
                 CREATE VIRTUAL TABLE texts USING fts5(\(names), tokenize = '\(quoted)');
                 """)
+    }
+}
+
+// MARK: - IndexStatements
+
+/// The prepared statements of a connection to an index, each made at its first use.
+final class IndexStatements {
+    private let connection: SQLiteConnection
+    private var known: [String: SQLiteStatement] = [:]
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    /// A statement by its text, whose bindings are those of its last use.
+    func prepared(_ sql: String) throws -> SQLiteStatement {
+        if let statement = known[sql] { return statement }
+        let made = try SQLiteStatement(sql, on: connection)
+        known[sql] = made
+        return made
+    }
+
+    /// A statement with the number of a view and a level as its first two values, and places after these.
+    func prepared(_ sql: String, _ view: Int, _ level: Int, _ places: [UInt8]...) throws -> SQLiteStatement {
+        let statement = try prepared(sql)
+        statement.bind(1, Int64(view))
+        statement.bind(2, Int64(level))
+        for (index, place) in places.enumerated() { statement.bind(Int32(3 + index), place) }
+        return statement
+    }
+}
+
+// MARK: - IndexState
+
+/// How far an index was updated, and what it was made for.
+struct IndexState: Equatable {
+    /// The last processed change of the database.
+    var sequence: UpdateSequence = 0
+    /// The number of processed purges.
+    var purges: Int64 = 0
+    /// The instance of the database it was made for.
+    var instance = ""
+    /// The order of strings it was made with.
+    var collation = ""
+    /// The document of the last change, with its winner then. If the database no longer has it, the index has
+    /// survived a loss of the newest writes.
+    var witness = ""
+
+    init() {}
+
+    /// Reads the state from a file.
+    init(_ connection: SQLiteConnection) throws {
+        let statement = try SQLiteStatement("SELECT name, value FROM state", on: connection)
+        for (name, value) in try statement.all({ ($0.string(0), $0.string(1)) }) {
+            switch name {
+            case "sequence": sequence = UpdateSequence(Int64(value) ?? 0)
+            case "purges": purges = Int64(value) ?? 0
+            case "instance": instance = value
+            case "collation": collation = value
+            case "witness": witness = value
+            default: break
+            }
+        }
+    }
+
+    /// Selects only the last processed change.
+    static let sequenceQuery = "SELECT value FROM state WHERE name = CAST('sequence' AS BLOB)"
+
+    /// The last processed change in a file, by ``sequenceQuery``.
+    static func sequence(by statement: SQLiteStatement) throws -> UpdateSequence {
+        UpdateSequence(try statement.first { Int64($0.string(0)) } ?? 0)
+    }
+
+    /// Writes the state, within a transaction.
+    func store(with statement: SQLiteStatement) throws {
+        let all = [
+            ("sequence", String(sequence.number)), ("purges", String(purges)), ("instance", instance),
+            ("collation", collation), ("witness", witness),
+        ]
+        for (name, value) in all {
+            statement.bind(1, utf8: name)
+            statement.bind(2, utf8: value)
+            try statement.run()
+        }
+    }
+}
+
+// MARK: - Transaction
+
+extension SQLiteConnection {
+    /// Runs a closure in a transaction, which is rolled back when it throws.
+    func transact(_ body: () throws -> Void) throws {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
     }
 }

@@ -1,7 +1,71 @@
+internal import Dispatch
 package import SettleDatabase
+internal import SettlePlatform
 
 /// Maps documents to rows.
 package protocol ViewMapper: Sendable {
     /// Starts to map documents, which are not deleted; further calls may come before the first ones are done.
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping
+}
+
+// MARK: - ViewMapping
+
+/// Documents that are being mapped.
+package protocol ViewMapping {
+    /// Waits for the rows: for each document, in order, what was emitted.
+    func wait() throws -> [[Emission]]
+}
+
+// MARK: - PageMapping
+
+/// A page of documents that a closure maps on another thread, so that several pages are mapped at the same time.
+final class PageMapping: ViewMapping, Sendable {
+    private let result = Guarded<[[Emission]]>([])
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ documents: [DocumentRecord], _ map: @escaping @Sendable (DocumentRecord) -> [Emission]) {
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
+            let emissions = documents.map(map)
+            result.withLock { $0 = emissions }
+            done.signal()
+        }
+    }
+
+    func wait() -> [[Emission]] {
+        done.wait()
+        return result.withLock { $0 }
+    }
+}
+
+// MARK: - Emission
+
+/// A key and a value that a map function emitted.
+package struct Emission: Sendable {
+    /// The number of the view that emitted it.
+    package let view: Int
+    /// The key, as JSON text.
+    package let key: [UInt8]
+    /// The value, as JSON text.
+    package let value: [UInt8]
+
+    /// Makes an emission.
+    package init(view: Int, key: [UInt8], value: [UInt8]) {
+        self.view = view
+        self.key = key
+        self.value = value
+    }
+}
+
+// MARK: - IndexRow
+
+/// A row of an index: what a map function emitted for a document.
+package struct IndexRow: Sendable {
+    /// The key, as JSON text.
+    package let key: ArraySlice<UInt8>
+    /// The id of the document it was emitted for.
+    package let id: ArraySlice<UInt8>
+    /// The value, as JSON text.
+    package let value: ArraySlice<UInt8>
+    /// The bytes it is ordered by.
+    let position: ArraySlice<UInt8>
 }

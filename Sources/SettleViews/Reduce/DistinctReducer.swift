@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettlePlatform
 
 /// Estimates the number of distinct keys: `_approx_count_distinct`.
 ///
@@ -74,3 +75,8 @@ struct DistinctReducer: ViewReducer {
         return hash ^ hash >> 33
     }
 }
+
+// MARK: - NaturalLogarithm
+
+/// The natural logarithm.
+func naturalLogarithm(_ value: Double) -> Double { log(value) }

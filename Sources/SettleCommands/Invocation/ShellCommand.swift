@@ -1,0 +1,174 @@
+internal import Settle
+
+/// `settle shell`: runs commands on one database, line by line.
+enum ShellCommand: Command {
+    static let spec = CommandSpec(
+        "shell", "run commands on one database, line by line",
+        discussion: """
+            Each line is a command with its arguments, without `settle` and without DB: get milk, put milk '{"count": 2}', \
+            find 'count > 1', sync https://anna@couch.example/groceries. Words are quoted as in a shell; # begins a comment. \
+            A folder is opened once, and stays open until the shell ends. exit or the end of the input ends it.
+            A command that fails does not end the shell. Without a terminal the lines are a script: there is no prompt, and \
+            the exit code is that of the last line that failed.
+            """,
+        operands: [.database], options: [],
+        examples: [
+            CommandSpec.Example("settle shell groceries", "asks for commands until exit"),
+            CommandSpec.Example("settle shell groceries < changes.txt", "runs the commands of a file"),
+            CommandSpec.Example("printf 'docs\\nconflicts\\n' | settle shell groceries --json", "every result as JSON"),
+        ],
+        json: "the output of each command with --json")
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        guard invocation.session == nil else { throw CommandError.usage("this is a shell already", verb: spec.name) }
+        let session = try ShellSession(invocation)
+        defer { session.close() }
+        return try ShellLoop(invocation: invocation, session: session).run()
+    }
+}
+
+/// Reads the lines of a shell, and runs each.
+private struct ShellLoop {
+    let invocation: Invocation
+    let session: ShellSession
+
+    func run() throws -> ExitStatus {
+        let input = ByteInput()
+        let console = invocation.console
+        var status = ExitStatus.success
+        while true {
+            Interruption.watch()
+            if input.isTerminal {
+                try console.output.write("\(session.name)> ")
+                try console.output.flush()
+            }
+            let line: String?
+            do { line = try input.readLine() } catch let error as CommandError
+                where error.status == .interrupted && input.isTerminal
+            {
+                // Ctrl-C at the prompt drops the line.
+                try console.print("")
+                continue
+            }
+            guard let line else { break }
+            let words: [String]
+            do { words = try ShellWords.split(line) } catch {
+                let failure = CommandError(error)
+                console.complain(failure)
+                status = failure.status
+                continue
+            }
+            guard let verb = words.first else { continue }
+            if ["exit", "quit"].contains(verb) { break }
+            let outcome = session.run(words)
+            if outcome == .outputClosed || outcome == .interrupted && !input.isTerminal { return outcome }
+            if outcome != .success { status = outcome }
+        }
+        return input.isTerminal ? .success : status
+    }
+}
+
+// MARK: - ShellWords
+
+/// Splits a line into words as a shell does: quotes keep blanks, a backslash keeps the next character.
+enum ShellWords {
+    /// The words of a line, without a comment.
+    ///
+    /// - Throws: ``CommandError`` with status `usage` for a quote that is not closed.
+    static func split(_ line: String) throws -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var rest = line[...]
+        while let character = rest.popFirst() {
+            switch (quote, character) {
+            case (nil, "#") where word == nil: return words
+            case (nil, "'"), (nil, "\""):
+                quote = character
+                word = word ?? ""
+            case (nil, _) where character.isWhitespace:
+                if let word { words.append(word) }
+                word = nil
+            case (let open?, _) where open == character: quote = nil
+            // Within double quotes a backslash keeps only what has a meaning there.
+            case ("\"", "\\"):
+                let isKept = rest.first == "\"" || rest.first == "\\"
+                word = (word ?? "") + String(isKept ? rest.removeFirst() : character)
+            case (nil, "\\"):
+                guard let next = rest.popFirst() else { throw failure("a backslash ends the line") }
+                word = (word ?? "") + String(next)
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        if let quote { throw failure("the quote \(quote) is not closed") }
+        return words + [word].compactMap(\.self)
+    }
+
+    private static func failure(_ message: String) -> CommandError { .usage("\(message) in this line", verb: "shell") }
+}
+
+// MARK: - ShellSession
+
+/// The database of a shell, which its commands share: the folder is open from the first to the last line.
+final class ShellSession {
+    /// What the prompt calls the database.
+    let name: String
+    /// The database as the command line names it.
+    let operand: String
+    /// The options for URLs and for all commands, which each line repeats.
+    let options: [String]
+    private let runLine: ([String], ShellSession) -> ExitStatus
+    private var database: Database?
+
+    /// Opens the folder, or checks the database at a URL.
+    init(_ invocation: Invocation) throws {
+        let arguments = invocation.arguments
+        operand = try arguments.operand("DB")
+        runLine = invocation.runLine
+        options =
+            RemoteOptions.options.flatMap { option in
+                arguments.text(option.name).map { [option.name, $0] } ?? []
+            }
+            + ["--json", "--quiet"].filter(arguments.flag)
+        if let remote = try invocation.remote() {
+            name = remote.url.databaseName ?? remote.name
+            _ = try remote.info()
+        } else {
+            let path = try invocation.path()
+            name = path.split(separator: "/").last.map(String.init) ?? path
+            database = try invocation.waiting { try Database.open(path) }
+        }
+    }
+
+    /// Runs a line.
+    func run(_ words: [String]) -> ExitStatus { runLine(words, self) }
+
+    /// The options of the shell that a command takes too, and that its line does not give.
+    func repeated(for spec: CommandSpec, on line: [String]) -> [String] {
+        var accepted: [String] = []
+        var isAccepted = false
+        for word in options {
+            if word.hasPrefix("--") {
+                isAccepted = spec.allOptions.contains { $0.isNamed(word) } && !line.contains(word)
+            }
+            if isAccepted { accepted.append(word) }
+        }
+        return accepted
+    }
+
+    /// The open database of a folder, opened anew if it was closed or is wanted with other options.
+    func database(_ options: DatabaseOptions, open: () throws -> Database) throws -> Database {
+        if options.journal == nil, let database { return database }
+        database?.close()
+        database = nil
+        let opened = try open()
+        database = opened
+        return opened
+    }
+
+    /// Whether a database is the shell's, which stays open.
+    func keeps(_ other: Database) -> Bool { database === other }
+
+    /// Closes the folder.
+    func close() { database?.close() }
+}

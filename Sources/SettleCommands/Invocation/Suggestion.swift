@@ -1,0 +1,87 @@
+internal import SettlePlatform
+
+/// Suggests words that exist in place of one that does not: those that other tools call so, and similar ones.
+enum Suggestion {
+    /// How many words a suggestion has at most.
+    private static let most = 4
+
+    /// The suggested words, the best first; empty if none is near.
+    static func words(for given: String, among words: [String]) -> [String] {
+        let plain = plain(given)
+        if let same = words.first(where: { self.plain($0) == plain }) { return [same] }
+        let meant = (OtherNames.all[plain] ?? []).filter(words.contains)
+        if !meant.isEmpty { return meant }
+        if plain.count >= 3 {
+            let longer = words.filter { self.plain($0).contains(plain) }
+            if !longer.isEmpty { return Array(longer.prefix(most)) }
+        }
+        // Of a single letter any other letter would be near.
+        if plain.count < 2 { return [] }
+        return NearestWord.find(given, in: words).map { [$0] } ?? []
+    }
+
+    /// A question that names the suggested words: `did you mean get or put?`
+    static func question(for given: String, among words: [String]) -> String? {
+        question(self.words(for: given, among: words))
+    }
+
+    /// A question that names some words; `nil` without any.
+    static func question(_ words: [String]) -> String? {
+        guard let last = words.last else { return nil }
+        let others = words.dropLast().joined(separator: ", ")
+        return "did you mean \(others.isEmpty ? last : "\(others) or \(last)")?"
+    }
+
+    /// A word without its case and its joints, and with a leading number in letters: `3-way` and `threeWay` are the same.
+    private static func plain(_ word: String) -> String {
+        let letters = word.lowercased().filter { $0 != "-" && $0 != "_" }
+        return letters.hasPrefix("3") ? "three" + letters.dropFirst() : letters
+    }
+}
+
+// MARK: - OtherNames
+
+/// The names by which people know commands, actions, options and policies from other tools.
+enum OtherNames {
+    /// The names here, the best first, by the other name in small letters, without dashes and underscores.
+    static let all: [String: [String]] = [commands, options, policies].reduce(into: [:]) { all, names in
+        all.merge(names) { $0 + $1 }
+    }
+
+    /// Commands, and actions such as those of `settle index`.
+    private static let commands = [
+        "add": ["put", "create", "push"], "alldocs": ["docs"], "cat": ["get"],
+        "check": ["verify"], "clone": ["pull"], "commit": ["put"],
+        "cp": ["pull", "export"], "del": ["delete"], "describe": ["info"], "diff": ["tree", "show"],
+        "dir": ["docs", "list"],
+        "dump": ["export"], "edit": ["put"], "fetch": ["pull"], "fsck": ["verify"], "gc": ["compact"],
+        "grep": ["search", "find"], "history": ["tree", "log"], "indexes": ["index"], "indices": ["index"],
+        "init": ["create"], "insert": ["put"], "list": ["docs"], "load": ["import"], "ls": ["docs", "list"],
+        "make": ["create"], "man": ["help"], "merge": ["resolve"], "mkdir": ["create"], "mkindex": ["index"],
+        "new": ["create"], "remove": ["delete"], "repair": ["verify"], "replicate": ["sync", "push", "pull"],
+        "revert": ["undo"], "revs": ["tree"], "rm": ["delete"], "rollback": ["undo"],
+        "save": ["put"], "select": ["find"], "server": ["serve"], "set": ["put"], "start": ["serve", "create"],
+        "stat": ["info"], "stats": ["info"], "tail": ["changes"], "touch": ["put"], "update": ["put"],
+        "upload": ["attach"], "vacuum": ["compact"], "view": ["query", "get"], "views": ["design"],
+        "watch": ["changes"], "where": ["find"], "write": ["put"],
+    ]
+
+    /// Options.
+    private static let options = [
+        "body": ["--bodies"], "columns": ["--fields"], "desc": ["--descending"], "follow": ["--continuous"],
+        "includedocs": ["--bodies", "--include-docs"], "max": ["--limit"], "n": ["--limit"], "number": ["--limit"],
+        "offset": ["--skip"], "order": ["--sort"], "orderby": ["--sort"], "password": ["--password-file"],
+        "reverse": ["--descending"], "revision": ["--rev"], "silent": ["--quiet"], "timeout": ["--wait"],
+        "token": ["--bearer-file"], "top": ["--limit"], "u": ["--user"], "username": ["--user"],
+        "watch": ["--follow", "--continuous"],
+    ]
+
+    /// Policies.
+    private static let policies = [
+        "couchdb": ["mostRevisions"], "default": ["mostRevisions", "threeWayMerge"],
+        "lastwritewins": ["latestAttributeWins", "latestDocumentWins"],
+        "longest": ["mostRevisions"], "lww": ["latestAttributeWins", "latestDocumentWins"], "manual": ["keepAll"],
+        "mine": ["localWins"], "newest": ["latestAttributeWins", "latestDocumentWins"], "none": ["keepAll"],
+        "ours": ["localWins"], "theirs": ["remoteWins"], "winner": ["mostRevisions"],
+    ]
+}

@@ -1,2 +1,0 @@
-/// The JSON literals.
-enum JSONLiteral { case null, `true`, `false` }

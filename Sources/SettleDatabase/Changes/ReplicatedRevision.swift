@@ -1,0 +1,152 @@
+public import SettleCore
+
+/// A revision from a peer, with its history.
+public struct ReplicatedRevision: Sendable {
+    /// The document's id.
+    public var id: DocumentID
+    /// The revision and its ancestors, newest first.
+    public var history: RevisionHistory
+    /// Whether the revision is a tombstone.
+    public var isDeleted: Bool
+    /// Whether the revision is a tombstone and the source's own winner, so that the document is deleted there: then it
+    /// is a user's deletion, and not a tombstone that closes a branch (SEMANTICS K2). The row of the source's
+    /// `_changes` has `deleted` then.
+    public var isDeletionAtSource = false
+    /// The members.
+    public var body: DocumentBody
+    /// The attachments, in order; the contents of their digests must be in the database or pending.
+    public var attachments: [DocumentAttachment]
+    /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
+    /// is set to the revision's generation.
+    package var keepsZeroRevpos = false
+    /// Leaves that are forgotten when the revision is stored: former states of a peer that sends its current state alone.
+    package var replaced: [RevisionID] = []
+    /// The states of such a peer, if edits here were made on another one than this revision.
+    package var formerState: FormerState?
+
+    /// Creates a replicated revision.
+    public init(
+        id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, body: DocumentBody = .empty,
+        attachments: [DocumentAttachment] = []
+    ) {
+        self.id = id
+        self.history = history
+        self.isDeleted = isDeleted
+        self.body = body
+        self.attachments = attachments
+    }
+
+    /// The outcome for a replicated revision.
+    public enum Outcome: Sendable {
+        /// It was stored.
+        case stored
+        /// It was known; nothing was written (SEMANTICS 200).
+        case known
+        /// It was refused, with the reason; the others of its batch are not affected (SEMANTICS 117).
+        case refused(DatabaseError)
+    }
+}
+
+// MARK: - RevisionsDiff
+
+/// What a database lacks of a document that a peer has: one row of CouchDB's `_revs_diff`.
+public struct RevisionsDiff: Sendable, Hashable {
+    /// The document's id.
+    public let id: DocumentID
+    /// The revisions that are not here.
+    public let missing: [RevisionID]
+    /// Leaves here that the missing revisions may descend from; a peer that has one of them may omit what that has too.
+    public let possibleAncestors: [RevisionID]
+
+    /// Creates a row.
+    public init(id: DocumentID, missing: [RevisionID], possibleAncestors: [RevisionID] = []) {
+        self.id = id
+        self.missing = missing
+        self.possibleAncestors = possibleAncestors
+    }
+}
+
+// MARK: - KnownAttachments
+
+/// The attachments of the newest ancestor of a revision that a peer has, whose contents need not be sent again.
+package struct KnownAttachments {
+    private let generation: UInt64
+    /// The ancestor's attachments; `nil` if its content is not kept here.
+    private let attachments: [DocumentAttachment]?
+
+    /// Finds the attachments of a revision that a peer already has; `nil` if the peer has no ancestor.
+    ///
+    /// - Parameters:
+    ///   - known: The revisions that the peer has.
+    ///   - history: The revision and its ancestors, newest first.
+    ///   - content: Reads the content of an ancestor.
+    /// - Throws: The error that `content` throws, except for a damaged document.
+    package init?(
+        of known: some Sequence<RevisionID>, in history: RevisionHistory,
+        content: (RevisionID) throws -> RevisionContent?
+    ) throws {
+        let known = Set(known)
+        guard !known.isEmpty, let ancestor = history.revisions.first(where: known.contains) else { return nil }
+        generation = ancestor.generation
+        do { attachments = try content(ancestor)?.attachments } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        { attachments = nil }
+    }
+
+    /// Whether the peer has an attachment of the revision, so that a stub is enough.
+    ///
+    /// A `revpos` may be wrong: it is 0 for an attachment that was imported without one, whatever the ancestor's content is. So
+    /// the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other than 0 is trusted.
+    package func contains(_ attachment: DocumentAttachment) -> Bool {
+        guard attachment.revpos <= generation else { return false }
+        guard let attachments else { return attachment.revpos > 0 }
+        return attachments.contains {
+            $0.isNamed(attachment.name) && $0.digest == attachment.digest && $0.revpos == attachment.revpos
+        }
+    }
+}
+
+// MARK: - Wire
+
+extension RevisionHistory {
+    /// The errors of a `_revisions` member.
+    package enum WireFault: Error {
+        case startIsNoInteger
+        case idsAreNoArray
+        case idIsNoString
+        case idIsNotHexadecimal
+        case tooLong
+    }
+
+    /// Reads the value of `_revisions`: `{"start": 3, "ids": ["c", "b", "a"]}`, newest first.
+    ///
+    /// - Returns: The history; `nil` if no revision is listed.
+    /// - Throws: The first error found.
+    /// - Complexity: O(*n*) in revisions.
+    package static func read(_ members: JSONObject) throws(WireFault) -> RevisionHistory? {
+        guard let start = members["start"]?.int else { throw .startIsNoInteger }
+        guard let ids = members["ids"]?.array else { throw .idsAreNoArray }
+        var signatures: [RevisionSignature] = []
+        signatures.reserveCapacity(ids.count)
+        for id in ids {
+            guard let text = id.string else { throw .idIsNoString }
+            guard let signature = RevisionSignature(text) else { throw .idIsNotHexadecimal }
+            signatures.append(signature)
+        }
+        guard !signatures.isEmpty else { return nil }
+        guard let generation = UInt64(exactly: start),
+            let history = try? RevisionHistory(start: generation, signatures: signatures)
+        else { throw .tooLong }
+        return history
+    }
+
+    /// Appends the value of `_revisions`.
+    package func append(to bytes: inout [UInt8]) {
+        bytes += Array("{\"start\":\(start),\"ids\":[".utf8)
+        for (index, signature) in signatures.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONValue.append(signature.description, to: &bytes)
+        }
+        bytes += [UInt8(ascii: "]"), UInt8(ascii: "}")]
+    }
+}

@@ -1,0 +1,334 @@
+public import SettleCore
+internal import SettlePlatform
+
+/// Settles conflicts as they arrive, until it is stopped.
+///
+///     let settling = database.settleAutomatically(using: .threeWayMerge())
+///     for await event in settling.events {
+///         if case .failed(let id, let error) = event { print(id, error) }
+///     }
+///
+/// It starts with all existing conflicts, including those that failed in an earlier run (SEMANTICS 31, 32), and
+/// continues with each changed document. A failed conflict is retried when the document changes, at the next sweep, or
+/// when settling is started again.
+public final class AutomaticSettling: Sendable {
+    /// The result for one document.
+    public enum Event: Sendable {
+        /// The policy was called, or racing answers were settled; see ``Settlement/outcome``.
+        case settled(Settlement)
+        /// The conflict stays, with the reason.
+        case failed(DocumentID, DatabaseError)
+        /// Settling ended because the database failed.
+        case ended(DatabaseError)
+    }
+
+    /// The policy.
+    public let policy: ConflictPolicy
+    /// The result for each conflict, one event per attempt (SEMANTICS 33). The newest 1000 are buffered; there is one
+    /// reader.
+    public let events: AsyncStream<Event>
+
+    private let database: Database
+    private let progress = SettlingProgress()
+    private let task = Guarded<Task<Void, Never>?>(nil)
+    private let isEnded = Guarded(false)
+
+    init(_ policy: ConflictPolicy, sweepEvery interval: Duration?, atOnce: Int, _ database: Database) {
+        self.policy = policy
+        self.database = database
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1000))
+        self.events = events
+        let worker = SettlingWorker(
+            database: database, policy: policy, slots: SettlingSlots(atOnce), continuation: continuation,
+            progress: progress)
+        let running = Task { await worker.run(sweepEvery: interval) }
+        task.withLock { $0 = running }
+    }
+
+    /// Waits until everything that was written before this call has been processed: only conflicts that failed or were
+    /// left remain then (SEMANTICS 40).
+    ///
+    /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`, or `CancellationError`.
+    public func idle() async throws {
+        let sequence = try await database.perform { try $0.lastSequence() }
+        await progress.wait(for: sequence)
+        try Task.checkCancellation()
+    }
+
+    /// Stops after the conflicts in progress. The remaining ones stay in the database and are settled when settling
+    /// starts again.
+    public func stop() async {
+        end()
+        await task.withLock(\.self)?.value
+    }
+
+    /// Cancels the loop, once.
+    private func end() {
+        let isFirst = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return !isEnded
+        }
+        guard isFirst else { return }
+        task.withLock(\.self)?.cancel()
+        database.forgetSettling(by: policy)
+    }
+
+    deinit { end() }
+}
+
+extension Database {
+    /// Settles conflicts as they arrive, in the background, until the returned object is stopped or released.
+    ///
+    /// Use one policy for a database: a second one at the same time causes a warning, because it would be arbitrary
+    /// which of them is called (SEMANTICS 42).
+    ///
+    /// - Parameters:
+    ///   - policy: The rule; it may be one that waits. It can't be changed during the run (45).
+    ///   - interval: How often to retry all remaining conflicts, in addition to watching changes (86); never unless
+    ///     given.
+    ///   - atOnce: How many documents may be settled concurrently. A policy that waits for a person delays no other
+    ///     document while fewer questions than this are open.
+    /// - Returns: The running settling; it stops when it is released.
+    public func settleAutomatically(
+        using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
+    ) -> AutomaticSettling {
+        noteSettling(by: policy)
+        return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
+    }
+
+    /// Records that a policy settles conflicts from now on, and warns if another one does too.
+    ///
+    /// - Returns: The other policy, if there is one.
+    @discardableResult
+    package func noteSettling(by policy: ConflictPolicy) -> String? {
+        let other = settlings.note(policy)
+        if let other {
+            warn(
+                "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database",
+                in: .conflicts)
+        }
+        return other
+    }
+
+    /// Records that a policy no longer settles conflicts.
+    package func forgetSettling(by policy: ConflictPolicy) { settlings.forget(policy) }
+}
+
+// MARK: - SettlingPolicies
+
+/// The policies that currently settle a database automatically.
+final class SettlingPolicies: Sendable {
+    private let names = Guarded<[String]>([])
+
+    /// Records that a policy starts; returns another one that is running.
+    func note(_ policy: ConflictPolicy) -> String? {
+        names.withLock { names in
+            defer { names.append(policy.identity) }
+            return names.first { $0 != policy.identity }
+        }
+    }
+
+    /// Records that a policy has ended.
+    func forget(_ policy: ConflictPolicy) {
+        names.withLock { names in
+            if let index = names.firstIndex(of: policy.identity) { names.remove(at: index) }
+        }
+    }
+}
+
+// MARK: - SettlingWorker
+
+/// The loop of automatic settling: a sweep over all conflicts, then every change as it arrives.
+///
+///     changes ──▶ slots, a bounded number of documents ──▶ policy ──▶ settled
+///                                                              └─ waits for a person, while others continue
+struct SettlingWorker: Sendable {
+    let database: Database
+    let policy: ConflictPolicy
+    let slots: SettlingSlots
+    let continuation: AsyncStream<AutomaticSettling.Event>.Continuation
+    let progress: SettlingProgress
+
+    func run(sweepEvery interval: Duration?) async {
+        defer {
+            progress.finish()
+            continuation.finish()
+        }
+        do {
+            let start = try await database.perform { try $0.lastSequence() }
+            try await sweep()
+            progress.reach(start)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await follow(from: start) }
+                if let interval {
+                    group.addTask {
+                        while true {
+                            try await Task.sleep(for: interval)
+                            try await sweep()
+                        }
+                    }
+                }
+                // Both end only if the database is closed, fails, or the task is cancelled.
+                _ = try await group.next()
+                group.cancelAll()
+            }
+        } catch let error as DatabaseError where error.code != .closed {
+            continuation.yield(.ended(error))
+            database.log(.error, .conflicts, "conflicts are not settled any more: \(error)", database.logMetadata)
+        } catch {}
+    }
+
+    private func follow(from start: UpdateSequence) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            var seen = start
+            while !Task.isCancelled {
+                let after = seen
+                let (page, newest) = try await database.perform { database in
+                    try database.snapshot {
+                        (
+                            try database.changes(since: after, limit: 100, style: .allLeaves),
+                            try database.lastSequence()
+                        )
+                    }
+                }
+                for change in page where change.leaves.count > 1 && !change.isDeleted {
+                    await slots.take()
+                    let question = progress.begin(change.sequence)
+                    group.addTask {
+                        defer {
+                            progress.end(question)
+                            slots.giveBack()
+                        }
+                        try await settle(change.id)
+                    }
+                }
+                seen = page.last?.sequence ?? max(newest, seen)
+                progress.reach(seen)
+                if page.isEmpty, await !database.notifier.wait(after: seen) { return }
+            }
+        }
+    }
+
+    private func sweep() async throws {
+        for kind in policy.kindsInOrder {
+            var last: DocumentID?
+            while true {
+                let after = last
+                let page = try await database.perform { try $0.conflictedDocumentIDs(kind, after: after, limit: 100) }
+                guard let newest = page.last else { break }
+                try await withThrowingDiscardingTaskGroup { group in
+                    for id in page {
+                        await slots.take()
+                        group.addTask {
+                            defer { slots.giveBack() }
+                            try await settle(id)
+                        }
+                    }
+                }
+                last = newest
+            }
+        }
+    }
+
+    private func settle(_ id: DocumentID) async throws {
+        try Task.checkCancellation()
+        do {
+            let settlement = try await database.settle(id, asking: policy)
+            if settlement.outcome != .nothing { continuation.yield(.settled(settlement)) }
+        } catch let error as DatabaseError where error.code.isOfOneDocument {
+            if error.code != .notFound { continuation.yield(.failed(id, error)) }
+        }
+    }
+}
+
+// MARK: - SettlingProgress
+
+/// How far automatic settling has processed the changes of a database.
+final class SettlingProgress: Sendable {
+    private struct Waiter {
+        let sequence: UpdateSequence
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        /// Everything up to here was processed, except for open questions.
+        var scanned: UpdateSequence = 0
+        /// The sequences of documents that are being settled.
+        var open: [Int: UpdateSequence] = [:]
+        var nextQuestion = 0
+        var isFinished = false
+        var nextWaiter = 0
+        var waiters: [Int: Waiter] = [:]
+
+        /// The waiters whose sequence has been processed.
+        var ready: [Int: Waiter] { waiters.filter { isDone($0.value.sequence) } }
+
+        func isDone(_ sequence: UpdateSequence) -> Bool {
+            isFinished || (scanned >= sequence && open.values.allSatisfy { $0 > sequence })
+        }
+    }
+
+    private let state = Guarded(State())
+
+    /// Records that everything up to a sequence was processed.
+    func reach(_ sequence: UpdateSequence) {
+        wake { state in
+            state.scanned = max(state.scanned, sequence)
+            return state.ready
+        }
+    }
+
+    /// Records that a document that was changed at a sequence is being settled; returns a number for ``end(_:)``.
+    func begin(_ sequence: UpdateSequence) -> Int {
+        state.withLock { state in
+            state.nextQuestion += 1
+            state.open[state.nextQuestion] = sequence
+            return state.nextQuestion
+        }
+    }
+
+    /// Records that a document was settled, or not.
+    func end(_ question: Int) {
+        wake { state in
+            state.open[question] = nil
+            return state.ready
+        }
+    }
+
+    /// Records that nothing more will be processed.
+    func finish() {
+        wake { state in
+            state.isFinished = true
+            return state.waiters
+        }
+    }
+
+    /// Waits until everything up to a sequence was processed, processing has ended, or the task is cancelled.
+    func wait(for sequence: UpdateSequence) async {
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.isDone(sequence) || Task.isCancelled { return true }
+                    state.waiters[number] = Waiter(sequence: sequence, continuation: continuation)
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            wake { $0.waiters.filter { $0.key == number } }
+        }
+    }
+
+    private func wake(_ choose: @Sendable (inout State) -> [Int: Waiter]) {
+        let woken = state.withLock { state in
+            let woken = choose(&state)
+            for number in woken.keys { state.waiters[number] = nil }
+            return woken.values.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+}

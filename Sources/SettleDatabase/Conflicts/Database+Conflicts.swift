@@ -1,0 +1,276 @@
+package import SettleCore
+
+extension Database {
+    /// The conflict of a document, ready to be shown or settled; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - kinds: The kinds to look for; by default both.
+    /// - Returns: The current conflict.
+    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `corrupt`, `inputOutput` or `closed`.
+    /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
+    public func conflict(
+        of id: some DocumentIDConvertible, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
+    ) throws -> Conflict? {
+        let id = try id.ofDocument()
+        return try engine.snapshot { reader in
+            guard let record = try reader.record(of: id, withContent: true) else { return nil }
+            return try conflict(in: record, kinds, reader)
+        }
+    }
+
+    /// The conflict in a record.
+    func conflict(
+        in record: DocumentRecord, _ kinds: Set<ConflictKind>, beside peer: FormerState? = nil,
+        _ reader: any StorageReader
+    ) throws -> Conflict? {
+        do {
+            return try Conflict(record, concerns: kinds, origin: identity, beside: peer) { try reader.content(at: $0) }
+        } catch let error as DatabaseError where error.code == .damagedDocument {
+            throw DatabaseError.damaged(record.id, "a revision in conflict", cause: error)
+        }
+    }
+}
+
+// MARK: - Settle
+
+extension Database {
+    /// Settles the conflict of a document.
+    ///
+    /// The policy is called outside of any lock and transaction, and the leaves are read again before anything is
+    /// written; if they have changed, it is called again (SEMANTICS 35, 38). Everything is written in one transaction
+    /// (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for each other leaf.
+    /// Every replica that settles the same leaves by the same rule writes the same revisions (82).
+    ///
+    ///     let settlement = try database.settle("milk", using: .threeWayMerge())
+    ///     settlement.outcome        // .settled
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - policy: The rule; one that waits needs ``settle(_:asking:)``.
+    /// - Returns: The result; `nothing` if there was no conflict (SEMANTICS 36, 76).
+    /// - Throws: ``DatabaseError`` with code `resolverFailed` with the rule's error as cause, `timedOut`,
+    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document does
+    ///   not exist or was purged (34). The conflict is unchanged then, and can be settled again (28, 31).
+    @discardableResult
+    public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
+        let id = try id.ofDocument()
+        var run = SettlementRun(id, policy, self)
+        do {
+            while let conflict = try run.conflict() {
+                let start = ContinuousClock.now
+                let decision = try policy.decideNow(conflict)
+                try run.apply(decision, to: conflict, took: ContinuousClock.now - start)
+            }
+        } catch { throw reported(error, id) }
+        return run.settlement
+    }
+
+    /// Settles the conflict of a document by a policy that may wait, for a person for example; otherwise like
+    /// ``settle(_:using:)``. No lock is held while it waits.
+    ///
+    /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
+    @discardableResult
+    public func settle(_ id: some DocumentIDConvertible, asking policy: ConflictPolicy) async throws -> Settlement {
+        try await settle(id.ofDocument(), asking: policy, beside: nil)
+    }
+
+    /// Settles a conflict like ``settle(_:asking:)``, and merges on a peer's former state where the base is not kept.
+    @discardableResult
+    package func settle(
+        _ id: DocumentID, asking policy: ConflictPolicy, beside peer: FormerState?
+    ) async throws -> Settlement {
+        var run = SettlementRun(id, policy, beside: peer, self)
+        do {
+            while true {
+                let reading = run
+                let (read, conflict) = try await perform { _ in
+                    var run = reading
+                    let conflict = try run.conflict()
+                    return (run, conflict)
+                }
+                run = read
+                guard let conflict else { return run.settlement }
+                let start = ContinuousClock.now
+                let decision = try await policy.decide(conflict)
+                let time = ContinuousClock.now - start
+                let asked = run
+                run = try await perform { _ in
+                    var run = asked
+                    try run.apply(decision, to: conflict, took: time)
+                    return run
+                }
+            }
+        } catch { throw reported(error, id) }
+    }
+
+    /// Returns what a policy would decide about a conflict and what that would write; nothing is written. `nil` if
+    /// there is nothing to settle.
+    ///
+    /// - Throws: As ``settle(_:using:)``, except for refusals by a validation.
+    public func preview(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> SettlementPreview? {
+        guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
+        if policy.endsRaces, let plan = try SettlementRun.racePlan(conflict, self) {
+            return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
+        }
+        let decision = try policy.decideNow(conflict)
+        let plan = try SettlementRun.plan(decision, conflict, policy, self)
+        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+    }
+
+    /// Logs why a conflict stays (SEMANTICS 29).
+    func reported<Failure: Error>(_ failure: Failure, _ id: DocumentID) -> Failure {
+        if let error = failure as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
+            warn("the conflict of \"\(id)\" was not settled: \(error)", in: .conflicts)
+        }
+        return failure
+    }
+}
+
+// MARK: - Settle All
+
+extension Database {
+    /// Settles all conflicts, one document after another; one that can't be settled does not stop the others
+    /// (SEMANTICS 85).
+    ///
+    ///     let report = try database.settleAll(using: .threeWayMerge())
+    ///     for failure in report.failures { print(failure.documentID, failure.error) }
+    ///
+    /// Each document has its own transaction, so the call may be stopped or killed at any point and repeated. An index
+    /// finds the conflicts in bounded memory.
+    ///
+    /// - Parameters:
+    ///   - policy: The rule; one that waits needs ``settleAll(asking:atOnce:progress:)``.
+    ///   - progress: Called with the progress, after each document.
+    /// - Returns: How many were settled, left and failed.
+    /// - Throws: ``DatabaseError`` if the database fails (`diskFull`, `inputOutput`, `corrupt`, `closed`), or an error
+    ///   that `progress` throws to stop the call. What was settled until then stays settled.
+    @discardableResult
+    public func settleAll(
+        using policy: ConflictPolicy, progress: (MaintenanceProgress) throws -> Void = { _ in }
+    ) throws -> SettlementReport {
+        var report = SettlementReport()
+        let total = try conflictCount(policy.kinds)
+        for kind in policy.kindsInOrder {
+            var last: DocumentID?
+            while case let page = try conflictedDocumentIDs(kind, after: last, limit: Self.settlePage), !page.isEmpty {
+                for id in page {
+                    report.add(try Self.outcome(of: id) { try settle(id, using: policy) }, id)
+                    try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
+                }
+                last = page.last
+            }
+        }
+        return report
+    }
+
+    /// Settles all conflicts by a policy that may wait, several documents concurrently; otherwise like
+    /// ``settleAll(using:progress:)``.
+    ///
+    /// - Parameters:
+    ///   - policy: The rule.
+    ///   - atOnce: How many documents are settled concurrently; 1 for a person who answers one question at a time.
+    ///   - progress: Called with the progress, after each document.
+    /// - Returns: How many were settled, left and failed.
+    /// - Throws: As ``settleAll(using:progress:)``, and `CancellationError`.
+    @discardableResult
+    public func settleAll(
+        asking policy: ConflictPolicy, atOnce: Int = 4, progress: (MaintenanceProgress) throws -> Void = { _ in }
+    ) async throws -> SettlementReport {
+        var report = SettlementReport()
+        let total = try await perform { try $0.conflictCount(policy.kinds) }
+        for kind in policy.kindsInOrder {
+            var last: DocumentID?
+            while true {
+                let after = last
+                let page = try await perform {
+                    try $0.conflictedDocumentIDs(kind, after: after, limit: Self.settlePage)
+                }
+                guard let newest = page.last else { break }
+                last = newest
+                try await settle(page, policy, atOnce: max(1, atOnce)) { id, outcome in
+                    report.add(outcome, id)
+                    try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
+                }
+            }
+        }
+        return report
+    }
+
+    private static let settlePage = 500
+
+    private func settle(
+        _ ids: [DocumentID], _ policy: ConflictPolicy, atOnce: Int,
+        _ report: (DocumentID, Result<Settlement, DatabaseError>) throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: (DocumentID, Result<Settlement, DatabaseError>).self) { group in
+            var rest = ids[...]
+            func addNext() {
+                guard let id = rest.popFirst() else { return }
+                group.addTask {
+                    do { return (id, .success(try await self.settle(id, asking: policy))) } catch let error
+                        as DatabaseError where error.code.isOfOneDocument
+                    { return (id, .failure(error)) }
+                }
+            }
+            for _ in 0..<atOnce { addNext() }
+            while let (id, outcome) = try await group.next() {
+                try report(id, outcome)
+                addNext()
+            }
+        }
+    }
+
+    private static func outcome(
+        of id: DocumentID, _ settle: () throws -> Settlement
+    ) throws -> Result<Settlement, DatabaseError> {
+        do { return .success(try settle()) } catch let error as DatabaseError where error.code.isOfOneDocument {
+            return .failure(error)
+        }
+    }
+}
+
+extension ConflictPolicy {
+    /// The kinds of conflict it decides, always in the same order.
+    var kindsInOrder: [ConflictKind] { ConflictKind.allCases.filter(kinds.contains) }
+}
+
+extension SettlementReport {
+    fileprivate mutating func add(_ outcome: Result<Settlement, DatabaseError>, _ id: DocumentID) {
+        switch outcome {
+        case .success(let settlement): add(settlement)
+        case .failure(let error): add(error, id)
+        }
+    }
+}
+
+// MARK: - Carry Out
+
+extension Database {
+    /// Writes what a preview plans in one transaction, unless the leaves of the document have changed.
+    ///
+    /// - Parameters:
+    ///   - preview: What is to be written; a pure function of the leaves, so the revisions are those it shows.
+    ///   - policy: The policy that decided it.
+    ///   - check: Says at which age of the design documents the caller has asked validation functions about the writes.
+    /// - Returns: Whether it was written; false if the leaves are others now.
+    /// - Throws: ``WriteCheck/IsOld`` when a design document was written since; ``DatabaseError`` with code `notFound` for a
+    ///   document that was purged, `refused` by a validation of the database, and as ``transaction(_:)`` does.
+    package func carryOut(
+        _ preview: SettlementPreview, by policy: ConflictPolicy, asking check: WriteCheck? = nil
+    ) throws -> Bool {
+        let (conflict, plan, kinds) = (preview.conflict, preview.plan, policy.kinds)
+        let id = conflict.documentID
+        return try transaction {
+            try edit { editor in
+                try editor.begin(check)
+                guard let record = try editor.writer.record(of: id, withContent: true) else {
+                    throw DatabaseError(.notFound, "\"\(id)\" was purged while its conflict was being settled")
+                }
+                guard Conflict.revisions(in: record.tree, kinds) == conflict.revisions else { return false }
+                try editor.write(plan, of: id)
+                return true
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package import SettleCore
+
+/// What a person has chosen for one member of a conflict, whatever a policy decides.
+package struct MemberPick: Sendable {
+    /// Where the value comes from.
+    package enum Choice: Sendable {
+        /// The value that a leaf has, or none.
+        case leaf(RevisionID)
+        /// The value of the base, or none.
+        case base
+        /// The member is removed.
+        case removed
+        /// A value of its own.
+        case value(JSONValue)
+    }
+
+    /// The member, as a JSON Pointer.
+    package let path: String
+    /// Where its value comes from.
+    package let choice: Choice
+
+    /// Makes a pick.
+    package init(_ path: String, _ choice: Choice) { (self.path, self.choice) = (path, choice) }
+
+    /// The names on the way to the member.
+    private var names: [String] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
+            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+    }
+}
+
+extension MemberPick {
+    /// Lays the pick over a document.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for a revision that is no leaf, a path through something that is no object,
+    ///   and a value for an attachment.
+    func lay(over body: inout JSONObject, _ attachments: inout [DocumentAttachment], _ conflict: Conflict) throws {
+        let names = names
+        if names.first == "_attachments" {
+            guard names.count == 2 else { throw invalid("\(path) names no attachment") }
+            let chosen = try attachment(names[1], conflict)
+            attachments.removeAll { $0.name == names[1] }
+            if let chosen { attachments.append(chosen) }
+            attachments.sort { $0.name < $1.name }
+            return
+        }
+        var root: JSONValue = .object(body)
+        try set(try value(conflict), at: names[...], in: &root)
+        if let members = root.object { body = members }
+    }
+
+    /// What a document has in the place of the member.
+    func value(in members: JSONObject) -> JSONValue? {
+        names.reduce(JSONValue?.some(.object(members))) { $0?.object?[$1] }
+    }
+
+    private func source(_ conflict: Conflict) throws -> Document? {
+        switch choice {
+        case .leaf(let revision):
+            guard let leaf = conflict.leaf(revision) else {
+                throw invalid("\(revision) is no leaf of the conflict")
+            }
+            return leaf
+        case .base:
+            guard let base = conflict.base else { throw invalid("the conflict has no base to take \(path) from") }
+            return base
+        case .removed, .value: return nil
+        }
+    }
+
+    private func attachment(_ name: String, _ conflict: Conflict) throws -> DocumentAttachment? {
+        if case .value = choice { throw invalid("\(path) is an attachment: pick the one of a leaf") }
+        return try source(conflict)?.attachments.first { $0.name == name }
+    }
+
+    private func value(_ conflict: Conflict) throws -> JSONValue? {
+        if case .value(let value) = choice { return value }
+        return try source(conflict).flatMap { value(in: $0.json.object ?? JSONObject()) }
+    }
+
+    private func set(_ value: JSONValue?, at names: ArraySlice<String>, in parent: inout JSONValue) throws {
+        guard var members = parent.object, let name = names.first else {
+            throw invalid("\(path) leads through a value that is no object")
+        }
+        if names.count == 1 {
+            members[name] = value
+        } else {
+            var inner = members[name] ?? .object(JSONObject())
+            if value == nil, members[name] == nil { return }
+            try set(value, at: names.dropFirst(), in: &inner)
+            members[name] = inner
+        }
+        parent = .object(members)
+    }
+
+    private func invalid(_ reason: String) -> DatabaseError { DatabaseError(.invalid, reason) }
+}
+
+extension ConflictPolicy {
+    /// The policy with picks laid over its result. What it leaves in conflict stays so.
+    package func laying(_ picks: [MemberPick]) -> ConflictPolicy {
+        guard !picks.isEmpty else { return self }
+        return ConflictPolicy(
+            name, kinds: kinds, resolver: resolver,
+            .now { conflict in
+                var decision = try decideNow(conflict)
+                let content: (body: DocumentBody, attachments: [DocumentAttachment])
+                switch decision.resolution {
+                case .merged(let body, let attachments): content = (body, attachments)
+                case .keep(let revision):
+                    guard let leaf = conflict.leaf(revision), !leaf.isDeleted else {
+                        throw DatabaseError(.invalid, "nothing can be picked of a deletion")
+                    }
+                    content = (try leaf.body(), leaf.attachments)
+                case .document(let document): content = (try document.body(), document.attachments)
+                case .delete: throw DatabaseError(.invalid, "nothing can be picked where the document is deleted")
+                case .leaveConflicted: return decision
+                }
+                var (members, attachments) = (content.body.json.object ?? JSONObject(), content.attachments)
+                for pick in picks { try pick.lay(over: &members, &attachments, conflict) }
+                decision.resolution = .merged(try DocumentBody(.object(members)), attachments: attachments)
+                decision.fields = decision.fields.map { field in
+                    guard let pick = picks.first(where: { $0.path == field.path }) else { return field }
+                    return FieldDecision(field, picking: pick.value(in: members))
+                }
+                return decision
+            })
+    }
+}
+
+// MARK: - MemberDifference
+
+/// A member that differs between a document and another one, such as its base.
+package struct MemberDifference: Equatable, Sendable {
+    /// The change of the member.
+    package enum Kind: String, CaseIterable, Sendable { case changed, added, removed }
+
+    /// The member's JSON Pointer.
+    package let path: String
+    /// What has become of it.
+    package let kind: Kind
+
+    /// The members that differ; members of objects in both documents are compared separately, attachments by their contents
+    /// under `/_attachments`.
+    package static func between(_ before: Document, _ after: Document) -> [MemberDifference] {
+        var found: [MemberDifference] = []
+        collect(members(of: before), members(of: after), at: "", into: &found)
+        return found
+    }
+
+    private static func members(of document: Document) -> JSONObject {
+        var members = document.json.object ?? JSONObject()
+        if !document.attachments.isEmpty {
+            members["_attachments"] = .object(
+                JSONObject(
+                    document.attachments.map { ($0.name, .string("\($0.contentType) \($0.length) \($0.digest)")) }))
+        }
+        return members
+    }
+
+    private static func collect(
+        _ before: JSONObject, _ after: JSONObject, at path: String, into found: inout [MemberDifference]
+    ) {
+        for name in after.names + before.names.filter({ after[$0] == nil }) {
+            let place = "\(path)/\(name.asPointerPart)"
+            switch (before[name], after[name]) {
+            case (nil, .some): found.append(MemberDifference(path: place, kind: .added))
+            case (.some, nil): found.append(MemberDifference(path: place, kind: .removed))
+            case (let old?, let new?) where old != new:
+                if let old = old.object, let new = new.object {
+                    collect(old, new, at: place, into: &found)
+                } else {
+                    found.append(MemberDifference(path: place, kind: .changed))
+                }
+            default: break
+            }
+        }
+    }
+}
+
+extension String {
+    /// The member's name as a JSON Pointer component (RFC 6901).
+    package var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
+}

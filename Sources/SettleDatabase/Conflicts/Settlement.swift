@@ -1,0 +1,151 @@
+public import SettleCore
+
+/// The result of settling one conflict.
+public struct Settlement: Sendable {
+    /// How it ended.
+    public enum Outcome: String, Sendable, Hashable {
+        /// One revision replaced all leaves.
+        case settled
+        /// The policy left the conflict unchanged (SEMANTICS 75).
+        case left
+        /// There was nothing to settle, or another client settled it meanwhile (SEMANTICS 36, 76).
+        case nothing
+    }
+
+    /// The document's id.
+    public let documentID: DocumentID
+    /// How it ended.
+    public internal(set) var outcome: Outcome
+    /// The revision that replaced all leaves; `nil` unless settled.
+    public internal(set) var survivor: RevisionID?
+    /// The leaves that were closed or continued.
+    public internal(set) var superseded: [RevisionID] = []
+    /// The revisions written, in order.
+    public internal(set) var written: [RevisionID] = []
+    /// The policy's last decision; `nil` if it was not called.
+    public internal(set) var decision: PolicyDecision?
+    /// How often the policy was called: more than once if the document was changed meanwhile (SEMANTICS 35).
+    public internal(set) var attempts = 0
+    /// The policy's total time (SEMANTICS 44).
+    public internal(set) var timeInPolicy: Duration = .zero
+    /// Racing answers of replicas that settled concurrently by different rules, or with different leaves. The one that
+    /// had seen all edits stayed, the highest among equals, and the policy was not called.
+    public internal(set) var racingAnswers: [RevisionID] = []
+    /// Other resolvers, or other versions of this one, that decided about this document before.
+    public internal(set) var otherResolvers: [ResolverIdentity] = []
+    /// Non-fatal warnings: a wrong document id, an impure resolver, a race, a mixed fleet.
+    public internal(set) var warnings: [String] = []
+
+    package init(_ documentID: DocumentID, _ outcome: Outcome) {
+        self.documentID = documentID
+        self.outcome = outcome
+    }
+
+    /// Notes what is decided, before it is carried out.
+    ///
+    /// - Returns: The warnings that are new.
+    @discardableResult
+    package mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
+        let conflict = preview.conflict
+        var new = preview.plan.warnings
+        if let decision = preview.decision {
+            attempts += 1
+            self.decision = decision
+            if decision.isImpure {
+                new.insert(
+                    """
+                    the policy \(policy) answered differently when asked twice about \"\(documentID)\"; replicas that use it write \
+                    different revisions, and which of them stays is chance
+                    """, at: 0)
+            }
+            let others = conflict.resolvers.filter { $0 != policy.resolver }.map { $0 }
+            otherResolvers = others.sorted { $0.description < $1.description }
+            if policy.resolver != nil, !others.isEmpty {
+                let names = otherResolvers.map(\.description).joined(separator: ", ")
+                new.append(
+                    "\"\(documentID)\" is settled by \(policy), but was settled by \(names) before: the fleet is mixed")
+            }
+            if preview.plan.survivor == nil { (outcome, survivor) = (.left, nil) }
+        } else if let race = conflict.race {
+            racingAnswers += race.answers
+            new.append(
+                """
+                \"\(documentID)\" was settled in \(race.answers.count) ways at the same time; what \(race.survivor) says stays. \
+                The replicas saw different edits, use different resolvers, or one that does not always answer the same
+                """)
+        }
+        warnings += new
+        return new
+    }
+
+    /// Notes that a plan is carried out.
+    package mutating func wrote(_ plan: SettlementPlan) {
+        outcome = .settled
+        survivor = plan.survivor
+        superseded += plan.writes.map(\.parent)
+        written += plan.writes.map(\.revision)
+    }
+}
+
+// MARK: - SettlementReport
+
+/// The result of settling all conflicts of a database.
+public struct SettlementReport: Sendable {
+    /// A conflict that stays, with the reason.
+    public struct Failure: Sendable {
+        /// The document.
+        public let documentID: DocumentID
+        /// Why its conflict was not settled.
+        public let error: DatabaseError
+    }
+
+    /// How many conflicts were settled.
+    public internal(set) var settled = 0
+    /// How many the policy left (SEMANTICS 75).
+    public internal(set) var left = 0
+    /// How many no longer existed when their turn came.
+    public internal(set) var gone = 0
+    /// How many could not be settled.
+    public internal(set) var failed = 0
+    /// The first 1000 of those that could not be settled.
+    public internal(set) var failures: [Failure] = []
+    /// How many had racing answers.
+    public internal(set) var races = 0
+    /// How many revisions were written.
+    public internal(set) var revisionsWritten = 0
+    /// The policy's total time.
+    public internal(set) var timeInPolicy: Duration = .zero
+    /// The document for which the policy took longest, with the time.
+    public internal(set) var slowest: (documentID: DocumentID, time: Duration)?
+    /// Other resolvers, or other versions of this one, that decided before.
+    public internal(set) var otherResolvers: Set<ResolverIdentity> = []
+
+    private static let maximumFailures = 1000
+
+    /// How many conflicts were processed.
+    public var total: Int { settled + left + gone + failed }
+
+    mutating func add(_ settlement: Settlement) {
+        switch settlement.outcome {
+        case .settled: settled += 1
+        case .left: left += 1
+        case .nothing: gone += 1
+        }
+        if !settlement.racingAnswers.isEmpty { races += 1 }
+        revisionsWritten += settlement.written.count
+        timeInPolicy += settlement.timeInPolicy
+        otherResolvers.formUnion(settlement.otherResolvers)
+        if settlement.attempts > 0, settlement.timeInPolicy > slowest?.time ?? .zero {
+            slowest = (settlement.documentID, settlement.timeInPolicy)
+        }
+    }
+
+    mutating func add(_ error: DatabaseError, _ id: DocumentID) {
+        if error.code == .notFound {
+            gone += 1
+            return
+        }
+        failed += 1
+        if failures.count < Self.maximumFailures { failures.append(Failure(documentID: id, error: error)) }
+    }
+}

@@ -1,0 +1,233 @@
+public import SettleCore
+
+/// The revisions that settle a conflict: a pure function of the conflict and its resolution, so that every replica with
+/// the same leaves writes the same (SEMANTICS 82, 83).
+///
+///     3-c ── 4-m        the result, a child of the winner, unless the winner itself stays
+///     3-x ── 4-deleted  {"$closed":"4-m"}
+///     3-a ── 4-deleted  {"$closed":"4-m"}
+///
+/// Nothing is ever closed in favour of a lower live leaf, and a survivor of a disputed deletion is written again. So at
+/// least one live leaf survives any number of independent plans, whatever leaves each replica had seen, unless all
+/// decided for a deletion.
+public struct SettlementPlan: Sendable {
+    /// One revision to be written.
+    public struct Write: Sendable {
+        /// The revision's id.
+        public let revision: RevisionID
+        /// The leaf it is written on.
+        public let parent: RevisionID
+        /// Whether it is a tombstone.
+        public let isDeleted: Bool
+        /// Its members.
+        public let body: DocumentBody
+        /// Its attachments.
+        public let attachments: [DocumentAttachment]
+    }
+
+    /// The revisions in write order: the result, if it is new, and the closing tombstones. A result that deletes the
+    /// document comes last.
+    public private(set) var writes: [Write] = []
+    /// The revision that replaces all leaves; `nil` if the conflict is left.
+    public private(set) var survivor: RevisionID?
+    /// Non-fatal warnings.
+    public private(set) var warnings: [String] = []
+
+    private let conflict: Conflict
+    private let resolver: ResolverIdentity?
+
+    /// Plans the revisions for a resolution.
+    ///
+    /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
+    init(
+        _ resolution: Resolution, of conflict: Conflict, resolver: ResolverIdentity?, origin: UInt64,
+        keepingOnDelete names: Set<String>, hasher: RevisionHasher
+    ) throws {
+        self.conflict = conflict
+        self.resolver = resolver
+        switch resolution {
+        case .leaveConflicted: break
+        case .keep(let revision): try keep(revision, hasher)
+        case .merged(let body, let attachments): try write(body, attachments, hasher)
+        case .document(let document): try take(document, origin, keepingOnDelete: names, hasher)
+        case .delete: try delete(keepingOnDelete: names, hasher)
+        }
+    }
+
+    /// Plans how racing answers are settled, as if they were all the leaves.
+    init(_ race: Conflict.Race, of conflict: Conflict, hasher: RevisionHasher) throws {
+        self.conflict = conflict
+        resolver = nil
+        guard let highest = race.answers.first, let content = conflict.leaf(race.survivor) else { return }
+        survivor =
+            highest == race.survivor
+            ? highest : try add(content.body(), content.attachments, on: highest, isDeleted: false, hasher)
+        try close(Array(race.answers.dropFirst()), hasher)
+    }
+
+    private mutating func keep(_ revision: RevisionID, _ hasher: RevisionHasher) throws {
+        guard let leaf = conflict.leaf(revision) else {
+            throw DatabaseError(
+                .invalid,
+                """
+                \(revision) is no leaf of the conflict of \"\(conflict.documentID)\"; there are \
+                \(conflict.revisions.map(\.description).joined(separator: ", "))
+                """)
+        }
+        guard leaf.isDeleted else { return try write(leaf.body(), leaf.attachments, hasher) }
+        survivor = revision
+        try close(conflict.liveLeaves.compactMap(\.revision), hasher)
+    }
+
+    private mutating func take(
+        _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>, _ hasher: RevisionHasher
+    ) throws {
+        guard document.origin == 0 || document.origin == origin else {
+            throw DatabaseError(
+                .foreignDocument,
+                """
+                the resolver of \"\(conflict.documentID)\" returned a document that was read from another database; make a \
+                new one of its members
+                """)
+        }
+        if document.id != conflict.documentID {
+            warnings.append(
+                """
+                the resolver of \"\(conflict.documentID)\" returned a document with the id \"\(document.id)\"; its content \
+                is saved as \"\(conflict.documentID)\"
+                """)
+        } else if let leaf = conflict.leaf(document.revision), let revision = leaf.revision,
+            try leaf.body() == document.body(), leaf.attachments == document.attachments
+        {
+            return try keep(revision, hasher)
+        }
+        if document.isDeleted { return try delete(keepingOnDelete: names, hasher) }
+        try write(document.body(), document.attachments, hasher)
+    }
+
+    /// The result: the winner itself if it has that content, otherwise a child of it.
+    ///
+    /// Against a deletion the result is always written again: another replica may concurrently keep the deletion and
+    /// close the winner, and then the edit would be lost though nobody decided so.
+    private mutating func write(
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
+    ) throws {
+        guard let winner = conflict.winner.revision else { return }
+        try body.check(of: conflict.documentID)
+        let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments, hasher)
+        survivor = isKept ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
+        try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)
+    }
+
+    /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input of
+    /// the revision id is compared.
+    private func isWinner(
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
+    ) throws -> Bool {
+        let (winner, signatures) = (try conflict.winner.body(), attachments.map(\.signature))
+        guard conflict.winner.attachments.map(\.signature) == signatures else { return false }
+        func hash(_ body: DocumentBody) -> RevisionID {
+            hasher.revision(of: body, parent: nil, isDeleted: false, attachments: signatures)
+        }
+        return winner == body || hash(winner) == hash(body)
+    }
+
+    private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
+        if let deletion = conflict.deletions.first?.revision { return try keep(deletion, hasher) }
+        guard let winner = conflict.winner.revision else { return }
+        let body = try TombstoneContent(keeping: KeptFields(names)).body(of: conflict.winner.body())
+        survivor = try add(body, [], on: winner, isDeleted: true, hasher)
+        let deletion = writes.removeLast()
+        try close(conflict.revisions.filter { $0 != winner }, hasher)
+        writes.append(deletion)
+    }
+
+    private mutating func close(
+        _ leaves: [RevisionID], isKept: Bool = false, _ hasher: RevisionHasher
+    ) throws {
+        guard let survivor else { return }
+        let body = try ClosingTombstone(survivor: survivor, isKept: isKept, resolver: resolver).body()
+        for leaf in leaves { _ = try add(body, [], on: leaf, isDeleted: true, hasher) }
+    }
+
+    private mutating func add(
+        _ body: DocumentBody, _ attachments: [DocumentAttachment], on parent: RevisionID, isDeleted: Bool,
+        _ hasher: RevisionHasher
+    ) throws -> RevisionID {
+        guard parent.generation < RevisionID.maximumGeneration else {
+            throw DatabaseError(.invalid, "\"\(conflict.documentID)\" has reached the highest generation there is")
+        }
+        let revision = hasher.revision(
+            of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
+        writes.append(
+            Write(revision: revision, parent: parent, isDeleted: isDeleted, body: body, attachments: attachments))
+        return revision
+    }
+}
+
+// MARK: - Settle
+
+extension DocumentEditor {
+    /// Writes the revisions that settle a conflict: the document's record is written once, with all of them.
+    func write(_ plan: SettlementPlan, of id: DocumentID) throws {
+        guard !plan.writes.isEmpty, let old = try writer.record(of: id, withContent: true) else { return }
+        try withoutJournal.carryOut(plan, in: old)
+        guard let journal, let new = try writer.record(of: id, withContent: true) else { return }
+        try journal.settle(new, from: old.tree.leaves, with: self)
+    }
+
+    private func carryOut(_ plan: SettlementPlan, in old: DocumentRecord) throws {
+        var record = old
+        let id = record.id
+        if plan.writes.contains(where: { record.tree.contains($0.revision) }) {
+            // A peer has made some of the revisions before, on a parent that was unknown here until now.
+            for write in plan.writes { try self.write(write, of: id) }
+            return
+        }
+        for write in plan.writes {
+            let before = write.attachments.isEmpty ? nil : try content(of: write.parent, in: record)
+            let attachments = try settled(
+                write.attachments, of: id, before: before, generation: write.revision.generation)
+            let edit = Edit(
+                revision: write.revision, parent: write.parent, isDeleted: write.isDeleted,
+                content: RevisionContent(body: write.body, attachments: attachments), origin: .local)
+            try apply(edit, to: &record)
+        }
+        if record.id.isDesign { designChanges.note() }
+        try writer.put(record)
+    }
+
+    /// Closes the deletions that a document has besides the tombstone it was revived on. A writer that revives the
+    /// document has seen it deleted; without this, another deletion would contradict the new edit on peers that know
+    /// only parts of the tree. If a validation refuses to close a deletion, that stays open. The write check is not
+    /// called for these tombstones, because this function creates their bodies.
+    ///
+    ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
+    ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
+    func closeDeletions(of revived: Document) throws {
+        guard let survivor = revived.revision,
+            let tree = try writer.record(of: revived.id, withContent: true)?.tree
+        else { return }
+        // A tombstone of the highest generation can have no child, and stays open.
+        let open = tree.leaves.filter {
+            $0.isDeleted && !$0.marks.contains(.closing) && $0.revision.generation < RevisionID.maximumGeneration
+        }
+        guard !open.isEmpty else { return }
+        let body = try ClosingTombstone(survivor: survivor).body()
+        for node in open {
+            let revision = hasher.revision(of: body, parent: node.revision, isDeleted: true, attachments: [])
+            let closing = SettlementPlan.Write(
+                revision: revision, parent: node.revision, isDeleted: true, body: body, attachments: [])
+            do { try write(closing, of: revived.id) } catch let error as DatabaseError where error.code == .refused {}
+        }
+    }
+
+    private func write(_ write: SettlementPlan.Write, of id: DocumentID) throws {
+        let record = try writer.storedRecord(of: id, withContent: true)?.checkedTree()
+        var editor = withoutClocks
+        editor.question = nil
+        let edit = DocumentEdit(
+            id: id, parent: write.parent, isDeleted: write.isDeleted, body: write.body, attachments: write.attachments)
+        _ = try editor.edit(edit, in: record)
+    }
+}

@@ -1,0 +1,302 @@
+internal import Dispatch
+internal import SettleCore
+internal import SettlePlatform
+internal import Synchronization
+
+private enum Identities {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}
+
+/// A database of JSON documents, each with the tree of its revisions.
+///
+///     let database = try Database.open("notes.settle")
+///     let saved = try database.save(Document(id: "n1", body: ["text": "Hello"]), onConflict: .fail)
+///     try database.document("n1")?["text"]?.string        // "Hello"
+///
+/// Calls are synchronous: reading a document takes microseconds, and saving one tens of microseconds, or a few hundred with
+/// ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Where work can take long, queries, many
+/// documents and compaction, there are `async` forms, which run off the caller's thread and end when the task is cancelled;
+/// ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number of threads may call at once: writes take turns
+/// and share commits, reads see the state of the last commit and never wait for a write.
+///
+/// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
+/// another process gets ``DatabaseErrorCode/inUse``, unless both share it (``DatabaseOptions/sharing``). ``suspend()`` leaves
+/// the files to other processes for a while.
+///
+/// ## Topics
+/// ### Opening
+/// - ``open(_:options:)``
+/// - ``create(_:options:)``
+/// - ``inMemory(options:)``
+/// ### Several processes
+/// - ``DatabaseOptions/sharing``
+/// - ``suspend()``
+/// - ``resume()``
+/// ### Documents
+/// - ``document(_:)``
+/// - ``save(_:onConflict:)-(Document,_)``
+/// - ``delete(_:keeping:adding:onConflict:)``
+/// - ``transaction(_:)``
+/// ### Attribute clocks
+/// - ``fieldClocks()``
+/// - ``setFieldClocks(_:)``
+/// ### Local changes
+/// - ``journal``
+/// - ``setJournal(_:)``
+/// ### Following changes
+/// - ``changes(since:limit:descending:style:includingDocuments:where:)``
+/// - ``observe(since:style:includingDocuments:where:)``
+public final class Database: Sendable {
+    /// The database's folder, or `nil` in memory.
+    public let path: String?
+    let files: DatabaseFiles?
+    /// A number unique among the database objects of this process; documents carry it, so that those of another database are
+    /// detected.
+    let identity = Identities.next()
+    let engine: any StorageEngine
+    let blobs: BlobStore
+    let options: DatabaseOptions
+    let validations = ValidationList()
+    let notifier = ChangeNotifier()
+    /// Announces the changes of documents by this process alone; the same as ``notifier`` where there are no others.
+    let ownNotifier: ChangeNotifier
+    let settlings = SettlingPolicies()
+    let expirations = ExpirationTimer()
+    /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
+    let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+    let settingsChanges = SettingsChanges()
+    /// The clock that stamps changes, if this is switched on.
+    let clocks: DeviceClock
+    /// The pending changes; `nil` without a journal, which can be switched while the database is open.
+    let pendingState: Guarded<PendingCache?>
+    /// The pending changes; `nil` without a journal.
+    var pendingCache: PendingCache? { pendingState.withLock(\.self) }
+    let designChanges = DesignChanges()
+    let damages = DamageNotes()
+    let sizeCount = Guarded<SizeCount?>(nil)
+    let newest: Guarded<Commit>
+    private let turn: ProcessTurn?
+    let hashers = HasherPool()
+
+    init(engine: any StorageEngine, files: DatabaseFiles?, turn: ProcessTurn?, options: DatabaseOptions) throws {
+        self.engine = engine
+        self.turn = turn
+        self.options = options
+        self.files = files
+        path = files?.folder
+        blobs = BlobStore(engine.blobs, files: files, isShared: options.sharing != nil)
+        clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
+        pendingState = Guarded(try Self.openJournal(options.journal, engine))
+        newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
+        ownNotifier = engine.isShared ? ChangeNotifier() : notifier
+        let (notifier, ownNotifier, designChanges) = (notifier, ownNotifier, designChanges)
+        let (newest, settingsChanges) = (newest, settingsChanges)
+        engine.onCommit { notice in
+            if notice.changesDesign { designChanges.note() }
+            designChanges.commit()
+            if notice.changesSettings { settingsChanges.note() }
+            newest.withLock { $0.follow(notice.sequence) }
+            notifier.announce(notice.sequence)
+            guard ownNotifier !== notifier, !notice.isForeign, notice.changesDocuments else { return }
+            ownNotifier.announce(notice.sequence)
+        }
+        try scheduleExpiration()
+    }
+
+    /// Runs a closure whose writes are committed together or, if it throws, not at all.
+    ///
+    ///     try database.transaction {
+    ///         try database.save(order, onConflict: .fail)
+    ///         try database.save(stock, onConflict: .fail)
+    ///     }
+    ///
+    /// Calls on this database in the closure, including reads, are part of the transaction. A nested transaction can fail
+    /// alone. Other writers wait until the closure returns, so it should not wait for anything itself.
+    ///
+    /// - Throws: Errors of the closure, or ``DatabaseError`` if the commit fails.
+    @discardableResult
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try transaction(under: nil, body)
+    }
+
+    /// Runs a closure whose reads all see one state of the database, regardless of concurrent writes.
+    public func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try engine.snapshot { _ in try body() }
+    }
+
+    /// Runs a closure off the caller's thread, such as the main thread.
+    ///
+    ///     let count = try await database.perform { try $0.info().documents.live }
+    @discardableResult
+    public func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Swift.Result { try body(self) })
+            }
+        }
+    }
+
+    /// Runs a closure off the caller's thread, which looks from time to time whether the task was cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the closure throws.
+    package func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Database, Cancellation) throws -> Result
+    ) async throws -> Result {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await perform { try body($0, cancellation) }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
+    ///
+    /// Acknowledged writes stay, and a transaction that calls this is still committed. Observations end. A database that is no
+    /// longer referenced closes automatically.
+    public func close() {
+        let isKept = DatabaseRegistry.shared.letGo(self)
+        expirations.cancel()
+        notifier.finish()
+        ownNotifier.finish()
+        pendingCache?.notifier.finish()
+        engine.close()
+        // They may reference the database, and releasing them may take other locks.
+        let ended = companions.withLock { companions in
+            defer { companions = [:] }
+            return companions
+        }
+        withExtendedLifetime(ended) {}
+        turn?.release()
+        if isKept { DatabaseRegistry.shared.forget(self) }
+    }
+
+    deinit {
+        expirations.cancel()
+        engine.close()
+        turn?.release()
+        if let path { DatabaseRegistry.shared.forgetReleased(path) }
+    }
+
+    /// Calls a closure with an editor.
+    func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
+        try log.measure(.write, logMetadata) { try engine.hold { try edit(with: $0, body) } }
+    }
+
+    /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (DocumentEditor) throws -> Result) throws -> Result {
+        try log.measure(.write, logMetadata) { try engine.commit { [self] in try edit(with: $0, body) } }
+    }
+
+    private func edit<Result>(
+        with writer: any StorageWriter, _ body: (DocumentEditor) throws -> Result
+    ) throws -> Result {
+        try hashers.with { hasher in
+            try body(
+                DocumentEditor(
+                    writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
+                    journal: journalRecorder, journalCache: pendingCache, designChanges: designChanges))
+        }
+    }
+}
+
+// MARK: - Companions
+
+extension Database {
+    /// An object that higher layers attach to the database, such as its replications. It is created at the first call and exists
+    /// while the database is open.
+    package func companion<Companion: AnyObject & Sendable>(
+        _ type: Companion.Type, _ make: () -> Companion
+    ) -> Companion {
+        companions.withLock { companions in
+            if let companion = companions[ObjectIdentifier(type)] as? Companion { return companion }
+            let companion = make()
+            companions[ObjectIdentifier(type)] = companion
+            return companion
+        }
+    }
+
+    /// The object of a type that was made by ``companion(_:_:)``, if it was.
+    package func known<Companion: AnyObject & Sendable>(_ type: Companion.Type) -> Companion? {
+        companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
+    }
+
+    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    package var openIndexes: Int { options.openIndexes }
+
+    /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.
+    package var indexFolder: String? { options.indexFolder }
+
+    /// The log of the database; see ``DatabaseOptions/log``.
+    package var log: SettleLog { options.log }
+
+    /// What entries of the log say of the database.
+    package var logMetadata: [String: String] {
+        files.map { ["database": $0.name] } ?? [:]
+    }
+
+    /// Reports a problem that is not fatal.
+    package func warn(_ message: @autoclosure () -> String, in subsystem: SettleLog.Subsystem = .database) {
+        log(.warning, subsystem, message(), logMetadata)
+    }
+}
+
+// MARK: - Patience
+
+extension Database {
+    /// Waits a tenth of a second if what has failed will work later: the database is suspended, or another process keeps its
+    /// turn.
+    ///
+    /// - Parameter error: Why it failed.
+    /// - Returns: Whether to try again; `false` if the database was closed or the task was cancelled.
+    /// - Throws: The error, if it does not pass.
+    package func waitsOut(_ error: DatabaseError) async throws -> Bool {
+        switch error.code {
+        case .closed: return false
+        case .suspended, .inUse:
+            try? await Task.sleep(for: .milliseconds(100))
+            return !Task.isCancelled
+        default: throw error
+        }
+    }
+}
+
+// MARK: - FileHolder
+
+/// An object attached to a database that has files of its own, such as indexes.
+package protocol FileHolder: AnyObject, Sendable {
+    /// Closes the files until their next use. No call that uses them runs meanwhile.
+    func closeFiles()
+}
+
+// MARK: - Cancellation
+
+/// Whether the task was cancelled for which another thread works.
+package final class Cancellation: Sendable {
+    private let isCancelled = Atomic<Bool>(false)
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+    /// - Throws: `CancellationError` if the task was cancelled.
+    package func check() throws {
+        if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+    }
+}
+
+// MARK: - HasherPool
+
+/// Reusable hashers, each used by one thread at a time.
+final class HasherPool: Sendable {
+    private let idle = Guarded<[Lent<RevisionHasher>]>([])
+
+    func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {
+        let hasher = idle.withLock { $0.popLast() } ?? Lent(RevisionHasher())
+        defer { idle.withLock { $0.append(hasher) } }
+        return try body(hasher.value)
+    }
+}

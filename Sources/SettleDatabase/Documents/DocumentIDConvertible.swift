@@ -1,0 +1,146 @@
+public import SettleCore
+internal import SettlePlatform
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The id of a model, which is the id of its document.
+///
+/// `String`, `UUID`, `Int`, ``DocumentID`` and optional ones are such ids. `nil` asks for a new one. An app's own type says how it
+/// becomes the id of a document; a `Codable` one is read from the text of the id, and one with another form has an initializer, too:
+///
+///     struct NoteID: RawRepresentable, Hashable, Codable, DocumentIDConvertible {
+///         var rawValue: Int
+///         var documentID: DocumentID? { get throws { try DocumentID(validating: "note-\(rawValue)") } }
+///         init(documentID: DocumentID) throws { … }
+///     }
+public protocol DocumentIDConvertible: Sendable {
+    /// The document's id; `nil` if a new one is to be made.
+    ///
+    /// - Throws: ``InvalidIdentifier`` for text that can't be an id.
+    var documentID: DocumentID? { get throws }
+
+    /// Makes the id of a model from that of its document.
+    ///
+    /// - Throws: An error if no id of this type is that of the document.
+    init(documentID: DocumentID) throws
+}
+
+extension DocumentIDConvertible where Self: Decodable {
+    /// Decodes the text of the id, or the number that it is.
+    ///
+    /// - Throws: `DecodingError`, also if the result is the id of another document.
+    public init(documentID: DocumentID) throws {
+        let text = JSONValue.string(documentID.string)
+        do { self = try text.decode(Self.self) } catch {
+            guard let number = JSONNumber(text: documentID.string) else { throw error }
+            self = try JSONValue.number(number).decode(Self.self)
+        }
+        guard try self.documentID == documentID else {
+            let message = "\(Self.self) can't be the id \"\(documentID)\"; it needs an init(documentID:)"
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: message))
+        }
+    }
+}
+
+extension DocumentID: DocumentIDConvertible {
+    /// The id itself.
+    public var documentID: DocumentID? { self }
+
+    /// The id itself.
+    public init(documentID: DocumentID) { self = documentID }
+}
+
+extension String: DocumentIDConvertible {
+    /// The text as an id.
+    public var documentID: DocumentID? { get throws { try DocumentID(validating: self) } }
+
+    /// The text of the id.
+    public init(documentID: DocumentID) { self = documentID.string }
+}
+
+extension Int: DocumentIDConvertible {
+    /// The digits as an id.
+    public var documentID: DocumentID? { DocumentID(unchecked: String(self)) }
+}
+
+extension UUID: DocumentIDConvertible {
+    /// The text in upper case, as `uuidString`.
+    public var documentID: DocumentID? { DocumentID(unchecked: uuidString) }
+
+    /// Reads the text in upper or lower case.
+    ///
+    /// - Throws: `DecodingError` for text that is not a UUID.
+    public init(documentID: DocumentID) throws { self = try JSONValue.string(documentID.string).decode(UUID.self) }
+}
+
+extension Optional: DocumentIDConvertible where Wrapped: DocumentIDConvertible {
+    /// The wrapped id.
+    public var documentID: DocumentID? { get throws { try flatMap { try $0.documentID } } }
+
+    /// The id, wrapped.
+    public init(documentID: DocumentID) throws { self = try Wrapped(documentID: documentID) }
+}
+
+extension DocumentID {
+    /// Checks an id that a literal may have made.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    func check() throws {
+        if let problem { throw DatabaseError(.invalid, "\(problem)", cause: problem) }
+    }
+}
+
+extension DocumentIDConvertible {
+    /// The id of a document that an app names: a variable, a literal, or the id of a model.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for text that can't be an id, and for a model that has none yet.
+    package func ofDocument() throws -> DocumentID {
+        guard let id = try checked() else {
+            throw DatabaseError(
+                .invalid, "an id is nil, so no document is meant; save the model first, which gives it one")
+        }
+        return id
+    }
+
+    /// The id, or `nil` where one is to be made.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for text that can't be an id.
+    func checked() throws -> DocumentID? {
+        let id: DocumentID?
+        do { id = try documentID } catch let problem as InvalidIdentifier {
+            throw DatabaseError(.invalid, "\(problem)", cause: problem)
+        }
+        try id?.check()
+        return id
+    }
+}
+
+// MARK: - Unique
+
+extension DocumentID {
+    /// An id that no other document has, anywhere: 32 hexadecimal digits, as CouchDB makes them.
+    ///
+    ///     0193a1c2b4f0 7d3e5a90c1f2b8a7e6d4
+    ///     time         random
+    ///
+    /// The first 12 digits are the time in milliseconds since 1970, so that later documents have later ids, and an index of ids grows
+    /// at its end. The others are random.
+    ///
+    /// - Complexity: O(1).
+    public static func unique() -> DocumentID {
+        let now = WallTime.now()
+        let time = UInt64(now.seconds * 1000 + now.milliseconds) << 16
+        return DocumentID(
+            unchecked: hexadecimal(time | UInt64(UInt16.random(in: .min ... .max)))
+                + hexadecimal(.random(in: .min ... .max)))
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,229 @@
+public import SettleCore
+internal import SettlePlatform
+
+/// The argument of a validation function: a revision that is about to be stored.
+///
+///     database.addValidation("task") { context in
+///         if context.newRevision.isDeleted { return }
+///         try context.disallowChanges(to: ["owner"])
+///         guard context.newRevision["title"]?.string != nil else {
+///             throw DocumentRejection(message: "a task needs a title")
+///         }
+///     }
+public struct ValidationContext: Sendable {
+    /// The origin of a revision.
+    public enum Origin: Hashable, Sendable {
+        /// The app saved or deleted it.
+        case local
+        /// It was replicated.
+        case replication
+    }
+
+    /// The revision to be stored. A tombstone usually has no members, so check `isDeleted` first (SEMANTICS 119).
+    public let newRevision: Document
+    /// The revision that is changed: the edit's parent or, for a replicated revision, the newest ancestor whose content
+    /// is kept here; `nil` for a new document or an unrelated branch. For a deletion it is the live revision that is
+    /// being deleted (SEMANTICS 118).
+    public let currentRevision: Document?
+    /// The origin of the new revision.
+    public let origin: Origin
+
+    /// Whether the new revision is a tombstone that closes a losing branch of a settled conflict, here or at a peer,
+    /// and not a user's deletion. A function that refuses it makes the conflict impossible to settle.
+    public var isClosing: Bool { newRevision.isDeleted && ClosingTombstone(newRevision.bodyOrEmpty) != nil }
+
+    /// The top-level names whose values differ between the current revision and the new one, including those added and
+    /// removed; all names for a new document (SEMANTICS 121).
+    public var changedKeys: Set<String> {
+        let new = newRevision.json.object ?? JSONObject()
+        let current = currentRevision?.json.object ?? JSONObject()
+        return Set(new.names + current.names).filter { new[$0] != current[$0] }
+    }
+
+    /// Refuses the revision if it changes one of these members (SEMANTICS 122).
+    ///
+    /// - Throws: ``DocumentRejection`` that names the member.
+    public func disallowChanges(to names: Set<String>) throws {
+        if let name = changedKeys.intersection(names).min() {
+            throw DocumentRejection(message: "The '\(name)' property may not be changed")
+        }
+    }
+
+    /// Refuses the revision if it changes any other member (SEMANTICS 122).
+    ///
+    /// - Throws: ``DocumentRejection`` that names a member.
+    public func allowOnlyChanges(to names: Set<String>) throws {
+        if let name = changedKeys.subtracting(names).min() {
+            throw DocumentRejection(message: "The '\(name)' property may not be changed")
+        }
+    }
+
+    /// Calls a closure for each changed member with its old and new value, until it refuses one (SEMANTICS 122).
+    ///
+    /// - Parameter isValid: Returns whether the change is allowed.
+    /// - Throws: ``DocumentRejection`` that names the first refused member, in the order of names.
+    public func validateChanges(
+        _ isValid: (_ name: String, _ old: JSONValue?, _ new: JSONValue?) throws -> Bool
+    ) throws {
+        for name in changedKeys.sorted() where try !isValid(name, currentRevision?[name], newRevision[name]) {
+            throw DocumentRejection(message: "Illegal change to '\(name)' property")
+        }
+    }
+}
+
+// MARK: - Dates
+
+extension ValidationContext {
+    /// Refuses the new revision if one of these members is present and not an ISO 8601 date (SEMANTICS 127).
+    ///
+    ///     database.addValidation("dates") { try $0.requireDates("created_at", "due") }
+    ///
+    /// A date is a string of the form `2024-02-29`, optionally followed by `T` or a blank, a time `08:30`, `08:30:06`
+    /// or `08:30:06.25`, and a zone `Z`, `+01:00`, `+0100` or `+01`. A nonexistent day, like February 30, is refused. A
+    /// member that is absent or null is allowed, and so is a tombstone.
+    ///
+    /// - Parameter names: The members.
+    /// - Throws: ``DocumentRejection`` with status 403, which names the first such member and its value.
+    public func requireDates(_ names: String...) throws {
+        guard !newRevision.isDeleted else { return }
+        for name in names {
+            guard let value = newRevision[name], !value.isNull else { continue }
+            guard let text = value.string, DateText.isISO8601(text) else {
+                throw DocumentRejection(message: "'\(name)' is not an ISO 8601 date: \(value)")
+            }
+        }
+    }
+}
+
+// MARK: - ValidationList
+
+/// Decides whether a revision may be stored; throwing refuses it.
+///
+/// It is called for every insert and update: saves, deletes, and replicated revisions (SEMANTICS 114). It runs inside
+/// the write, so it should be fast and must not write to the database.
+public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Void
+
+/// The validation functions of a database, by name.
+final class ValidationList: Sendable {
+    private let functions = Guarded<[String: DocumentValidation]>([:])
+    private let snapshot = Guarded<[(name: String, function: DocumentValidation)]>([])
+
+    /// Registers a function under a name, replacing a previous one; `nil` removes it.
+    func set(_ name: String, _ function: DocumentValidation?) {
+        let sorted = functions.withLock { functions in
+            functions[name] = function
+            return functions.sorted { $0.key < $1.key }.map { (name: $0.key, function: $0.value) }
+        }
+        snapshot.withLock { $0 = sorted }
+    }
+
+    var isEmpty: Bool { snapshot.withLock { $0.isEmpty } }
+
+    /// Calls the functions in the order of their names; the first refusal decides (SEMANTICS 124).
+    func check(_ context: ValidationContext, warn: (String) -> Void) throws {
+        for (name, function) in snapshot.withLock({ $0 }) {
+            do {
+                try function(context)
+            } catch let refusal as DocumentRejection {
+                throw DatabaseError(
+                    .refused, "validation \"\(name)\" refused \"\(context.newRevision.id)\": \(refusal.message)",
+                    cause: refusal)
+            } catch {
+                warn("validation \"\(name)\" failed on \"\(context.newRevision.id)\": \(error)")
+                let refusal = DocumentRejection(status: 500, message: "validation \"\(name)\" failed: \(error)")
+                throw DatabaseError(
+                    .refused, "validation \"\(name)\" failed on \"\(context.newRevision.id)\"", cause: refusal)
+            }
+        }
+    }
+}
+
+// MARK: - Validation
+
+extension Database {
+    /// Registers a validation function under a name, replacing a previous one.
+    ///
+    /// It is called for every write from now on, local or replicated (SEMANTICS 114), and is not stored in the file:
+    /// register it each time the database is opened, before replication starts (SEMANTICS 125). Several functions are
+    /// called in the order of their names; the first refusal decides.
+    public func addValidation(_ name: String, _ validation: @escaping DocumentValidation) {
+        validations.set(name, validation)
+    }
+
+    /// Removes a validation function; does nothing if there is none with that name.
+    public func removeValidation(_ name: String) { validations.set(name, nil) }
+}
+
+// MARK: - DocumentRejection
+
+/// Why a validation function refused a write: an HTTP status and a message, both for the writer.
+public struct DocumentRejection: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The HTTP status of the refusal: 403 unless the function chose another, such as 401 (SEMANTICS 115).
+    public let status: Int
+    /// The message; "invalid document" unless the function gave one.
+    public let message: String
+
+    /// Creates a refusal.
+    public init(status: Int = 403, message: String = "invalid document") {
+        self.status = status
+        self.message = message
+    }
+
+    /// The status and the message.
+    public var description: String { "\(status) \(message)" }
+}
+
+// MARK: - ValidationAdapter
+
+/// Creates validations from other databases' function types (K17).
+public enum ValidationAdapter {
+    /// The response object that Couchbase Lite 1 passes to a validation block: it takes a status and a message.
+    public final class Response {
+        /// The status of the refusal.
+        public var errorType = 403
+        /// The message of the refusal; the first one set stays (SEMANTICS 123).
+        public var errorMessage = "invalid document" {
+            didSet { if hasMessage { errorMessage = oldValue } else { hasMessage = true } }
+        }
+        private var hasMessage = false
+        fileprivate private(set) var isRejected = false
+
+        /// Refuses the revision with a message, as in later versions of the same block.
+        public func reject(_ message: String = "invalid document") {
+            isRejected = true
+            errorMessage = message
+        }
+
+        /// Whether all of these members are unchanged; if one has changed, the message names it.
+        public func disallowChanges(to names: Set<String>, in context: ValidationContext) -> Bool {
+            do { try context.disallowChanges(to: names) } catch {
+                errorMessage = (error as? DocumentRejection)?.message ?? errorMessage
+                return false
+            }
+            return true
+        }
+    }
+
+    /// A validation from a block that returns whether the revision is valid.
+    public static func returning(
+        _ block: @escaping @Sendable (ValidationContext, Response) -> Bool
+    ) -> DocumentValidation {
+        { context in
+            let response = Response()
+            let isValid = block(context, response)
+            if !isValid || response.isRejected {
+                throw DocumentRejection(status: response.errorType, message: response.errorMessage)
+            }
+        }
+    }
+
+    /// A validation from a block that calls `reject` for invalid revisions.
+    public static func rejecting(
+        _ block: @escaping @Sendable (ValidationContext, Response) -> Void
+    ) -> DocumentValidation {
+        returning { context, response in
+            block(context, response)
+            return true
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import SettlePlatform
+
+/// A lock on a file that one process holds at a time, or several that share it; the system releases it when the process ends,
+/// however it ends.
+package final class FileLock: Sendable {
+    /// The locked file; `nil` once the lock was released.
+    private let locked: Guarded<Int32?>
+
+    /// Takes the lock, and creates the file if it does not exist; `nil` if another process has it.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - isShared: Whether others may share it.
+    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    package init?(path: String, isShared: Bool = false) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw systemError("opening \(path)") }
+        if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+            let error = errno == EWOULDBLOCK ? nil : systemError("locking \(path)")
+            close(descriptor)
+            if let error { throw error }
+            return nil
+        }
+        locked = Guarded(descriptor)
+    }
+
+    /// Replaces the locked file's content with a line for other processes to read.
+    package func note(_ line: String) {
+        locked.withLock { descriptor in
+            guard let descriptor else { return }
+            let bytes = Array("\(line)\n".utf8)
+            if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
+        }
+    }
+
+    deinit { release() }
+
+    /// Releases the lock.
+    ///
+    /// It unlocks explicitly: a child process that is just being started has a copy of the descriptor until it executes
+    /// its own program, so closing only this descriptor would keep the lock until then.
+    package func release() {
+        locked.withLock { descriptor in
+            if let open = descriptor {
+                flock(open, LOCK_UN)
+                close(open)
+            }
+            descriptor = nil
+        }
+    }
+}
+
+// MARK: - DatabaseLock
+
+/// The lock that ensures that one process at a time has a database open.
+struct DatabaseLock: Sendable {
+    private let lock: FileLock
+
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process has it.
+    init(_ files: DatabaseFiles) throws {
+        guard let lock = try FileLock(path: files.lock) else {
+            throw DatabaseError(
+                .inUse, "another process has \(files.folder) open; a database belongs to one process at a time")
+        }
+        self.lock = lock
+    }
+
+    /// Releases the lock, even if there are other copies of this value.
+    func release() { lock.release() }
+}

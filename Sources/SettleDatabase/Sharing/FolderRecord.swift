@@ -1,0 +1,116 @@
+internal import SettlePlatform
+
+/// The settings of the server of a folder: a file beside the databases that only its owner may read, and the folder's lock.
+final class FolderRecord: ServerRecord {
+    private let path: String
+    private let lock: FolderLock
+
+    init(_ folder: String) {
+        path = folder + "/server.json"
+        lock = FolderLock(folder)
+    }
+
+    var place: String { "the settings file \(path)" }
+
+    /// The lock keeps other servers from writing.
+    var newestVersion: Int64? { nil }
+
+    func take() throws { try lock.take() }
+
+    func release() { lock.release() }
+
+    /// Restricts the permissions of a file that others may read.
+    func read() throws -> (bytes: [UInt8], version: Int64)? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw failure("can't read") }
+            return nil
+        }
+        defer { close(file) }
+        guard fchmod(file, 0o600) == 0 else { throw failure("can't close to others") }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = systemRead(file, &piece, piece.count)
+            guard count >= 0 else { throw failure("can't read") }
+            if count == 0 { return (bytes, 0) }
+            bytes += piece.prefix(count)
+        }
+    }
+
+    func write(_ bytes: [UInt8], replacing version: Int64?) throws -> Int64? {
+        // If the file is a symbolic link, its target is replaced and the link stays.
+        guard case .file(let whole) = FileTarget(path) else { throw failure("can't replace") }
+        let temporary = whole + ".new"
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("can't write") }
+        let isWritten = bytes.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) } == bytes.count
+        let isKept = isWritten && DurableWrite.force(file) == 0
+        close(file)
+        guard isKept else { throw failure("can't write") }
+        try renameDurably(temporary, to: whole)
+        return 0
+    }
+
+    private func failure(_ what: String) -> DatabaseError {
+        DatabaseError(.inputOutput, "\(what) \(place): \(String(cString: strerror(errno)))")
+    }
+}
+
+private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(file, buffer, count)
+}
+
+private func systemWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int { write(file, buffer, count) }
+
+// MARK: - FolderLock
+
+/// The lock that lets one server have a folder of databases: it is taken before anything there is read or written.
+final class FolderLock: Sendable {
+    private let folder: String
+    private let lock = Guarded<FileLock?>(nil)
+
+    init(_ folder: String) { self.folder = folder }
+
+    /// Takes the lock, unless this one has it.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inUse` when another server has it, or `inputOutput`.
+    func take() throws {
+        try lock.withLock { lock in
+            guard lock == nil else { return }
+            let path = folder + "/server.lock"
+            guard let taken = try FileLock(path: path) else { throw Self.taken(folder, by: Self.owner(path)) }
+            taken.note("\(getpid())")
+            lock = taken
+        }
+    }
+
+    /// Lets another server have the folder.
+    func release() {
+        lock.withLock { lock in
+            lock?.release()
+            lock = nil
+        }
+    }
+
+    private static func taken(_ folder: String, by owner: String?) -> DatabaseError {
+        DatabaseError(
+            .inUse,
+            """
+            another server\(owner.map { ", process \($0)," } ?? "") serves the folder \(folder) already; stop that one first, \
+            or serve another folder
+            """)
+    }
+
+    /// The process that has written its number into the lock's file.
+    private static func owner(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 20)
+        let count = read(file, &bytes, bytes.count)
+        let digits = bytes.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
+    }
+}

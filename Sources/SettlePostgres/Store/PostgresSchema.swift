@@ -1,0 +1,177 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The tables, as docs/POSTGRES.md describes them. Only the owner's role makes them.
+///
+/// Each step brings the schema from one version to the next and leaves the version before able to run, so that nodes are replaced
+/// one by one.
+enum PostgresSchema {
+    /// The version that this program reads and writes.
+    ///
+    /// Version 2 has the tables of version 1: rows have checksums in `tree` and `attachments`, which a program of version 1 can't
+    /// read.
+    static let version: Int64 = 2
+
+    /// The texts that make the tables.
+    static let first: [String] = [
+        "CREATE SCHEMA IF NOT EXISTS settle",
+        "CREATE TABLE settle.format (number bigint NOT NULL, cluster text NOT NULL)",
+        "CREATE TABLE settle.names (name text COLLATE \"C\" PRIMARY KEY, database_id bigint NOT NULL)",
+        """
+        CREATE TABLE settle.databases (
+            database_id bigint PRIMARY KEY, name text NOT NULL, state smallint NOT NULL,
+            last_sequence bigint NOT NULL DEFAULT 0, last_token bigint NOT NULL DEFAULT 1,
+            settings_age bigint NOT NULL DEFAULT 0, design_age bigint NOT NULL DEFAULT 0)
+        """,
+        """
+        CREATE TABLE settle.documents (
+            database_id bigint NOT NULL, id bytea NOT NULL, sequence bigint NOT NULL, edition bigint NOT NULL,
+            flags smallint NOT NULL, tree bytea NOT NULL, attachments bytea, body bytea NOT NULL,
+            PRIMARY KEY (database_id, id))
+        """,
+        "CREATE UNIQUE INDEX documents_by_sequence ON settle.documents (database_id, sequence)",
+        "CREATE INDEX documents_by_flags ON settle.documents (database_id, flags, id) WHERE flags > 0",
+        """
+        CREATE TABLE settle.tallies (
+            database_id bigint NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, plain bigint NOT NULL,
+            deleted bigint NOT NULL, conflicted bigint NOT NULL, contested bigint NOT NULL,
+            PRIMARY KEY (database_id, level, bucket))
+        """,
+        """
+        CREATE TABLE settle.contents (
+            database_id bigint NOT NULL, token bigint NOT NULL, attachments bytea, body bytea NOT NULL,
+            PRIMARY KEY (database_id, token))
+        """,
+        """
+        CREATE TABLE settle.records (
+            database_id bigint NOT NULL, kind smallint NOT NULL, key bytea NOT NULL, number bigint NOT NULL, value bytea,
+            PRIMARY KEY (database_id, kind, key))
+        """,
+        "CREATE INDEX expirations_by_time ON settle.records (database_id, number, key) WHERE kind = 3",
+        """
+        CREATE TABLE settle.blobs (
+            database_id bigint NOT NULL, digest bytea NOT NULL, md5 bytea NOT NULL, length bigint NOT NULL, upload bytea,
+            content bytea, PRIMARY KEY (database_id, digest))
+        """,
+        """
+        CREATE TABLE settle.chunks (
+            database_id bigint NOT NULL, upload bytea NOT NULL, number bigint NOT NULL, bytes bytea NOT NULL,
+            PRIMARY KEY (database_id, upload, number))
+        """,
+        """
+        CREATE TABLE settle.uploads (
+            database_id bigint NOT NULL, upload bytea NOT NULL, until timestamptz NOT NULL,
+            PRIMARY KEY (database_id, upload))
+        """,
+        """
+        CREATE TABLE settle.leases (
+            database_id bigint NOT NULL, job bytea NOT NULL, node text NOT NULL, term bigint NOT NULL,
+            until timestamptz NOT NULL, status bytea, PRIMARY KEY (database_id, job))
+        """,
+        """
+        CREATE TABLE settle.marks (
+            database_id bigint NOT NULL, node text NOT NULL, number bigint NOT NULL, at timestamptz NOT NULL,
+            PRIMARY KEY (database_id, node))
+        """,
+        "CREATE TABLE settle.server (name text PRIMARY KEY, value bytea NOT NULL, version bigint NOT NULL)",
+    ]
+
+    /// Settings of storage that relatives of PostgreSQL lack, each of which may fail without harm.
+    static let tuning: [String] = [
+        "ALTER TABLE settle.documents ALTER COLUMN body SET COMPRESSION lz4",
+        "ALTER TABLE settle.contents ALTER COLUMN body SET COMPRESSION lz4",
+        "ALTER TABLE settle.chunks ALTER COLUMN bytes SET STORAGE EXTERNAL",
+        """
+        ALTER TABLE settle.databases SET (fillfactor = 10, autovacuum_vacuum_scale_factor = 0,
+            autovacuum_vacuum_threshold = 200)
+        """,
+        "ALTER TABLE settle.tallies SET (fillfactor = 50)",
+        "ALTER TABLE settle.marks SET (fillfactor = 20)",
+    ]
+
+    /// The tables, on which a server's role needs rights.
+    static let tables = [
+        "format", "names", "databases", "documents", "tallies", "contents", "records", "blobs", "chunks", "uploads",
+        "leases", "marks", "server",
+    ]
+}
+
+// MARK: - PostgresMigration
+
+/// Makes the tables, or brings them up to this version, as the role that owns them.
+///
+///     try PostgresMigration.run(PostgresConfiguration("host=db dbname=settle user=settle_owner …"), appRole: "settle_app")
+///
+/// Everything happens in one transaction: a migration that fails changes nothing. Servers may run meanwhile.
+public enum PostgresMigration {
+    /// What a migration did.
+    public struct Report: Sendable, Hashable {
+        /// The version before; `nil` where there were no tables.
+        public let before: Int64?
+        /// The version now.
+        public let now: Int64
+        /// The random id of the cluster's tables, by which nodes tell two clusters apart.
+        public let cluster: String
+        /// Settings of storage that this server does not have; it works without them.
+        public let skipped: [String]
+    }
+
+    /// Makes or migrates the tables, and grants a server's role what it needs.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the cluster is, and the owner's role.
+    ///   - appRole: The role of the servers, which must be there; `nil` grants nothing.
+    /// - Returns: What was done.
+    /// - Throws: ``DatabaseError`` with code `unavailable`, `newerFormat`, or `storage` when the role may not make tables.
+    public static func run(_ configuration: PostgresConfiguration, appRole: String? = nil) throws -> Report {
+        do {
+            let connection = try PostgresConnection(try configuration.connectionParameters())
+            return try run(connection, appRole)
+        } catch let failure as PostgresFailure { throw failure.error }
+    }
+
+    private static func run(_ connection: PostgresConnection, _ appRole: String?) throws -> Report {
+        _ = try connection.run([PostgresCall(.setUp)])
+        let before = try version(connection)
+        if let before, before > PostgresSchema.version {
+            throw DatabaseError(
+                .newerFormat,
+                "the schema has version \(before), and this program knows \(PostgresSchema.version): use a newer program"
+            )
+        }
+        var skipped: [String] = []
+        if before == nil {
+            let cluster = SecureRandom.hexadecimal()
+            _ = try connection.run([PostgresCall(.begin)])
+            for text in PostgresSchema.first { try connection.runText(text) }
+            try connection.runText(
+                "INSERT INTO settle.format (number, cluster) VALUES (\(PostgresSchema.version), '\(cluster)')")
+            _ = try connection.run([PostgresCall(.commit)])
+            for text in PostgresSchema.tuning {
+                do { try connection.runText(text) } catch PostgresFailure.refused { skipped.append(text) }
+            }
+        }
+        if let before, before < PostgresSchema.version {
+            try connection.runText("UPDATE settle.format SET number = \(PostgresSchema.version)")
+        }
+        if let appRole { try grant(appRole, connection) }
+        let format = try connection.run([PostgresCall(.format)])[0]
+        return Report(before: before, now: format.integer(0, 0), cluster: format.text(0, 1), skipped: skipped)
+    }
+
+    private static func version(_ connection: PostgresConnection) throws -> Int64? {
+        do { return try connection.run([PostgresCall(.format)])[0].integer(0, 0) } catch PostgresFailure.refused(
+            let state, _) where ["42P01", "3F000"].contains(state)
+        { return nil }
+    }
+
+    /// Grants a role what a server needs: to read and change rows, and nothing else.
+    private static func grant(_ role: String, _ connection: PostgresConnection) throws {
+        let name = try connection.identifier(role)
+        try connection.runText("GRANT USAGE ON SCHEMA settle TO \(name)")
+        for table in PostgresSchema.tables {
+            let rights = table == "format" ? "SELECT" : "SELECT, INSERT, UPDATE, DELETE"
+            try connection.runText("GRANT \(rights) ON settle.\(table) TO \(name)")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// A database or a server that speaks CouchDB's protocol, with credentials.
+///
+///     let remote = CouchDBConnection(database: try HTTPURL("https://anna:secret@couch.example/groceries"), client: client)
+///     let info = try await remote.json("GET", "").json
+///     let milk = try await remote.json("GET", .document("milk")).json
+///
+/// Responses with a status of 400 or more are thrown as ``CouchDBError``. An expired login or token is renewed
+/// automatically, once per request. Nothing else is retried.
+package struct CouchDBConnection: Sendable {
+    /// The base address for paths, without user and password.
+    package let url: HTTPURL
+    private let client: any HTTPTransport
+    let authorizer: Authorizer
+    private let serverURL: HTTPURL
+
+    /// A connection to a database.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the database.
+    ///   - client: Sends the requests.
+    ///   - credentials: The credentials; `nil` for the user and the password of the address, sent as basic
+    ///     authentication.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error
+    ///     unless given.
+    package init(
+        database url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
+        onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
+    ) {
+        self.init(url, server: url.parent, client, credentials, onWarning)
+    }
+
+    /// A connection to a server; see ``init(database:client:credentials:onWarning:)``.
+    package init(
+        server url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
+        onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
+    ) {
+        self.init(url, server: url, client, credentials, onWarning)
+    }
+
+    private init(
+        _ url: HTTPURL, server: HTTPURL, _ client: any HTTPTransport, _ credentials: ReplicationCredentials?,
+        _ onWarning: (String) -> Void
+    ) {
+        let fromURL = url.user.map { ReplicationCredentials.basic(user: $0, password: url.password ?? "") }
+        let credentials = credentials ?? fromURL ?? .automatic(for: url)
+        self.url = url.withoutCredentials
+        self.client = client
+        serverURL = server.withoutCredentials
+        authorizer = Authorizer(credentials, server: serverURL, client: client)
+        if url.scheme == .http, !url.isLoopback, credentials.areReadable {
+            onWarning("\(credentials) goes to \(url.authority) in the open: use https")
+        }
+    }
+
+    private init(_ url: HTTPURL, of other: CouchDBConnection) {
+        self.url = url
+        (client, authorizer, serverURL) = (other.client, other.authorizer, other.serverURL)
+    }
+
+    /// The server of the database, with the same client and login.
+    package var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
+
+    /// The credentials; printing them shows no secret.
+    package var credentials: ReplicationCredentials { authorizer.credentials }
+
+    /// Sends a request and reads the whole response.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below ``url``.
+    ///   - query: The query parameters.
+    ///   - body: The JSON to send; none unless set.
+    ///   - limit: How many bytes the response may have; 64 MiB unless set.
+    ///   - adjust: Sets headers and timeouts.
+    /// - Returns: The response.
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response, or
+    ///   none in JSON (code `badAnswer`).
+    package func json(
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
+        limit: Int = 64 << 20,
+        adjust: (inout TransportRequest) -> Void = { _ in }
+    ) async throws -> CouchDBAnswer {
+        let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
+        let response = try await stream(method, path, query: query, body: bytes) { request in
+            request.acceptsCompression = true
+            request.headers["Accept"] = "application/json"
+            if body != nil { request.headers["Content-Type"] = "application/json" }
+            adjust(&request)
+        }
+        let text = try await response.collect(limit: limit)
+        guard !text.isEmpty else {
+            return CouchDBAnswer(status: response.status, headers: response.headers, json: .null)
+        }
+        do throws(JSONError) {
+            return CouchDBAnswer(
+                status: response.status, headers: response.headers, json: try JSONValue(utf8: text))
+        } catch {
+            let place = "\(method) \(url.authority)\(url.appending(path).path)"
+            throw TransportError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+        }
+    }
+
+    /// Sends a request and returns when the head of the response has arrived.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below ``url``.
+    ///   - query: The query parameters.
+    ///   - body: The body to send; none unless set.
+    ///   - adjust: Sets headers and timeouts.
+    /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response.
+    package func stream(
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: TransportRequestBody = .none,
+        adjust: (inout TransportRequest) -> Void = { _ in }
+    ) async throws -> TransportResponse {
+        var plain = TransportRequest(method, url.appending(path, query: query), body: body)
+        plain.headers[NumberSpelling.header] = NumberSpelling.stored
+        adjust(&plain)
+        var (response, secret) = try await send(plain)
+        let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
+        let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
+        if response.status == 401, isOther || secret != nil {
+            // Reading the response to its end frees its connection for the next request.
+            _ = try? await response.collect(limit: 64 * 1024)
+            if let secret { authorizer.forget(secret) }
+            (response, secret) = try await send(plain)
+        }
+        guard response.status < 300 || response.status == 304 else {
+            throw try await CouchDBError(reading: response, of: plain, tried: authorizer.tried(at: plain.url))
+        }
+        return response
+    }
+
+    private func send(_ plain: TransportRequest) async throws -> (TransportResponse, secret: String?) {
+        var request = plain
+        let secret = try await authorizer.authorize(&request)
+        let response = try await client.send(request)
+        authorizer.note(response.headers)
+        return (response, secret)
+    }
+}
+
+/// How documents in answers spell their numbers.
+///
+/// A number may have more digits than a float, and one revision id stands for all spellings of a float. CouchDB's answers spell
+/// the float; between Settle's own programs the stored spelling travels, so that replicas keep one body.
+package enum NumberSpelling {
+    /// The request header that asks for a spelling; other servers ignore it.
+    package static let header = "Settle-Numbers"
+    /// The header's value for numbers as they are stored.
+    package static let stored = "stored"
+}
+
+// MARK: - CouchDBAnswer
+
+/// A complete response of a CouchDB server.
+package struct CouchDBAnswer: Sendable {
+    /// The status, below 400.
+    package let status: Int
+    /// The headers.
+    package let headers: TransportHeaders
+    /// The body; `null` for an answer without a body.
+    package let json: JSONValue
+
+    /// The server's time when it responded, in seconds since 1970; `nil` if it did not send one.
+    package var date: Double? { headers["Date"].flatMap { HTTPDate.seconds(of: $0) } }
+}

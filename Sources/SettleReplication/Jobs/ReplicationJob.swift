@@ -1,0 +1,220 @@
+package import SettleCore
+package import SettlePlatform
+
+/// A replication that a ``ReplicationScheduler`` has to run, as it is at one moment.
+package struct ReplicationJob: Sendable {
+    /// The document from which a job comes.
+    package struct Origin: Hashable, Sendable {
+        /// The replicator's database.
+        package let database: String
+        /// The document in it.
+        package let document: DocumentID
+
+        package init(database: String, document: DocumentID) { (self.database, self.document) = (database, document) }
+    }
+
+    /// What happened to a job.
+    package struct Event: Sendable {
+        package let time: WallTime
+        /// `added`, `started`, `stopped` or `crashed`.
+        package let kind: String
+        package var reason: String?
+    }
+
+    /// Where a job is.
+    package enum Place: Hashable, Sendable {
+        /// At this node.
+        case here
+        /// At another node.
+        case node(String)
+        /// At no node: it waits for one.
+        case nowhere
+    }
+
+    /// Called with the outcome when a job is done.
+    package typealias Waiter = @Sendable (Result<ReplicationResult, PeerError>) -> Void
+
+    /// The replication's id, followed by `+continuous` and `+create_target`.
+    package let id: String
+    /// What it does.
+    package let document: ReplicationDocument
+    /// The document from which it comes; `nil` for a request.
+    package let origin: Origin?
+    /// The name of the user who asked for it.
+    package let user: String?
+    /// Sends its requests.
+    let client: any HTTPTransport
+    /// When it was added.
+    package internal(set) var start = WallTime.now()
+    /// When something last happened to it.
+    package internal(set) var updated = WallTime.now()
+    /// The newest events, newest first.
+    package internal(set) var history: [Event]
+    /// The node that has it.
+    package internal(set) var place = Place.here
+    /// What it does now: one that runs and can't reach a peer is crashing, as in CouchDB.
+    package internal(set) var state = ReplicationState.pending
+    /// Whether a run of it has begun and not ended.
+    package internal(set) var isRunning = false
+    /// How it does, or did when it last ran; `nil` before its first run.
+    package internal(set) var status: ReplicationStatus?
+    /// What its last run could not replicate.
+    var ledger = ReplicationLedger()
+    /// The number of its last run; 0 before the first.
+    package internal(set) var run = 0
+    /// How often it failed in a row.
+    package internal(set) var failures = 0
+    /// Why it failed last.
+    var failure: String?
+    /// What the node that runs it says was done.
+    var toldStatistics: [(String, JSONValue)]?
+    /// Who waits for its end: requests.
+    var waiters: [Waiter] = []
+
+    private static let mostEvents = 20
+
+    package init(
+        id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPTransport
+    ) {
+        (self.id, self.document, self.origin, self.user, self.client) = (id, document, origin, user, client)
+        history = [Event(time: start, kind: "added")]
+    }
+
+    /// Whether it is run again after it failed.
+    var isRetried: Bool { origin != nil || document.isContinuous }
+
+    /// Why it failed last, or can't reach a peer.
+    package var problem: String? { status?.absence ?? failure }
+
+    /// What was done, as CouchDB counts it; `nil` before its first run.
+    package var statistics: [(String, JSONValue)]? { toldStatistics ?? status?.statistics }
+
+    /// Records how a run ended.
+    mutating func take(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
+        if let status { self.status = status }
+        guard case .success(let result) = result, self.status != nil else { return }
+        if let number = result.log?["source_last_seq"] { self.status?.checkpointed = PeerSequence(number) }
+        self.status?.position = result.end
+    }
+
+    /// Records an event.
+    mutating func note(_ kind: String, _ reason: String? = nil) {
+        updated = WallTime.now()
+        history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
+        if history.count > Self.mostEvents { history.removeLast() }
+    }
+}
+
+extension ReplicationStatus {
+    /// Why a peer can't be reached.
+    var absence: String? { mode == .offline ? error?.message : nil }
+
+    /// The same in the schedule's terms.
+    var progress: ReplicationSchedule.Progress {
+        if mode == .offline { return .away }
+        return completed > 0 || mode == .idle ? .working : .beginning
+    }
+
+    /// What was done, as CouchDB counts it.
+    var statistics: [(String, JSONValue)] {
+        let numbers = [
+            ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
+            ("docs_read", counts.revisionsRead), ("docs_written", counts.revisionsWritten),
+            ("doc_write_failures", counts.revisionsRefused + counts.revisionsFailed),
+            ("changes_pending", max(0, total - completed)),
+        ]
+        return numbers.map { ($0, .number(JSONNumber($1))) } + [
+            ("source_seq", position.json), ("through_seq", position.json),
+            ("checkpointed_source_seq", checkpointed.json),
+        ]
+    }
+}
+
+// MARK: - ReplicationState
+
+/// What a replication does that is kept by a server or a database: CouchDB's states, and `paused`.
+public enum ReplicationState: String, Sendable, Hashable, CaseIterable {
+    /// A server has not read it yet.
+    case initializing
+    /// It can't be begun, because a like one runs, for example.
+    case error
+    /// It waits: at a server for its turn, in a database to be started.
+    case pending
+    /// It runs.
+    case running
+    /// It failed, or can't reach a peer, and is tried again.
+    case crashing
+    /// It was one-shot, and has completed.
+    case completed
+    /// It can never run, because what is stored describes no replication or one that is not allowed.
+    case failed
+    /// It was paused, and is not started before it is continued.
+    case paused
+}
+
+// MARK: - JobStatus
+
+/// What a node stores with the lease of a replication, so that other nodes can show it: no addresses, which they have
+/// themselves, and no secrets.
+struct JobStatus: Sendable {
+    /// How many of the newest events are stored.
+    private static let mostEvents = 8
+    /// How many characters of a reason are stored.
+    private static let longestReason = 200
+
+    /// The document whose replication it is.
+    let document: DocumentID
+    private let members: JSONValue
+
+    /// The status of a job that comes from a document.
+    init?(_ job: ReplicationJob) {
+        guard let document = job.origin?.document else { return nil }
+        self.document = document
+        var members: JSONObject = [
+            "doc_id": .string(document.string), "state": .string(job.state.rawValue), "running": .bool(job.isRunning),
+            "run": .number(JSONNumber(job.run)), "failures": .number(JSONNumber(job.failures)),
+            "start": .number(JSONNumber(job.start.seconds)), "updated": .number(JSONNumber(job.updated.seconds)),
+            "history": .array(job.history.prefix(Self.mostEvents).map(Self.json)),
+        ]
+        members["error"] = job.problem.map { .string(String($0.prefix(Self.longestReason))) }
+        members["statistics"] = job.statistics.map { .object(JSONObject($0)) }
+        self.members = .object(members)
+    }
+
+    /// Reads what a node has stored; `nil` if it is nothing of the kind.
+    init?(_ bytes: [UInt8]) {
+        guard let members = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
+            let document = members["doc_id"]?.string
+        else { return nil }
+        (self.document, self.members) = (DocumentID(unchecked: document), members)
+    }
+
+    /// What is stored.
+    var bytes: [UInt8] { Array(members.description.utf8) }
+
+    /// Makes a job of the document show what is stored.
+    func show(in job: inout ReplicationJob) {
+        job.state = members["state"]?.string.flatMap(ReplicationState.init(rawValue:)) ?? .pending
+        job.isRunning = members["running"]?.bool ?? false
+        job.run = members["run"]?.number?.int ?? 0
+        job.failures = members["failures"]?.number?.int ?? 0
+        job.failure = members["error"]?.string
+        job.start = Self.time(members["start"]) ?? job.start
+        job.updated = Self.time(members["updated"]) ?? job.updated
+        job.toldStatistics = members["statistics"]?.object.map { $0.map { ($0.name, $0.value) } }
+        job.history = (members["history"]?.array ?? []).compactMap(Self.event)
+    }
+
+    private static func json(_ event: ReplicationJob.Event) -> JSONValue {
+        var members: JSONObject = ["time": .number(JSONNumber(event.time.seconds)), "kind": .string(event.kind)]
+        members["reason"] = event.reason.map { .string(String($0.prefix(longestReason))) }
+        return .object(members)
+    }
+
+    private static func event(_ json: JSONValue) -> ReplicationJob.Event? {
+        guard let time = time(json["time"]), let kind = json["kind"]?.string else { return nil }
+        return ReplicationJob.Event(time: time, kind: kind, reason: json["reason"]?.string)
+    }
+
+    private static func time(_ json: JSONValue?) -> WallTime? { json?.number?.int.map { WallTime(seconds: $0) } }
+}

@@ -1,0 +1,295 @@
+internal import Dispatch
+package import SettleCore
+package import SettleDatabase
+package import SettlePlatform
+
+/// Keeps the jobs for which replicator documents ask: those of databases that hold such documents.
+///
+///     change of a document ──▶ deleted, completed or failed: its job is stopped
+///                              it asks for the same as before: nothing; it was our own note, or somebody's comment
+///                              else: its job is stopped, and another one begins
+///     a job is completed  ──▶ a note in the document, so that it does not begin again at the next start
+///
+/// All of it happens on one queue, which begins to look when something is committed.
+///
+/// Where several nodes share a database, all of them know all of its documents, and a job runs on the node that has its lease
+/// (``LeaseKeeping``). The notes are written under that lease, so a node that slept through its term writes none.
+package final class ReplicatorDocuments: Sendable {
+    /// A document whose replication is not at its end.
+    package struct Entry: Sendable {
+        /// The members that say what to do.
+        package let order: JSONObject
+        /// Tells whether an answer is about this entry or an earlier one.
+        let number: Int
+        package let updated = WallTime.now()
+        package var job: ReplicationJob?
+        /// Why there is no job.
+        package var problem: String?
+        /// The lease it asks for.
+        var lease: LeaseName?
+    }
+
+    /// Returns the client that sends the requests of a document's replication; throws why it is not allowed.
+    package typealias Admission =
+        @Sendable (ReplicationDocument, _ owner: JSONValue?) throws(ReplicationDocumentError) -> any HTTPTransport
+
+    struct State {
+        var databases: [String: Database] = [:]
+        var seen: [String: UpdateSequence] = [:]
+        /// Databases that could not be read the last time.
+        var unread: Set<String> = []
+        var entries: [String: [DocumentID: Entry]] = [:]
+        /// Documents that wait for the job of an id, with the numbers of their entries: another document or a request has it,
+        /// or this node has no lease for it.
+        var waiting: [String: [ReplicationJob.Origin: Int]] = [:]
+        /// Keeps the leases of databases that have some.
+        var keeper: LeaseKeeper?
+        var leased: Set<String> = []
+        var count = 0
+        var isStopped = false
+
+        subscript(origin: ReplicationJob.Origin) -> Entry? {
+            get { entries[origin.database]?[origin.document] }
+            set { entries[origin.database, default: [:]][origin.document] = newValue }
+        }
+
+        /// Makes an entry, and returns its number.
+        mutating func add(_ order: JSONObject, _ origin: ReplicationJob.Origin) -> Int {
+            count += 1
+            self[origin] = Entry(order: order, number: count)
+            return count
+        }
+    }
+
+    let scheduler: ReplicationScheduler
+    let admit: Admission
+    let warn: @Sendable (String, _ origin: ReplicationJob.Origin?) -> Void
+    let queue = DispatchQueue(label: "settle.replicator")
+    let state = Guarded(State())
+    let clock: LeaseClock
+
+    /// - Parameters:
+    ///   - scheduler: Runs the jobs.
+    ///   - clock: Measures how old leases are; tests replace it.
+    ///   - admit: Says which replications are allowed.
+    ///   - warn: Called with problems.
+    package init(
+        _ scheduler: ReplicationScheduler, clock: some Clock<Duration> = ContinuousClock(), admit: @escaping Admission,
+        warn: @escaping @Sendable (String, _ origin: ReplicationJob.Origin?) -> Void
+    ) {
+        (self.scheduler, self.admit, self.warn) = (scheduler, admit, warn)
+        self.clock = LeaseClock(clock)
+        scheduler.observe { [weak self] notice in
+            guard let self else { return }
+            switch notice {
+            case .completed(let job, _): queue.async { self.complete(job) }
+            case .removed(let id): queue.async { self.startWaiting(for: id) }
+            case .started, .failed: break
+            }
+        }
+    }
+
+    /// Begins to look at a database, unless it is looked at already.
+    package func watch(_ name: String, _ database: Database) {
+        let leases = database.leases
+        if let leases { keeper(named: leases.node).use(leases, of: name) }
+        state.withLock { state in
+            state.databases[name] = database
+            if leases == nil { state.leased.remove(name) } else { state.leased.insert(name) }
+        }
+        queue.async { [weak self] in self?.look(name, database) }
+    }
+
+    /// Looks no more. Leases are kept until ``leave(areEnded:)``.
+    package func stop() {
+        let keeper = state.withLock { state in
+            state.isStopped = true
+            (state.databases, state.entries, state.waiting) = ([:], [:], [:])
+            return state.keeper
+        }
+        keeper?.stop()
+    }
+
+    /// Keeps no leases any more; called after ``stop()`` and the scheduler's end.
+    ///
+    /// - Parameter areEnded: Whether all runs have ended, so that the leases are given back and other nodes need not wait.
+    package func leave(areEnded: Bool) { state.withLock(\.keeper)?.finish(areEnded: areEnded) }
+}
+
+// MARK: - Reading
+
+/// Reading documents.
+extension ReplicatorDocuments {
+    /// Takes all changes there are, and asks to be called at the next one. After a failure it continues a second later where
+    /// it came to.
+    func look(_ name: String, _ database: Database) {
+        guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return }
+        var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
+        do {
+            let newest = try database.lastSequence()
+            try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
+                take(change, of: name)
+                seen = change.sequence
+                return true
+            }
+            // Purges move the sequence on without a change.
+            seen = max(seen, newest)
+        } catch let error as DatabaseError where error.code == .closed { return forget(name) } catch {
+            return lookLater(name, database, seen, error)
+        }
+        state.withLock { state in
+            state.seen[name] = seen
+            state.unread.remove(name)
+        }
+        _ = database.notify(after: seen) { [weak self, weak database] isOpen in
+            guard let self else { return }
+            let open = isOpen ? database : nil
+            queue.async { if let open { self.look(name, open) } else { self.forget(name) } }
+        }
+    }
+
+    /// Waits a second: a database that is suspended, or whose server is away, would fail again at once.
+    private func lookLater(_ name: String, _ database: Database, _ seen: UpdateSequence, _ error: any Error) {
+        let isNew = state.withLock { state in
+            state.seen[name] = seen
+            return state.unread.insert(name).inserted
+        }
+        if isNew { warn("the replications of \(name) can't be read: \(error)", nil) }
+        queue.asyncAfter(deadline: .now() + 1) { [weak self, weak database] in
+            if let database { self?.look(name, database) }
+        }
+    }
+
+    private func take(_ change: Change, of name: String) {
+        guard !change.id.isDesign else { return }
+        let origin = ReplicationJob.Origin(database: name, document: change.id)
+        let members = change.isDeleted ? nil : change.document?.json.object
+        guard let members, ![.completed, .failed].contains(ReplicationDocument.state(of: members)) else {
+            return drop(origin)
+        }
+        let order = Self.order(members)
+        guard state.withLock({ $0[origin]?.order }) != order else { return }
+        drop(origin)
+        let owner = members["owner"]
+        do {
+            let document = try ReplicationDocument(members)
+            let client = try admit(document, owner)
+            let number = state.withLock { $0.add(order, origin) }
+            begin(origin, document, user: owner?.string, client, number)
+        } catch { fail(origin, error.message, order) }
+    }
+
+    private func begin(
+        _ origin: ReplicationJob.Origin, _ document: ReplicationDocument, user: String?, _ client: any HTTPTransport,
+        _ number: Int
+    ) {
+        Task {
+            do {
+                let job = ReplicationJob(
+                    id: try await document.jobID(client), document: document, origin: origin, user: user, client: client
+                )
+                change(origin, number) { $0.job = job }
+                queue.async { [self] in start(job, origin, number) }
+            } catch {
+                let problem = (error as? PeerError)?.message ?? "\(error)"
+                change(origin, number) { $0.problem = problem }
+            }
+        }
+    }
+
+    func change(_ origin: ReplicationJob.Origin, _ number: Int, _ body: (inout Entry) -> Void) {
+        state.withLock { state in
+            guard var entry = state[origin], entry.number == number else { return }
+            body(&entry)
+            state[origin] = entry
+        }
+    }
+
+    private func drop(_ origin: ReplicationJob.Origin) {
+        guard let entry = state.withLock({ $0[origin] }) else { return }
+        let lease = remove(origin, entry.number)
+        if let id = entry.job?.id { scheduler.remove(id) { $0.origin == origin } }
+        if let lease { keeper(of: origin.database)?.unwant(lease) }
+    }
+
+    /// Removes an entry; returns the lease it asked for.
+    func remove(_ origin: ReplicationJob.Origin, _ number: Int) -> LeaseName? {
+        state.withLock { state in
+            guard let entry = state[origin], entry.number == number else { return nil }
+            state[origin] = nil
+            if let id = entry.job?.id { state.waiting[id]?[origin] = nil }
+            return entry.lease
+        }
+    }
+
+    private func forget(_ name: String) {
+        let documents = state.withLock { state in
+            state.databases[name] = nil
+            state.seen[name] = nil
+            state.unread.remove(name)
+            return Array((state.entries[name] ?? [:]).keys)
+        }
+        for document in documents { drop(ReplicationJob.Origin(database: name, document: document)) }
+    }
+
+    /// The members that say what to do.
+    static func order(_ members: JSONObject) -> JSONObject {
+        JSONObject(members.filter { !$0.name.hasPrefix("_replication_") }.map { ($0.name, $0.value) })
+    }
+}
+
+// MARK: - Starting
+
+/// Handing jobs to the scheduler.
+extension ReplicatorDocuments {
+    /// Hands a job on, unless its document has changed meanwhile; of two that are the same, one runs. Where there are leases,
+    /// it waits for one.
+    func start(_ job: ReplicationJob, _ origin: ReplicationJob.Origin, _ number: Int) {
+        guard state.withLock({ $0[origin]?.number == number }) else { return }
+        guard let keeper = keeper(of: origin.database) else { return add(job, origin, number) }
+        let lease = LeaseName(origin.database, .run, job.id)
+        ask(for: lease, origin, number)
+        guard keeper.allows(lease) else { return wait(for: job.id, origin, number) }
+        // Another node may have completed it, and this one has not read that yet.
+        guard scheduler.job(job.id) != nil || asksStill(origin) else {
+            wait(for: job.id, origin, number)
+            return keeper.refuse(lease)
+        }
+        add(job, origin, number)
+        // The lease may have been lost since it was looked at.
+        guard !keeper.allows(lease), scheduler.remove(job.id, where: { $0.origin == origin }) != nil else { return }
+        wait(for: job.id, origin, number)
+    }
+
+    private func add(_ job: ReplicationJob, _ origin: ReplicationJob.Origin, _ number: Int) {
+        let other = scheduler.add(job).flatMap { $0.origin == origin ? nil : $0 }
+        let problem = other.map { Self.isStarted(by: $0.origin) }
+        change(origin, number) { $0.problem = problem }
+        guard other != nil else { return }
+        state.withLock { $0.waiting[job.id, default: [:]][origin] = number }
+        // The other one may have ended meanwhile.
+        if scheduler.job(job.id) == nil { startWaiting(for: job.id) }
+    }
+
+    static func isStarted(by origin: ReplicationJob.Origin?) -> String {
+        "this replication is started already, by "
+            + (origin.map { "the document \($0.document) of \($0.database)" } ?? "a request")
+    }
+
+    /// Starts what waits for the job of an id, as far as it can.
+    func startWaiting(for id: String) {
+        let waiting = state.withLock { $0.waiting.removeValue(forKey: id) } ?? [:]
+        for (origin, number) in waiting.sorted(by: { $0.value < $1.value }) {
+            if let job = state.withLock({ $0[origin] })?.job { start(job, origin, number) }
+        }
+    }
+
+    /// Keeps a document until there is a lease.
+    func wait(for id: String, _ origin: ReplicationJob.Origin, _ number: Int) {
+        change(origin, number) { $0.problem = nil }
+        state.withLock { state in
+            guard state[origin]?.number == number else { return }
+            state.waiting[id, default: [:]][origin] = number
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The address of a database at another server. Its scheme names the protocol.
+///
+///     https://anna@couch.example/notes      http, https: CouchDB's
+///     wss://anna@gateway.example/notes      ws, wss: Couchbase Mobile's, over a WebSocket
+package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The address, with `http` for `ws` and `https` for `wss`: all other rules are the same.
+    package let url: HTTPURL
+    /// Whether the protocol is Couchbase Mobile's.
+    package let isWebSocket: Bool
+
+    /// Parses an address.
+    ///
+    /// - Throws: ``TransportError`` with code `badURL`. Its message does not repeat the address, which may contain a password.
+    package init(_ text: String) throws(TransportError) {
+        isWebSocket = ["ws://", "wss://"].contains { text.prefix($0.count).lowercased() == $0 }
+        url = try HTTPURLReader.read(
+            isWebSocket ? "http" + text.dropFirst(2) : text, keepsLastSlash: false,
+            schemes: "http:// or https://, or ws:// or wss://")
+    }
+
+    /// An address of CouchDB's protocol.
+    package init(_ url: HTTPURL) { self.init(url, isWebSocket: false) }
+
+    private init(_ url: HTTPURL, isWebSocket: Bool) { (self.url, self.isWebSocket) = (url, isWebSocket) }
+
+    /// The address without user and password.
+    package var withoutCredentials: PeerAddress { PeerAddress(url.withoutCredentials, isWebSocket: isWebSocket) }
+
+    /// The address without user and password.
+    package var description: String { isWebSocket ? "ws" + url.description.dropFirst("http".count) : url.description }
+
+    /// The address with the name of a user, and without a password; without a name if that is `nil`.
+    package func text(user: String?) -> String {
+        guard let user else { return description }
+        let scheme = isWebSocket ? url.scheme == .http ? "ws" : "wss" : url.scheme.rawValue
+        return "\(scheme)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
+    }
+}
+
+// MARK: - AddressedPeer
+
+/// A peer with an address and credentials, which can be stored: at CouchDB's API, or behind Couchbase Mobile's protocol.
+protocol AddressedPeer: PeerOperations {
+    /// The address, without user and password.
+    var address: PeerAddress { get }
+    /// The collection there, of Couchbase Mobile's protocol; `nil` for the default one, and for CouchDB's.
+    var collection: String? { get }
+    /// The credentials.
+    var credentials: ReplicationCredentials { get }
+    /// Headers sent in addition to those of the protocol.
+    var headers: TransportHeaders { get }
+
+    /// Replaces the credentials with other ones of the same user.
+    ///
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, and `cancelled` after ``close()``.
+    func renew(_ credentials: ReplicationCredentials) throws
+}
+
+// MARK: - Peer
+
+extension PeerAddress {
+    /// Makes the peer at the address; nothing is sent before its first call.
+    ///
+    /// - Parameters:
+    ///   - credentials: The credentials; `nil` for those of the address or of ``CredentialStore/shared``.
+    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one unless given.
+    ///   - client: Sends the requests; its options hold for a WebSocket, too.
+    ///   - headers: Headers sent in addition to those of the protocol.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it unless given.
+    /// - Returns: A ``CouchDBPeer`` or a ``MobilePeer``.
+    /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or for a collection of CouchDB's.
+    package func peer(
+        credentials: ReplicationCredentials? = nil, collection: String? = nil, client: any HTTPTransport,
+        headers: TransportHeaders = TransportHeaders(), onWarning: ((String) -> Void)? = nil
+    ) throws -> any PeerOperations {
+        if isWebSocket {
+            return try MobilePeer(
+                self, collection: collection, credentials: credentials, client: client, headers: headers,
+                onWarning: onWarning)
+        }
+        guard collection == nil else {
+            throw PeerError(.badRequest, "a collection needs an address with ws:// or wss://, not \(self)", status: 400)
+        }
+        var options = CouchDBPeerOptions()
+        options.headers = headers
+        return try CouchDBPeer(
+            url, credentials: credentials, client: client, options: options, onWarning: onWarning)
+    }
+}

@@ -1,0 +1,123 @@
+public import SettleDatabase
+
+/// What a replication does.
+///
+///     var configuration = ReplicationConfiguration.pull(notes, from: hub)
+///     configuration.isContinuous = true
+///     configuration.conflictPolicy = .threeWayMerge()
+///
+/// A running replication uses the configuration as it was at its start: a change takes effect with the next start
+/// (SEMANTICS 45).
+public struct ReplicationConfiguration: Sendable {
+    /// The source.
+    public var source: any Peer
+    /// The target.
+    public var target: any Peer
+    /// The direction, seen from this process. It determines which side settles conflicts, and how a refused document
+    /// affects the checkpoint.
+    public var direction: ReplicationDirection
+    /// Which documents are replicated; all unless set.
+    public var filter = ReplicationFilter.all
+    /// Whether it is continuous: idle when done, and active again when something changes (SEMANTICS 93). No unless set
+    /// (95).
+    public var isContinuous = false
+    /// How conflicts from a pull into a database of this process are settled; ``ConflictPolicy/keepAll`` unless set
+    /// (K4). It is not used in a push.
+    ///
+    /// Pulled revisions and the settlement of their conflicts are written in one transaction, so nobody reads a winner
+    /// that the policy decides against (SEMANTICS 161). The policy runs before that, outside of the transaction. Only a
+    /// policy that waits, for a person for example, settles after the revisions are stored.
+    public var conflictPolicy = ConflictPolicy.keepAll
+    /// How many conflicts are settled at the same time; 4 by default. Consider more for a policy that asks a person.
+    ///
+    /// The policy is called off the caller's thread and without a lock.
+    public var conflictsAtOnce = 4
+    /// Whether concurrent edits become branches at the target, as in CouchDB, or are refused and listed in the ledger.
+    public var branching = Branching.allowed
+    /// Whether only the source's winner of each document is replicated, and its other leaves are listed in the ledger
+    /// (SEMANTICS 207). It is part of the replication's id.
+    package var replicatesOnlyWinners = false
+    /// Whether the target is created if it does not exist.
+    public var createsTarget = false
+    /// Whether a missing source is created too: of a sync, whose other direction writes to it.
+    package var createsSource = false
+    /// Limits for batches and concurrent requests.
+    public var limits = BatchLimits()
+    /// How often a checkpoint is written during the replication; 5 seconds unless set. One is also written at the end.
+    public var checkpointInterval = Duration.seconds(5)
+    /// Whether checkpoints are used. Without them every run compares all documents.
+    public var usesCheckpoints = true
+    /// The position of the source to start after, whatever the checkpoints say; none unless set. It is part of the
+    /// replication's id, so such a replication has its own checkpoints.
+    public var since: PeerSequence?
+    /// When failed calls are retried.
+    public var retry = ReplicationRetryPolicy()
+    /// Whether changes of this machine's network matter if a peer is on another machine: waiting retries happen
+    /// immediately, and connections are verified. Yes unless set.
+    public var watchesNetwork = true
+    /// Reports network changes.
+    var network = NetworkMonitor.shared
+    /// Measures delays; tests replace it.
+    package var clock: any Clock<Duration> = ContinuousClock()
+
+    /// Creates a configuration for two peers, with the defaults.
+    ///
+    /// The direction is a push if only the source is a database of this process, else a pull.
+    public init(source: any Peer, target: any Peer) {
+        self.source = source
+        self.target = target
+        direction = source.operations.database != nil && target.operations.database == nil ? .push : .pull
+    }
+
+    /// A replication from a database of this process to a peer.
+    public static func push(_ database: Database, to peer: any Peer) -> ReplicationConfiguration {
+        var configuration = ReplicationConfiguration(source: LocalPeer(database), target: peer)
+        configuration.direction = .push
+        return configuration
+    }
+
+    /// A replication from a peer to a database of this process.
+    public static func pull(_ database: Database, from peer: any Peer) -> ReplicationConfiguration {
+        var configuration = ReplicationConfiguration(source: peer, target: LocalPeer(database))
+        configuration.direction = .pull
+        return configuration
+    }
+
+    /// The id of the replication: 32 hexadecimal digits. The log has the same id, unless a filter function's code is
+    /// part of that; see ``logID()``.
+    ///
+    /// - Throws: ``PeerError`` if the identity of a peer is not available.
+    package func replicationID() async throws -> String { try await id(filterCode: nil).description }
+
+    /// The id of the log on both sides. It includes the code of the filter function, which is read from the source, so
+    /// that a changed function gets to see all documents (COUCHDB-892).
+    ///
+    /// - Throws: ``PeerError`` if the source can't be reached.
+    func logID() async throws -> ReplicationID { try await id(filterCode: source.operations.filterCode(filter)) }
+
+    private func id(filterCode: String?) async throws -> ReplicationID {
+        ReplicationID(
+            source: try await source.operations.identity(), target: try await target.operations.identity(),
+            filter: filter, filterCode: filterCode, branching: branching, replicatesOnlyWinners: replicatesOnlyWinners,
+            since: since)
+    }
+
+    /// The database of this process that owns the replication; the target if both sides are local.
+    var database: Database? {
+        let (source, target) = (source.operations.database, target.operations.database)
+        return direction == .push ? source : target ?? source
+    }
+
+    /// The other side.
+    var peer: any PeerOperations { (direction == .push ? target : source).operations }
+}
+
+// MARK: - ReplicationDirection
+
+/// The direction of a replication, seen from the database of this process.
+public enum ReplicationDirection: String, Sendable, Hashable {
+    /// From this process to a peer.
+    case push
+    /// From a peer to this process; conflicts are settled here (SEMANTICS 3).
+    case pull
+}

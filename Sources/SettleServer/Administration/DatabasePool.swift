@@ -1,0 +1,298 @@
+internal import Dispatch
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleViews
+
+/// The databases of a store that are kept open; the one not used longest makes room for another.
+///
+/// A database that is dropped here closes by itself once no request uses it any more. Nothing that takes long happens under
+/// the lock.
+final class DatabasePool: Sendable {
+    private struct State {
+        var open: [String: Entry] = [:]
+        /// Names that no database had when it was last looked for.
+        var missing: Set<String> = []
+        var uses = 0
+        var onOpen: (@Sendable (String, Database) -> Void)?
+    }
+
+    private struct Entry {
+        let database: Database
+        var lastUse: Int
+        /// How many use it on threads that must not be the ones to close it.
+        var keepers = 0
+        /// Its security object, and the age of the settings it was read at.
+        var security: (object: SecurityObject, age: UInt64)?
+    }
+
+    private let store: any ServerStore
+    private let limit: Int
+    private let state = Guarded(State())
+    /// The names of all databases.
+    let names: any DatabaseNameList
+    /// Whether other nodes use the databases, too.
+    let isShared: Bool
+    private let closer = DatabaseCloser()
+
+    private let restored: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - store: Where the databases are.
+    ///   - limit: How many are kept open.
+    ///   - restored: Called with the name of a database that was replaced by a copy, and got a new suffix of sequences.
+    init(store: any ServerStore, limit: Int, restored: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.restored = restored
+        self.store = (store as? DocumentStore)?.leavingShortLogs() ?? store
+        self.limit = max(limit, 1)
+        names = store.nameList()
+        isShared = store.isShared
+    }
+
+    /// How many are kept open.
+    var openCount: Int { state.withLock { $0.open.count } }
+
+    /// Those that are kept open, by their names.
+    var open: [String: Database] { state.withLock { $0.open.mapValues(\.database) } }
+
+    /// Sets what is called with each database before it is used.
+    func onOpen(_ body: @escaping @Sendable (String, Database) -> Void) { state.withLock { $0.onOpen = body } }
+
+    /// Whether there is a database of a name.
+    ///
+    /// - Throws: ``DatabaseError`` when that can't be found out.
+    func contains(_ name: String) throws -> Bool { try store.contains(name) }
+
+    /// Finds out what other nodes have changed in some databases and in the server's settings. One that was deleted or replaced is
+    /// closed then, and another one takes its name here when it is used.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    func freshen(_ names: [String]) throws { try store.freshen(names) }
+
+    /// Checks that writes are answered, if there is reason to doubt it.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable`.
+    func checkWrites() throws { try store.checkWrites() }
+
+    /// The store's numbers for operators.
+    var numbers: [Metric] {
+        store.numbers.map {
+            Metric(["settle", "postgres", $0.name], $0.isCounter ? .counter : .gauge, $0.help, $0.value)
+        }
+    }
+
+    /// Makes the folder in which long bodies are collected.
+    func makeUploadFolder() throws -> String { try store.uploadFolder() }
+
+    /// A database.
+    ///
+    /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name.
+    func open(_ name: String) throws -> Database {
+        if let opened = opened(name) { return opened }
+        guard DocumentStore.isName(name) else { throw HTTPError.noDatabase }
+        let database: Database
+        do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
+            throw HTTPError.noDatabase
+        }
+        // On a full disk it is still served, and the next opening tries again.
+        if (try? database.renewInstanceIfReplaced()) == true { restored(name) }
+        keep(database, name)
+        return database
+    }
+
+    /// A database that is open already.
+    func opened(_ name: String) -> Database? { state.withLock { state in use(name, &state) } }
+
+    /// Whether there was no such database when one was last looked for by ``sourceIfThere(_:)``.
+    func isMissing(_ name: String) -> Bool { state.withLock { $0.missing.contains(name) } }
+
+    /// Who may use a database, if that was read since it was last set.
+    func knownSecurity(of name: String) -> SecurityObject? {
+        // Its epoch is read without the lock, as that may ask another machine.
+        let entry = state.withLock { $0.open[name] }
+        guard let entry, let known = entry.security, known.age == entry.database.settingsEpoch,
+            !entry.database.isClosed
+        else { return nil }
+        return known.object
+    }
+
+    /// Who may use a database, read once as long as its settings stay.
+    ///
+    /// - Throws: As ``open(_:)`` does, and what reading it throws.
+    func security(of name: String) throws -> SecurityObject {
+        if let known = knownSecurity(of: name) { return known }
+        let database = try open(name)
+        // Taken before it is read: what is set meanwhile makes it old.
+        let age = database.settingsEpoch
+        let object = try SecurityObject(of: database)
+        state.withLock { state in
+            guard state.open[name]?.database === database else { return }
+            state.open[name]?.security = (object, age)
+        }
+        return object
+    }
+
+    /// Creates a database. It does so even if another client deletes the database before this returns.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists`, and what creating it throws.
+    func create(_ name: String) throws {
+        do { keep(try names.change(name) { try store.create(name) }, name) } catch let error as DatabaseError
+            where [.notFound, .closed].contains(error.code)
+        {}
+    }
+
+    /// Takes a database that is open already, wherever its files are.
+    func lend(_ database: Database, as name: String) { keep(database, name) }
+
+    /// Deletes a database; feeds on it end.
+    func delete(_ name: String) throws {
+        guard DocumentStore.isName(name) else { throw HTTPError.noDatabase }
+        _ = state.withLock { $0.open.removeValue(forKey: name) }
+        do { try names.change(name) { try store.delete(name) } } catch let error as DatabaseError
+            where error.code == .notFound
+        { throw HTTPError.noDatabase }
+        // Somebody may have asked for it meanwhile.
+        _ = state.withLock { $0.open.removeValue(forKey: name) }
+    }
+
+    /// Lets go of all databases.
+    func closeAll() {
+        let all = state.withLock { state in
+            defer { state.open = [:] }
+            return state.open.values.map(\.database)
+        }
+        for database in all { database.close() }
+        closer.wait()
+    }
+
+    /// Runs a closure while databases that are open stay so, so that it is not the closure's end that closes one of them.
+    func keeping<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
+        let kept = state.withLock { state in names.map { keep($0, by: 1, &state) } }
+        defer {
+            state.withLock { state in
+                for (name, database) in zip(names, kept) where database === state.open[name]?.database {
+                    _ = keep(name, by: -1, &state)
+                }
+            }
+        }
+        return try body()
+    }
+
+    private func use(_ name: String, _ state: inout State) -> Database? {
+        guard let index = state.open.index(forKey: name) else { return nil }
+        // One that was deleted was closed; another may have taken its name.
+        guard !state.open.values[index].database.isClosed else {
+            state.open.remove(at: index)
+            return nil
+        }
+        state.uses += 1
+        state.open.values[index].lastUse = state.uses
+        return state.open.values[index].database
+    }
+
+    private func keep(_ name: String, by count: Int, _ state: inout State) -> Database? {
+        guard let index = state.open.index(forKey: name) else { return nil }
+        state.open.values[index].keepers += count
+        return state.open.values[index].database
+    }
+
+    private func keep(_ database: Database, _ name: String) {
+        state.withLock(\.onOpen)?(name, database)
+        let dropped = state.withLock { state -> [Database] in
+            state.uses += 1
+            state.missing.remove(name)
+            var entry = Entry(database: database, lastUse: state.uses)
+            if let known = state.open[name], known.database === database { entry.keepers = known.keepers }
+            let replaced = state.open.updateValue(entry, forKey: name).map { [$0.database] } ?? []
+            return replaced + removeOldest(&state)
+        }
+        // They may close at once, and so not under the lock.
+        closer.close(consume dropped)
+    }
+
+    /// Removes the eighth that was not used longest once there are too many, so that an opening rarely looks for it.
+    private func removeOldest(_ state: inout State) -> [Database] {
+        guard state.open.count > limit else { return [] }
+        let unused = state.open.filter { $0.value.keepers == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
+        return unused.prefix(max(limit / 8, 1)).compactMap { state.open.removeValue(forKey: $0.key)?.database }
+    }
+}
+
+extension DatabasePool: DatabaseSource {
+    func source(_ name: String) throws -> any QuerySource { try open(name) }
+
+    func sourceIfThere(_ name: String) throws -> (any QuerySource)? {
+        do { return try open(name) } catch let error as HTTPError where error.status == 404 {
+            state.withLock { _ = $0.missing.insert(name) }
+            return nil
+        }
+    }
+}
+
+// MARK: - DatabaseSource
+
+/// Where the databases of a request are found: a ``DatabasePool``, which may wait, or ``PromptDatabases``, which never do.
+protocol DatabaseSource: Sendable {
+    /// A database.
+    ///
+    /// - Throws: ``HTTPError/noDatabase``; ``NotAtHand`` where nothing may wait and it is not open.
+    func source(_ name: String) throws -> any QuerySource
+
+    /// A database that a server can do without; `nil` when there is none.
+    ///
+    /// - Throws: As ``source(_:)`` does.
+    func sourceIfThere(_ name: String) throws -> (any QuerySource)?
+
+    /// Who may use a database.
+    ///
+    /// - Throws: As ``source(_:)`` does, and what reading it throws.
+    func security(of name: String) throws -> SecurityObject
+}
+
+/// The databases of a pool that are open, for reads that never wait.
+struct PromptDatabases: DatabaseSource {
+    private let pool: DatabasePool
+
+    init(_ pool: DatabasePool) { self.pool = pool }
+
+    func source(_ name: String) throws -> any QuerySource {
+        if let database = pool.opened(name) { return PromptDatabase(database) }
+        throw DocumentStore.isName(name) ? NotAtHand() as any Error : HTTPError.noDatabase
+    }
+
+    func sourceIfThere(_ name: String) throws -> (any QuerySource)? { pool.isMissing(name) ? nil : try source(name) }
+
+    func security(of name: String) throws -> SecurityObject {
+        guard let known = pool.knownSecurity(of: name) else { throw NotAtHand() }
+        return known
+    }
+}
+
+// MARK: - DatabaseCloser
+
+/// Closes databases off the way of requests: a thread of its own holds the last reference.
+///
+/// What waits is bounded: when too many databases do, the caller closes its own, and so waits for the disk as well.
+final class DatabaseCloser: Sendable {
+    private let queue = DispatchQueue(label: "settle.closing")
+    private let waiting = Guarded(0)
+    private static let limit = 64
+
+    /// Releases databases, which close once nobody else uses them.
+    func close(_ databases: consuming [Database]) {
+        let count = databases.count
+        guard count > 0 else { return }
+        let isTaken = waiting.withLock { waiting in
+            guard waiting < Self.limit else { return false }
+            waiting += count
+            return true
+        }
+        guard isTaken else { return }
+        let released = Guarded(databases)
+        queue.async { [waiting] in
+            while released.withLock({ $0.popLast() }) != nil { waiting.withLock { $0 -= 1 } }
+        }
+    }
+
+    /// Waits until those that were passed have been released.
+    func wait() { queue.sync {} }
+}

@@ -1,0 +1,184 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleReplication
+
+/// What the server as a whole answers.
+enum ServerEndpoints {
+    /// `GET /`
+    static let welcome: Endpoint = .read { context in
+        let options = context.options
+        return .json([
+            "couchdb": "Welcome", "version": .string(options.compatibleVersion), "git_sha": "settle",
+            "uuid": .string(context.uuid), "features": ["scheduler"],
+            "vendor": ["name": .string(options.productName)],
+        ])
+    }
+
+    /// `GET /_up`
+    static let up: Endpoint = .read { context in
+        // Only the context of a thread that may block has the databases. On a polling thread no store is shared.
+        if let context = context as? RequestContext { try context.databases.checkWrites() }
+        return .json(["status": "ok", "seeds": .object(JSONObject())])
+    }
+
+    /// The answer to `GET /_up` while a shared store can't be reached, so that a balancer chooses another node.
+    static func down(_ error: HTTPError) -> HTTPResponse {
+        .json(
+            ["status": "unavailable", "seeds": .object(JSONObject())], status: 503, headers: error.headers)
+    }
+
+    /// `GET /_uuids`
+    static let uuids: Endpoint = .work { context in
+        let text = context.query["count"] ?? "1"
+        guard let count = Int(text), count >= 0 else {
+            throw HTTPError.badRequest("count must be a positive integer")
+        }
+        guard count <= 1000 else { throw HTTPError.badRequest("count parameter too large") }
+        let list = (0..<count).map { _ in JSONValue.string(SecureRandom.hexadecimal()) }
+        return .json(
+            ["uuids": .array(list)],
+            headers: [
+                "Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "Mon, 01 Jan 1990 00:00:00 GMT",
+                "ETag": EntityTag.of(SecureRandom.hexadecimal()),
+            ])
+    }
+
+    /// `GET /_all_dbs`
+    static let allDatabases: Endpoint = .work { context in .json(.array(try names(context).map(JSONValue.string))) }
+
+    /// `GET /_dbs_info`
+    static let databasesInfo: Endpoint = .work { context in try infos(of: names(context), context) }
+
+    /// `POST /_dbs_info`
+    static let someDatabasesInfo: Endpoint = .work { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        guard let keys = members["keys"] else { throw HTTPError.badRequest("`keys` member must exist.") }
+        guard let list = keys.array else { throw HTTPError.badRequest("`keys` member must be an array.") }
+        guard list.count <= 100 else { throw HTTPError.badRequest("too_many_keys") }
+        return try infos(of: list.map { $0.string ?? "" }, context, hasConflicts: members["conflicts"] == true)
+    }
+
+    /// Information on some databases. How many documents of each are in conflict is an extension of ours.
+    private static func infos(
+        of names: [String], _ context: RequestContext, hasConflicts: Bool = false
+    ) throws -> HTTPResponse {
+        try context.databases.freshen(names)
+        return .json(
+            .array(
+                try names.map { name in
+                    do {
+                        let database = try context.databases.open(name)
+                        var info = try DatabaseInfo.json(of: database, name, context.compactions)
+                        if hasConflicts {
+                            info["conflicts"] = [
+                                "branches": .number(JSONNumber(try database.conflictCount([.branches]))),
+                                "deletions": .number(JSONNumber(try database.conflictCount([.deletion]))),
+                            ]
+                        }
+                        return ["key": .string(name), "info": info]
+                    } catch let error as HTTPError where error.status == 404 {
+                        return ["key": .string(name), "error": "not_found"]
+                    }
+                }))
+    }
+
+    private static func names(_ context: RequestContext) throws -> [String] {
+        var query = ListingQuery()
+        try query.take(context.query)
+        return try context.databases.names.read { page(of: $0, query) }
+    }
+
+    /// The names that a query asks for, of all in order.
+    private static func page(of names: [String], _ query: ListingQuery) -> [String] {
+        let (start, end) = (query.start?.string, query.end?.string)
+        let (first, last) = query.isDescending ? (end, start) : (start, end)
+        let isFirstIn = !query.isDescending || query.isEndInclusive
+        let isLastIn = query.isDescending || query.isEndInclusive
+        let low = first.map { key in names.firstIndexInOrder { isFirstIn ? $0 >= key : $0 > key } } ?? 0
+        let high = last.map { key in names.firstIndexInOrder { isLastIn ? $0 > key : $0 >= key } } ?? names.count
+        let range = names[low..<max(low, high)]
+        guard query.isDescending else { return Array(range.dropFirst(query.skip).prefix(query.limit)) }
+        let backwards: ReversedCollection = range.reversed()
+        return Array(backwards.dropFirst(query.skip).prefix(query.limit))
+    }
+
+    /// What CouchDB has and this version has not.
+    static func notYet(_ what: String) -> Endpoint {
+        .work { context in
+            if context.parameters["db"] != nil { _ = try context.database() }
+            throw HTTPError.notImplemented("\(what) is not implemented yet")
+        }
+    }
+}
+
+// MARK: - NodeEndpoints
+
+/// What the only node of the server says of itself.
+enum NodeEndpoints {
+    /// Its name, that of a CouchDB which is no part of a cluster.
+    static let name = "nonode@nohost"
+
+    /// `GET /_membership`
+    static let membership: Endpoint = .work { _ in
+        .json(["all_nodes": [.string(name)], "cluster_nodes": [.string(name)]])
+    }
+
+    /// `GET /_node/{node}`
+    static let node: Endpoint = .work { context in
+        try ConfigurationEndpoints.checkNode(context)
+        return .json(["name": .string(name)])
+    }
+
+    /// `GET /_node/{node}/_settings`: what the server stores about itself, for a backup: the hashes of the administrators' passwords, the
+    /// secret of cookies, its id and the settings that were changed over HTTP.
+    static let settings: Endpoint = .work(\.administration) { administration, context in
+        try ConfigurationEndpoints.checkNode(context)
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+            body: .bytes(administration.stored))
+    }
+
+    /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
+    static let versions: Endpoint = .work { context in
+        try ConfigurationEndpoints.checkNode(context)
+        var members: JSONObject = [
+            "settle": ["version": .string(ProductVersion.current)],
+            "collation_driver": ["name": "libicu", "collator_version": .string(Collation.shortVersion)],
+        ]
+        if context.scripts != nil { members["javascript_engine"] = ["name": "javascriptcore"] }
+        return .json(.object(members))
+    }
+}
+
+// MARK: - ClusterEndpoints
+
+/// CouchDB's set-up of a cluster, as far as it makes sense for a server that is one node.
+enum ClusterEndpoints {
+    /// The databases that a server has once it is set up.
+    private static let databases = ["_users", "_replicator"]
+
+    /// `GET /_cluster_setup`
+    static let state: Endpoint = .work { context in
+        let isSetUp = try databases.allSatisfy(context.databases.contains)
+        return .json(["state": isSetUp ? "single_node_enabled" : "single_node_disabled"])
+    }
+
+    /// `POST /_cluster_setup`: creates the databases of a node that stands alone. Administrators, addresses and ports are set
+    /// when the server is started; a request that names another administrator is refused.
+    static let setUp: Endpoint = .work(ServerState.create) { create, context in
+        let wanted = try context.json()
+        guard ["enable_single_node", "finish_cluster"].contains(wanted["action"]?.string ?? "") else {
+            throw HTTPError.badRequest("the server is one node; the only action is enable_single_node")
+        }
+        if let name = wanted["username"]?.string, !context.administrators.contains(name) {
+            throw HTTPError.badRequest(
+                "an administrator is added when the server is started, with --admin; set it up as one that it has")
+        }
+        for name in databases {
+            do { try create(name) } catch let error as DatabaseError where error.code == .exists {}
+        }
+        return .json(["ok": true], status: 201)
+    }
+}

@@ -1,0 +1,160 @@
+internal import SettleCore
+internal import SettleDatabase
+
+/// The conflicts of a database and of a document: an extension of ours.
+enum ConflictEndpoints {
+    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids.
+    static let list: Endpoint = .work { context in
+        let query = context.query
+        return try page(context) { name in
+            switch name {
+            case "startkey", "start_key", "endkey", "end_key": try query.json(name)
+            case "limit": try query.json(name)
+            default: query[name].map(JSONValue.string)
+            }
+        }
+    }
+
+    /// `POST /{db}/_conflicts`: the conflicts of some documents, or a page as above.
+    static let listSome: Endpoint = .work { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        guard let keys = members["keys"] else { return try page(context) { members[$0] } }
+        let database = try context.database()
+        let differs = isTrue(members["differs"])
+        let rows = try ConflictPages.ids(keys).map { id in
+            try row(id, database, differs) ?? ["key": .string(id.string), "error": "not_found"]
+        }
+        return try answer(rows, ConflictPages(database: database))
+    }
+
+    /// `GET /{db}/_conflicts/{docid}`: everything there is to be seen of one.
+    static let read: Endpoint = .work { context in
+        let query = context.query
+        let tree = query["tree"] ?? "folded"
+        let form = ConflictTree.Form(rawValue: tree)
+        guard form != nil || tree == "none" else { throw HTTPError.queryParse("`tree` is folded, full or none.") }
+        let answer = try ConflictAnswer(DocumentID(unchecked: context.parameter("id")), in: context.database())
+        let hasDocuments = query["docs"] != "false"
+        let tag = EntityTag.of("\(answer.tag)-\(tree)-\(hasDocuments)")
+        if let same = EntityTag.notModified(tag, context.request) { return same }
+        return .json(try answer.json(documents: hasDocuments, tree: form), headers: ["ETag": tag])
+    }
+
+    private static func page(
+        _ context: RequestContext, _ value: (String) throws -> JSONValue?
+    ) throws -> HTTPResponse {
+        let database = try context.database()
+        var pages = ConflictPages(database: database)
+        try pages.take(value)
+        let limit = try limit(value("limit"))
+        let differs = try isTrue(value("differs"))
+        return try answer(pages.first(limit).compactMap { try row($0.id, database, differs) }, pages)
+    }
+
+    private static func answer(_ rows: [JSONValue], _ pages: ConflictPages) throws -> HTTPResponse {
+        .json([
+            "total_rows": .number(JSONNumber(try pages.total())), "offset": .null, "rows": .array(rows),
+        ])
+    }
+
+    /// How many documents one call takes; 100 unless given.
+    static func limit(_ value: JSONValue?) throws -> Int {
+        guard let value else { return 100 }
+        guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
+            throw HTTPError.queryParse("`limit` must be a number from 0 on.")
+        }
+        return min(limit, ConflictPages.mostKeys)
+    }
+
+    private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
+
+    /// A row of a list; `nil` if the document is in no conflict (any more). A document that can't be read has its error in the row.
+    private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
+        let found: Conflict?
+        do { found = try database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
+            let error = HTTPError(error)
+            return [
+                "id": .string(id.string), "key": .string(id.string), "error": .string(error.error),
+                "reason": .string(error.reason),
+            ]
+        }
+        guard let conflict = found else { return nil }
+        var value: JSONValue = [
+            "rev": SettlementJSON.revision(conflict.winner.revision),
+            "conflicts": .array(conflict.leaves.dropFirst().map { SettlementJSON.revision($0.revision) }),
+            "kind": .string(SettlementJSON.kind(conflict.kind)),
+            "base": SettlementJSON.revision(conflict.base?.revision),
+        ]
+        if differs { value["differs"] = .array(clashing(conflict).map(JSONValue.string)) }
+        return ["id": .string(id.string), "key": .string(id.string), "value": value]
+    }
+
+    /// The members that differ between the live leaves, sorted.
+    private static func clashing(_ conflict: Conflict) -> [String] {
+        let others = conflict.liveLeaves.dropFirst()
+        return Set(others.flatMap { MemberDifference.between(conflict.winner, $0) }.map(\.path))
+            .filter { !$0.hasPrefix("/$clocks") }.sorted()
+    }
+}
+
+// MARK: - ConflictPages
+
+/// The documents in conflict, of one kind or of all, in the order of their ids.
+struct ConflictPages {
+    let database: Database
+    /// The kinds that count.
+    var kinds = ConflictKind.allCases
+    var range = DocumentRange()
+
+    /// How many documents one request takes at most.
+    static let mostKeys = 1000
+
+    /// The name of a kind in requests.
+    static let kinds: [String: [ConflictKind]] = [
+        "branches": [.branches], "deletions": [.deletion], "all": ConflictKind.allCases,
+    ]
+
+    /// Reads `kind`, `startkey` and `endkey` by a function from names to values.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    mutating func take(_ value: (String) throws -> JSONValue?) throws {
+        if let kind = try value("kind") {
+            guard let kinds = Self.kinds[kind.string ?? ""] else {
+                throw HTTPError.queryParse("`kind` is branches, deletions or all.")
+            }
+            self.kinds = kinds
+        }
+        func id(_ names: String...) throws -> DocumentID? {
+            guard let given = try names.lazy.compactMap(value).first, !given.isNull else { return nil }
+            guard let text = given.string else { throw HTTPError.queryParse("`\(names[0])` must be a string.") }
+            return DocumentID(unchecked: text)
+        }
+        range.from = try id("startkey", "start_key")
+        range.through = try id("endkey", "end_key")
+    }
+
+    /// The first ids, each with its kind.
+    func first(_ limit: Int) throws -> [(id: DocumentID, kind: ConflictKind)] {
+        let lists = try kinds.map { kind in
+            try database.conflictedDocumentIDs(kind, in: range, limit: limit).map { (id: $0, kind: kind) }
+        }
+        return Array(lists.joined().sorted { $0.id < $1.id }.prefix(limit))
+    }
+
+    /// How many there are in the whole database.
+    func total() throws -> Int { try database.conflictCount(Set(kinds)) }
+
+    /// The ids of a request's `keys`.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    static func ids(_ keys: JSONValue) throws -> [DocumentID] {
+        guard let list = keys.array, list.count <= mostKeys else {
+            throw HTTPError.badRequest("`keys` must be an array of at most \(mostKeys) ids.")
+        }
+        return try list.map { key in
+            guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }
+            return DocumentID(unchecked: text)
+        }
+    }
+}

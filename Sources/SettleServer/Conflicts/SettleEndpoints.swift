@@ -1,0 +1,249 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleReplication
+
+/// Settling conflicts at the server, by the revisions that any other copy would write: an extension of ours.
+enum SettleEndpoints {
+    /// How long one call goes on.
+    private static let patience: Duration = .seconds(2)
+
+    /// `POST /{db}/_settle/{docid}`
+    static let one: Endpoint = .work { context in
+        try context.requireContentType()
+        let (database, id) = (try context.database(), DocumentID(unchecked: context.parameter("id")))
+        try checkRights(context)
+        try WriteGuard(context).check(id)
+        let leaves = try database.conflict(of: id)?.leaves ?? []
+        let request = try SettleRequest(try context.jsonObject(), about: id, leaves: leaves)
+        try check(request, id, context)
+        guard try database.record(of: id) != nil else { throw HTTPError.missing }
+        var planned = PlannedSettlement(context: context, database: database, id: id, policy: request.policy)
+        planned.seen = request.leaves
+        do {
+            guard request.isDryRun else {
+                let settlement = try planned.settle()
+                let isWritten = !settlement.written.isEmpty
+                return .json(SettlementJSON.settlement(settlement), status: isWritten ? 201 : 200)
+            }
+            guard let (preview, refusals) = try planned.rehearse() else {
+                var answer = SettlementJSON.nothing(id)
+                answer["dry_run"] = true
+                return .json(answer)
+            }
+            let answer = RehearsalAnswer(
+                request: request, database: database, preview: preview, refusals: refusals)
+            return .json(try answer.json())
+        } catch let changed as PlannedSettlement.Changed {
+            return .json(
+                [
+                    "error": "conflict", "reason": "The leaves have changed.",
+                    "leaves": .array(changed.leaves.map { .string($0.description) }),
+                ], status: 409)
+        } catch let refusal as PlannedSettlement.Refusal {
+            return .json(
+                [
+                    "error": .string(refusal.error.error), "reason": .string(refusal.error.reason),
+                    "rev": .string(refusal.revision.description),
+                ], status: refusal.error.status)
+        } catch { throw failure(error) }
+    }
+
+    /// `POST /{db}/_settle`: a page of conflicts by a policy, each in its own transaction.
+    static let many: Endpoint = .work { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        try members.requireMembers(among: ["policy", "kind", "keys", "startkey", "endkey", "limit", "dry_run"])
+        guard let given = members["policy"] else { throw HTTPError.badRequest("`policy` must be given.") }
+        let policy = try SettleRequest.policy(given)
+        let isDryRun = try SettleRequest.flag(members, "dry_run")
+        let database = try context.database()
+        try checkRights(context)
+        let writeGuard = try WriteGuard(context)
+        let limit = try ConflictEndpoints.limit(members["limit"])
+        var pages = ConflictPages(database: database)
+        try pages.take { members[$0] }
+        let ids: [DocumentID]
+        if let keys = try members["keys"].map(ConflictPages.ids) {
+            // The next call has the same keys, and goes on at the one that this call names.
+            ids = Array(keys[(pages.range.from.flatMap(keys.firstIndex) ?? 0)...].prefix(limit + 1))
+        } else {
+            ids = try pages.first(limit + 1).map(\.id)
+        }
+        var page = SettledPage()
+        let end = ContinuousClock.now + patience
+        for (place, id) in ids.enumerated() {
+            // At least one, so that the caller comes on.
+            if place == limit || place > 0 && ContinuousClock.now >= end { return .json(page.json(next: id)) }
+            let planned = PlannedSettlement(context: context, database: database, id: id, policy: policy)
+            do {
+                try writeGuard.check(id)
+                if isDryRun {
+                    page.add(try planned.rehearse(), id)
+                } else {
+                    page.add(try planned.settle())
+                }
+            } catch let error as DatabaseError where !error.code.isOfOneDocument {
+                throw error
+            } catch let refusal as PlannedSettlement.Refusal {
+                page.add(refusal.error, id)
+            } catch { page.add(failure(error), id) }
+        }
+        return .json(page.json(next: nil))
+    }
+
+    /// What a policy has thrown, such as that a pick names no leaf.
+    private static func failure(_ error: any Error) -> HTTPError {
+        guard let error = error as? DatabaseError, error.code == .resolverFailed, let cause = error.cause else {
+            return HTTPError(error)
+        }
+        return HTTPError(cause)
+    }
+
+    private static func isOfSystem(_ context: RequestContext) -> Bool {
+        context.parameter("db").hasPrefix("_") || ReplicatorDocuments.isReplicator(context.parameter("db"))
+    }
+
+    /// In databases of the system, whose documents have rules of their own, only the server's administrators settle.
+    private static func checkRights(_ context: RequestContext) throws {
+        if isOfSystem(context), !context.user.isServerAdmin { throw HTTPError.notAdmin(context.user) }
+    }
+
+    /// Some documents are prepared or checked when they are written: those of the system, such as passwords that are hashed, and
+    /// design documents. They are settled by what their leaves have.
+    private static func check(_ request: SettleRequest, _ id: DocumentID, _ context: RequestContext) throws {
+        guard request.isInvented && (id.isDesign || isOfSystem(context)) else { return }
+        throw HTTPError.forbidden(
+            "This document is settled by what its leaves have: use `policy`, `keep`, `delete` or picks of leaves.")
+    }
+}
+
+// MARK: - SettledPage
+
+/// What became of a page of conflicts.
+struct SettledPage {
+    private var rows: [JSONValue] = []
+    private var (settled, left, gone, failed, written, races) = (0, 0, 0, 0, 0, 0)
+
+    /// Adds a settlement.
+    mutating func add(_ settlement: Settlement) {
+        add(
+            settlement.documentID, settlement.outcome, settlement.survivor, settlement.written.count,
+            settlement.decision)
+        if !settlement.racingAnswers.isEmpty { races += 1 }
+    }
+
+    /// Adds a rehearsal; `nil` for a document that is in no conflict any more.
+    mutating func add(
+        _ rehearsal: (preview: SettlementPreview, refusals: [PlannedSettlement.Refusal])?, _ id: DocumentID
+    ) {
+        guard let (preview, refusals) = rehearsal else { return add(id, .nothing, nil, 0, nil) }
+        if let refusal = refusals.first { return add(refusal.error, id) }
+        let survivor = preview.plan.survivor
+        add(id, survivor == nil ? .left : .settled, survivor, preview.plan.writes.count, preview.decision)
+        if preview.decision == nil { races += 1 }
+    }
+
+    /// Adds a failure.
+    mutating func add(_ error: HTTPError, _ id: DocumentID) {
+        failed += 1
+        rows.append(["id": .string(id.string), "error": .string(error.error), "reason": .string(error.reason)])
+    }
+
+    private mutating func add(
+        _ id: DocumentID, _ outcome: Settlement.Outcome, _ survivor: RevisionID?, _ count: Int,
+        _ decision: PolicyDecision?
+    ) {
+        switch outcome {
+        case .settled: settled += 1
+        case .left: left += 1
+        case .nothing: gone += 1
+        }
+        written += count
+        rows.append([
+            "id": .string(id.string), "ok": true, "outcome": .string(outcome.rawValue),
+            "rev": SettlementJSON.revision(survivor), "written": .number(JSONNumber(count)),
+            "clashes": .array(decision?.fields.filter(\.isClash).map { .string($0.path) } ?? []),
+        ])
+    }
+
+    /// The answer. `next` is the document at which the caller continues; `nil` after the last page.
+    func json(next: DocumentID?) -> JSONValue {
+        func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
+        return [
+            "rows": .array(rows), "settled": number(settled), "left": number(left), "gone": number(gone),
+            "failed": number(failed), "written": number(written), "races": number(races),
+            "next_startkey": next.map { .string($0.string) } ?? .null,
+        ]
+    }
+}
+
+// MARK: - RehearsalAnswer
+
+/// What a dry run of a settlement answers.
+struct RehearsalAnswer {
+    let request: SettleRequest
+    let database: Database
+    let preview: SettlementPreview
+    let refusals: [PlannedSettlement.Refusal]
+
+    /// Bodies up to this size in all are part of the answer.
+    private static let mostBytes = 16 << 20
+
+    /// The answer.
+    func json() throws -> JSONValue {
+        var settlement = Settlement(preview.conflict.documentID, .nothing)
+        settlement.add(preview, by: request.policy)
+        let isLeft = preview.plan.survivor == nil
+        var left = Self.mostBytes
+        return [
+            "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
+            "outcome": isLeft ? "left" : "settled", "rev": SettlementJSON.revision(preview.plan.survivor),
+            "policy": .string(request.policy.name),
+            "decision": preview.decision.map { decision in
+                SettlementJSON.decision(decision) { field in
+                    var row = SettlementJSON.member(field, source: "rev")
+                    row["picked"] = .bool(request.picked.contains(field.path))
+                    return row
+                }
+            } ?? .null,
+            "writes": .array(try preview.plan.writes.map { try write($0, &left) }),
+            "refused": .array(
+                refusals.map { refusal in
+                    [
+                        "rev": .string(refusal.revision.description), "error": .string(refusal.error.error),
+                        "reason": .string(refusal.error.reason),
+                    ]
+                }),
+            "warnings": .array(settlement.warnings.map(JSONValue.string)),
+        ]
+    }
+
+    private func write(_ write: SettlementPlan.Write, _ left: inout Int) throws -> JSONValue {
+        var row: JSONValue = [
+            "rev": .string(write.revision.description), "parent": .string(write.parent.description),
+            "deleted": .bool(write.isDeleted),
+        ]
+        left -= write.body.utf8.count
+        guard left > 0 else {
+            row["omitted"] = true
+            return row
+        }
+        var members = write.body.json.object ?? JSONObject()
+        if !write.attachments.isEmpty {
+            members["_attachments"] = .object(
+                JSONObject(
+                    write.attachments.map { attachment in
+                        (
+                            attachment.name,
+                            [
+                                "content_type": .string(attachment.contentType),
+                                "digest": .string(attachment.digest.description),
+                                "length": .number(JSONNumber(attachment.length)), "stub": true,
+                            ]
+                        )
+                    }))
+        }
+        row["doc"] = .object(members)
+        return row
+    }
+}

@@ -1,0 +1,87 @@
+internal import SettlePlatform
+
+/// Addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
+    private let address: NetworkAddress
+    /// How many bits have to be the same.
+    private let length: Int
+
+    /// Reads an address, or a range in CIDR's notation; `nil` for anything else, such as a host's name.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let first = parts.first, let address = NetworkAddress(first) else { return nil }
+        let most = address.bytes.count * 8
+        if parts.count == 2 {
+            guard parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int(parts[1]), length <= most else {
+                return nil
+            }
+            self.length = length
+        } else {
+            length = most
+        }
+        self.address = address
+    }
+
+    /// The range in CIDR's notation: `10.0.0.0/8`.
+    public var description: String { "\(address.text)/\(length)" }
+
+    /// Whether an address is one of them.
+    func contains(_ other: NetworkAddress) -> Bool {
+        guard other.bytes.count == address.bytes.count else { return false }
+        let whole = length / 8
+        guard other.bytes.prefix(whole).elementsEqual(address.bytes.prefix(whole)) else { return false }
+        guard length % 8 > 0 else { return true }
+        let shift = UInt8(8 - length % 8)
+        return other.bytes[whole] >> shift == address.bytes[whole] >> shift
+    }
+}
+
+// MARK: - NetworkAddress
+
+/// An IPv4 or IPv6 address; one of IPv4 that is written as one of IPv6 (`::ffff:192.0.2.1`) is the former.
+struct NetworkAddress: Sendable, Hashable {
+    /// Four or sixteen bytes.
+    let bytes: [UInt8]
+
+    /// Reads an address in digits; `nil` for anything else, such as a name.
+    init?(_ text: String) {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 {
+            self.bytes = Array(bytes.prefix(4))
+        } else if inet_pton(AF_INET6, text, &bytes) == 1 {
+            let isMapped = bytes.prefix(12).elementsEqual([UInt8](repeating: 0, count: 10) + [0xFF, 0xFF])
+            self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+        } else {
+            return nil
+        }
+    }
+
+    /// Reads an address as proxies write it: with a port or without, in quotes or without.
+    init?(forwarded text: String) {
+        var text = text[...]
+        if text.count > 1, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
+        if text.first == "[" {
+            guard let end = text.firstIndex(of: "]"), Self.isPort(text[text.index(after: end)...]) else { return nil }
+            text = text[text.index(after: text.startIndex)..<end]
+        } else if let colon = text.firstIndex(of: ":"), text[text.index(after: colon)...].firstIndex(of: ":") == nil {
+            guard Self.isPort(text[colon...]) else { return nil }
+            text = text[..<colon]
+        }
+        self.init(String(text))
+    }
+
+    /// The address in its usual spelling.
+    var text: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether text is nothing, or a colon and a port.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard !text.isEmpty else { return true }
+        guard text.first == ":", text.utf8.dropFirst().allSatisfy({ 0x30...0x39 ~= $0 }) else { return false }
+        return UInt16(text.dropFirst()) != nil
+    }
+}

@@ -1,0 +1,259 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleViews
+
+/// A request on its way to an endpoint that reads: on a worker thread as a ``RequestContext``, on a polling thread as a
+/// ``PromptContext``.
+protocol ReadContext: Sendable {
+    /// The request.
+    var request: HTTPRequest { get }
+    /// What the words in braces of the route's path stand for.
+    var parameters: PathPattern.Parameters { get }
+    /// Who asks.
+    var user: User { get }
+    /// The parameters of the query.
+    var query: QueryParameters { get }
+    /// How the server was set up.
+    var options: ServerOptions { get }
+    /// How many bytes of a body the endpoint reads into memory.
+    var longestBody: Int { get }
+    /// What the root calls the server's own id.
+    var uuid: String { get }
+    /// Where it is counted what is read.
+    var metrics: Metrics { get }
+    /// Where databases are found.
+    var sources: any DatabaseSource { get }
+
+    /// The same request on a worker thread.
+    ///
+    /// - Throws: ``NotAtHand`` on a polling thread.
+    var worker: RequestContext { get throws }
+}
+
+/// A request on a worker thread, with what many endpoints need. What only a few need they name where they are declared.
+struct RequestContext: ReadContext {
+    private let server: ServerState
+    let request: HTTPRequest
+    let parameters: PathPattern.Parameters
+    let user: User
+    var query: QueryParameters
+    let longestBody: Int
+
+    var options: ServerOptions { server.options }
+    var uuid: String { server.uuid }
+    var metrics: Metrics { server.metrics }
+    var sources: any DatabaseSource { server.databases }
+    var worker: RequestContext { self }
+    var databases: DatabasePool { server.databases }
+    var scripts: Scripts? { server.scripts }
+    var indexing: IndexingTasks { server.indexing }
+    var compactions: Compactions { server.compactions }
+    /// The metrics of scrubs; empty without scrubs.
+    var scrubMetrics: [Metric] { server.scrubber?.metrics ?? [] }
+    /// The names of the server's administrators, sorted.
+    var administrators: [String] { server.administration.names }
+    var hasher: PasswordHasher { server.administration.hasher }
+    /// The settings that may change while the server runs, as they are now.
+    var live: LiveSettings { server.live.withLock(\.self) }
+
+    init(
+        server: ServerState, request: HTTPRequest, parameters: PathPattern.Parameters, user: User,
+        query: QueryParameters, longestBody: Int? = nil
+    ) {
+        self.longestBody = longestBody ?? server.options.largestBody
+        self.server = server
+        self.request = request
+        self.parameters = parameters
+        self.user = user
+        self.query = query
+    }
+
+    /// The database the path names.
+    ///
+    /// - Throws: ``HTTPError`` with status 404.
+    func database() throws -> Database { try databases.open(parameter("db")) }
+
+    /// The same request about another database. Whether the user may use that one is to be asked before.
+    func of(database name: String) -> RequestContext {
+        RequestContext(
+            server: server, request: request, parameters: ["db": name], user: user, query: query,
+            longestBody: longestBody)
+    }
+
+    /// The largest body a document may have, in bytes.
+    var largestDocument: Int { server.live.withLock(\.largestDocument) }
+
+    /// What an endpoint needs of the server beside these.
+    func service<Service>(_ choose: (ServerState) -> Service) -> Service { choose(server) }
+}
+
+/// A request on a polling thread, with what an endpoint can use without waiting.
+struct PromptContext: ReadContext {
+    private let whole: RequestContext
+
+    init(_ context: RequestContext) { whole = context }
+
+    var request: HTTPRequest { whole.request }
+    var parameters: PathPattern.Parameters { whole.parameters }
+    var user: User { whole.user }
+    var query: QueryParameters { whole.query }
+    var options: ServerOptions { whole.options }
+    var longestBody: Int { whole.longestBody }
+    var uuid: String { whole.uuid }
+    var metrics: Metrics { whole.metrics }
+    var sources: any DatabaseSource { PromptDatabases(whole.databases) }
+    var worker: RequestContext { get throws { throw NotAtHand() } }
+}
+
+extension ReadContext {
+    /// A word of the path.
+    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// What is read of the database the path names.
+    ///
+    /// - Throws: As ``DatabaseSource/source(_:)`` does.
+    func source() throws -> any QuerySource { try sources.source(parameter("db")) }
+
+    /// The beginning of the client's URLs of this server; `nil` behind a proxy that is not trusted or does not report the host.
+    var origin: String? {
+        let route = request.route
+        if let host = route.host { return "\(route.scheme)://\(host)" }
+        return route.isForwarded ? nil : "\(route.scheme)://\(request.headers["Host"] ?? "localhost")"
+    }
+
+    /// A URL of something on this server, as the client can use it: relative where the server does not know its own address.
+    func location(_ segments: String...) -> String {
+        let path = segments.map { PercentCoding.encode($0, keeping: .couchDB) }.joined(separator: "/")
+        return origin.map { "\($0)\(request.route.prefix)/\(path)" } ?? relative(path)
+    }
+
+    /// The reference that leads from the request's path to another one of this server, also where a proxy adds a prefix to both.
+    ///
+    /// - Parameter path: The other path, without a slash in front.
+    /// - Returns: As `../db/doc`, never a path from the root.
+    func relative(_ path: String) -> String {
+        let depth = request.target.rawPath.utf8.count { $0 == UInt8(ascii: "/") } - 1
+        return (depth > 0 ? String(repeating: "../", count: depth) : "./") + path
+    }
+
+    /// The whole body, expanded if it is compressed.
+    func body(limit: Int? = nil) throws -> [UInt8] {
+        let limit = limit ?? longestBody
+        let encoding = request.headers["Content-Encoding"]?.trimmingBlanks() ?? "identity"
+        guard encoding == "identity" || encoding == "gzip" else {
+            throw HTTPError.contentType("\(encoding) is not a supported content encoding.")
+        }
+        do {
+            let bytes = try request.body.readAll(limit: limit)
+            return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
+        } catch HTTPRequest.BodyError.tooLarge {
+            // A setting changes only the limit that it is about.
+            throw limit < options.largestBody ? HTTPError.tooLarge : HTTPError.bodyTooLarge(limit)
+        }
+    }
+
+    /// The body as a value.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 if it is not JSON, and 413 if it has more values than ``RequestLimits`` allow.
+    func json() throws -> JSONValue { try RequestLimits.value(body()) }
+
+    /// The body as an object's members.
+    func jsonObject() throws -> JSONObject {
+        guard let object = try json().object else { throw HTTPError.badRequest("Request body must be a JSON object") }
+        return object
+    }
+
+    /// Where the members of a body stand, which must be an object.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 if it is not one; `tooLong` if there are more elements than the limit.
+    func outline(
+        of bytes: [UInt8], elementsOf name: String, atMost limit: Int, or tooLong: HTTPError
+    ) throws -> JSONOutline {
+        do { return try JSONOutline(bytes, elementsOf: name, atMost: limit) } catch {
+            if error.code == .tooManyValues { throw tooLong }
+            guard error.code == .notAnObject else { throw error }
+            _ = try RequestLimits.value(bytes)
+            throw HTTPError.badRequest("Request body must be a JSON object")
+        }
+    }
+
+    /// Sees that the body is said to be of a type; capitals and blanks count.
+    func requireContentType(_ type: String = "application/json") throws {
+        let given = request.headers["Content-Type"]?.split(separator: ";").first
+        guard let given, given.utf8.elementsEqual(type.utf8) else {
+            throw HTTPError.contentType("Content-Type must be \(type)")
+        }
+    }
+}
+
+// MARK: - RequestLimits
+
+/// How much one request may ask for.
+///
+/// A value takes many times the memory of its text: `[1,1,1]` about 25 times, `{"":{}}` 50 times. So values are counted while they
+/// are read, and a body within `body_size` takes a bounded multiple of it.
+enum RequestLimits {
+    /// The values that a JSON body may have where it becomes a value: keys, revisions, conditions.
+    static let values = 250_000
+    /// The queries of one request.
+    static let queries = 1000
+    /// The names in `fields` of a query.
+    static let fields = 1000
+
+    /// Parses a JSON text that a client sent.
+    ///
+    /// - Throws: ``JSONError``, with code `tooManyValues` above the limit, which is answered with 413.
+    static func value(_ bytes: [UInt8]) throws -> JSONValue { try JSONValue(utf8: bytes, atMost: values) }
+
+    /// Checks the number of queries in a request.
+    ///
+    /// - Throws: ``HTTPError`` with status 413.
+    static func check(queries: Int) throws {
+        guard queries <= Self.queries else {
+            throw HTTPError.tooMany("a request may have \(Self.queries) queries")
+        }
+    }
+}
+
+extension HTTPError {
+    static func tooMany(_ reason: String) -> HTTPError { HTTPError(413, "too_large", reason) }
+
+    static let tooManyValues = tooMany(
+        "a request may have \(RequestLimits.values) values in its JSON here; send several requests")
+
+    /// A batch with more documents than a setting of CouchDB's later branch allows; 3.5 has no such limit.
+    static func batchTooLong(_ name: String, _ limit: Int) -> HTTPError {
+        HTTPError(413, "max_\(name)_count_exceeded", String(limit))
+    }
+}
+
+// MARK: - Compression
+
+/// Compressed request bodies.
+enum Compression {
+    /// Expands a gzip body.
+    ///
+    /// - Throws: ``HTTPError`` if it is invalid, or exceeds the limit.
+    static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
+        do {
+            guard let expanded = try Gzip.expand(bytes, limit: limit) else { throw HTTPRequest.BodyError.tooLarge }
+            return expanded
+        } catch let error as DatabaseError where error.code == .attachmentMissing { throw notGzip }
+    }
+
+    private static let notGzip = HTTPError.badRequest("Request body is not properly gzipped.")
+}
+
+// MARK: - Members
+
+extension JSONObject {
+    /// Refuses members that have no meaning in a request.
+    ///
+    /// - Throws: ``HTTPError`` with status 400, which names the known ones.
+    func requireMembers(among known: [String]) throws {
+        if let other = names.first(where: { !known.contains($0) }) {
+            throw HTTPError.badRequest("There is no `\(other)`; there are \(known.joined(separator: ", ")).")
+        }
+    }
+}

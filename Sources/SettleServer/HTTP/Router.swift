@@ -1,0 +1,257 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Finds the endpoint of a request, asks whether it may be used, and runs it on the right thread.
+struct Router: Sendable {
+    private let server: ServerState
+    private let routes: RouteTree
+    private let rules: ResponseRules
+    /// A request with a body up to this size may be answered where it was read.
+    private static let shortBody: Int64 = 16 << 10
+
+    init(_ server: ServerState, routes: RouteTree = RoutingTable.tree) {
+        self.server = server
+        self.routes = routes
+        rules = ResponseRules(server.options, server.live, server.metrics)
+    }
+
+    /// Answers a request; may wait.
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        respond(to: RoutedRequest(request, routes, server.requestIDs))
+    }
+
+    /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
+    ///
+    /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
+    /// open, a password that was not verified lately, a long document, and when all readers are lent. On a shared store every
+    /// request waits for a question first.
+    func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
+        var call = RoutedRequest(request, routes, server.requestIDs)
+        if !server.databases.isShared, let response = answerAtHand(&call) { return .answered(response) }
+        return .work { [self, call] in respond(to: call) }
+    }
+
+    /// Decides from the head of a request whether to read the rest of a long body, and how long it may be: the sender must have the
+    /// right to do what the request asks for. The right is checked again when the body has come, which may take hours.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without its body.
+    ///   - then: A closure that gets the decision, now or once a password was verified.
+    func admit(_ request: HTTPRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
+        admit(RoutedRequest(request, routes, server.requestIDs), then)
+    }
+
+    private func admit(_ call: RoutedRequest, _ then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
+        var call = call
+        do {
+            let route = try server.answering(about: call.database) { try admitted(&call).match.route }
+            then(.admitted(route.body.bytes(call.request.method, server.options)))
+        } catch let login as PendingLogin {
+            goOn(after: login, call) { result in
+                switch result {
+                case .success(let call): admit(call, then)
+                case .failure(let response): then(.refused(response))
+                }
+            }
+        } catch {
+            then(.refused(rules.finished(rules.failure(error, call), call)))
+        }
+    }
+
+    /// The answer to a request that comes while the server stops. It is made without a login and without waiting.
+    func refuse(_ request: HTTPRequest) -> HTTPResponse {
+        let call = RoutedRequest(request, routes, server.requestIDs)
+        let isUp = call.request.target.segments == ["_up"]
+        return rules.finished(isUp ? ServerEndpoints.down(.stopping) : .error(.stopping), call)
+    }
+
+    private func respond(to call: RoutedRequest) -> HTTPResponse {
+        var call = call
+        var response: HTTPResponse
+        do {
+            response = try server.answering(about: call.database) { try rules.preflight(call.request) ?? answer(&call) }
+        } catch let login as PendingLogin {
+            let deferred = DeferredResponse()
+            goOn(after: login, call) { result in
+                switch result {
+                case .success(let call): deferred.fulfil(respond(to: call))
+                case .failure(let response): deferred.fulfil(response)
+                }
+            }
+            return HTTPResponse(status: 200, body: .later(deferred))
+        } catch {
+            response = rules.failure(error, call)
+        }
+        guard case .later(let deferred) = response.body else { return rules.finished(response, call) }
+        response.body = .later(deferred.map { [self, call] in rules.finished($0, call) })
+        return response
+    }
+
+    /// Verifies a password and then continues with the request on a thread that may block.
+    private func goOn(
+        after login: PendingLogin, _ call: RoutedRequest, _ then: @escaping @Sendable (LoginResult) -> Void
+    ) {
+        server.authenticator.finish(login) { [self] result in
+            var call = call
+            do {
+                call.user = try result.get()
+                then(.success(call))
+            } catch { then(.failure(rules.finished(rules.failure(error, call), call))) }
+        }
+    }
+
+    /// A request whose sender is known now, or the answer to it.
+    private enum LoginResult {
+        case success(RoutedRequest)
+        case failure(HTTPResponse)
+    }
+
+    /// The answer of a reading endpoint to a request with a short body, unless that would have to wait.
+    private func answerAtHand(_ call: inout RoutedRequest) -> HTTPResponse? {
+        guard let match = call.match, case .read(let endpoint)? = match.route.endpoint(call.request.method),
+            let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
+        else { return nil }
+        // A worker reads the body again.
+        if body.declaredLength != 0 { call.request.body = body.copy }
+        defer { call.request.body = body }
+        return server.databases.keeping(["_users", call.database ?? ""]) {
+            do {
+                let user = try call.user ?? server.authenticator.userAtHand(of: call.request)
+                call.user = user
+                try allow(&call, user, in: PromptDatabases(server.databases))
+                return rules.finished(try renewing(user, endpoint(PromptContext(context(call, match, user)))), call)
+            } catch is NotAtHand { return nil } catch { return rules.finished(rules.failure(error, call), call) }
+        }
+    }
+
+    private func context(_ call: RoutedRequest, _ match: RouteTree.Match, _ user: User) -> RequestContext {
+        RequestContext(
+            server: server, request: call.request, parameters: match.parameters, user: user,
+            query: QueryParameters(call.request.target.query), longestBody: match.route.body.inMemory(server.options))
+    }
+
+    /// A response with the user's new cookie, if there is one.
+    private func renewing(_ user: User, _ response: HTTPResponse) -> HTTPResponse {
+        guard let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil else { return response }
+        var response = response
+        response.headers["Set-Cookie"] = cookie
+        return response
+    }
+
+    private func answer(_ call: inout RoutedRequest) throws -> HTTPResponse {
+        let (match, user) = try admitted(&call)
+        try call.checkDeletion()
+        guard let endpoint = match.route.endpoint(call.request.method) else {
+            if let database = match.parameters["db"] { _ = try server.databases.open(database) }
+            throw HTTPError.methodNotAllowed(match.route.allow)
+        }
+        let context = context(call, match, user)
+        let answer = { @Sendable () throws -> HTTPResponse in try renewing(user, endpoint.answer(context)) }
+        guard let scripts = server.scripts, try waitsForScripts(match.route, context) else { return try answer() }
+        // Scripts take their time, and others need this thread.
+        let deferred = DeferredResponse()
+        let owner = try DesignDocuments.owner(of: context.database())
+        scripts.threads.submit(for: owner) { [self, call] in
+            do { deferred.fulfil(try server.whileFresh(answer)) } catch { deferred.fulfil(rules.failure(error, call)) }
+        }
+        return HTTPResponse(status: 200, body: .later(deferred))
+    }
+
+    /// Authenticates a request, and checks that its user may use its route. A path without a route is open to all users that may
+    /// send requests, unless the path belongs to the server.
+    private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
+        let user = try call.user ?? server.authenticator.user(of: call.request)
+        call.user = user
+        try allow(&call, user, in: server.databases)
+        guard let match = call.match else { throw HTTPError.missing }
+        return (match, user)
+    }
+
+    private func allow(_ call: inout RoutedRequest, _ user: User, in databases: any DatabaseSource) throws {
+        guard !call.isAllowed else { return }
+        let request = call.request
+        // A form stays one whatever method it says that it means.
+        if CrossSiteCheck.changesSomething(call.method) {
+            try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
+        }
+        try server.access.check(
+            call.match?.route.access(request.method), user, path: request.target.segments,
+            database: call.match?.parameters["db"], method: request.method, in: databases)
+        call.isAllowed = true
+    }
+
+    /// Whether an endpoint may wait for scripts.
+    private func waitsForScripts(_ route: Route, _ context: RequestContext) throws -> Bool {
+        switch route.scripts {
+        case .never: return false
+        case .always: return true
+        case .filtering:
+            guard let filter = context.query["filter"], !filter.isEmpty else { return false }
+            return filter == "_view" || !filter.hasPrefix("_")
+        case .writing:
+            guard !["GET", "HEAD"].contains(context.request.method), context.parameters["db"] != nil else {
+                return false
+            }
+            if context.parameters["design"] != nil { return true }
+            // A database that is created or deleted has no documents to validate.
+            if context.request.target.segments.count == 1, context.request.method != "POST" { return false }
+            guard let database = try? context.database() else { return false }
+            return try !DesignDocuments.validators(of: database).documents.isEmpty
+        }
+    }
+}
+
+// MARK: - RoutedRequest
+
+/// A request with what is known of it. Each of that is found out once.
+struct RoutedRequest: Sendable {
+    /// The request, with the method it means.
+    var request: HTTPRequest
+    /// The method it came with.
+    let method: String
+    /// The id by which it is found in a log: the client's, if it has CouchDB's form for one, else a new one.
+    let id: String
+    /// When its head, or all of it, had come.
+    let start = ContinuousClock.now
+    /// The route of its path, if there is one.
+    let match: RouteTree.Match?
+    /// The name of the database in its path.
+    var database: String? { match?.parameters["db"] }
+    /// Who sends it, once that is known.
+    var user: User?
+    /// Whether they may use the route.
+    var isAllowed = false
+
+    init(_ request: HTTPRequest, _ routes: RouteTree, _ ids: RequestIDs) {
+        self.request = request
+        self.request.method = Self.method(of: request)
+        method = request.method
+        let given = request.headers["X-Couch-Request-ID"]
+        id = given.flatMap { RequestIDs.isID($0) ? $0 : nil } ?? ids.next()
+        match = routes.match(request.target.segments)
+    }
+
+    /// Checks that no name got lost from the path of a deletion.
+    ///
+    /// Browsers and proxies resolve `/db/.` to `/db/` and `/db/doc/.` to `/db/doc/`. So a slash at the end may be all that is left
+    /// of a document or an attachment, and what would be deleted is what contains it. PouchDB deletes databases by such a path,
+    /// and declares the content type JSON, which a browser's or a tool's plain `DELETE` does not.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkDeletion() throws {
+        guard request.method == "DELETE", database != nil, request.target.rawPath.hasSuffix("/") else { return }
+        let isDatabase = request.target.segments.count == 1
+        if isDatabase, request.headers.bare("Content-Type") == "application/json" { return }
+        throw HTTPError.badRequest(
+            "The path of this DELETE ends with a slash, so a name may have been removed from it. Nothing was deleted.")
+    }
+
+    /// The method; a POST may say that it means another one.
+    private static func method(of request: HTTPRequest) -> String {
+        guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {
+            return request.method
+        }
+        return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
+            ? override.uppercased() : "POST"
+    }
+}

@@ -1,0 +1,243 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleReplication
+internal import SettleScripting
+internal import Synchronization
+
+/// What all requests of a server share.
+final class ServerState: Sendable {
+    let options: ServerOptions
+    let databases: DatabasePool
+    let administration: Administration
+    let authenticator: Authenticator
+    let access: AccessCheck
+    let compactions: Compactions
+    /// Looks for damage in the background; `nil` if the options turn it off.
+    let scrubber: Scrubber?
+    let metrics = Metrics()
+    /// What runs the functions of design documents, where the options say what that is.
+    let scripts: Scripts?
+    let indexing = IndexingTasks()
+    let replications: ReplicationService
+    let requestIDs = RequestIDs()
+    let mobile: MobileService
+    /// The threads on which requests continue after their password was verified.
+    private let afterLogin = WorkerPool(limit: 16)
+    /// What happens to databases.
+    let updates: DatabaseUpdates
+    /// Ends feeds and connections whose users have lost access.
+    let watch: AccessWatch
+    /// What may change while the server runs.
+    let live: Guarded<LiveSettings>
+    /// The options from which ``live`` is made, together with the stored settings.
+    private let given: Guarded<ServerOptions>
+    private let changing = Guarded(())
+    /// The files of the console, where there is one.
+    let console: ConsoleFiles?
+    /// What the root calls the server's own id.
+    var uuid: String { administration.uuid }
+
+    /// The same for all servers of a process.
+    private static let consoleFiles = ConsoleFiles()
+
+    init(store: any ServerStore, options: ServerOptions) {
+        self.options = options
+        let given = Guarded(options)
+        self.given = given
+        mobile = MobileService(memory: options.webSocketMemory)
+        let live = Guarded(LiveSettings(options))
+        self.live = live
+        databases = DatabasePool(store: store, limit: options.openDatabases) { [log = options.log] in
+            log?.warning("a copy took the place of the database: its sequences have a new suffix", ["db": $0])
+        }
+        administration = Administration(options.security, store: store) { stored in
+            let settings = LiveSettings(given.withLock(\.self), stored: stored)
+            live.withLock { $0 = settings }
+        }
+        scrubber = options.scrubInterval.map { [databases] in
+            Scrubber(databases, Scrubber.Pace(interval: $0), log: options.log)
+        }
+        authenticator = Authenticator(
+            options, administration: administration, databases: databases, afterLogin: afterLogin)
+        access = AccessCheck(options: options.security)
+        watch = Self.makeWatch(databases, administration, authenticator, access)
+        console = options.hasConsole ? Self.consoleFiles : nil
+        scripts = options.scripts.map { Scripts($0, log: options.log) }
+        compactions = Compactions(log: options.log)
+        replications = ReplicationService(
+            options.replicator, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
+        updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
+    }
+
+    deinit { afterLogin.close() }
+
+    /// Takes the settings that were changed over HTTP before, where that is still allowed.
+    func restoreSettings() {
+        guard options.security.allowsLiveSettings else { return }
+        adoptSettings()
+    }
+
+    /// Applies the settings of new options that can change.
+    func reload(_ options: ServerOptions) {
+        var options = options
+        options.security.allowsLiveSettings = self.options.security.allowsLiveSettings
+        given.withLock { [options] in $0 = options }
+        adoptSettings()
+    }
+
+    private func adoptSettings() {
+        changing.withLock { _ in
+            let settings = LiveSettings(given.withLock(\.self), stored: administration.storedSettings)
+            live.withLock { $0 = settings }
+        }
+    }
+
+    /// Changes a setting, and keeps its text where changes last: also the switch that a folder's server forgets, where other nodes
+    /// have to know it. Others can read the settings while this waits for the disk.
+    ///
+    /// - Returns: The text of the value it had.
+    func change(
+        _ setting: LiveSetting, _ text: String?, _ body: (inout LiveSettings) throws -> Void
+    ) throws -> String {
+        try changing.withLock { _ in
+            let old = live.withLock(\.self)
+            var changed = old
+            try body(&changed)
+            if options.security.allowsLiveSettings || databases.isShared {
+                try administration.store(text, as: "\(setting.section)/\(setting.key)")
+            }
+            // On a shared store what was stored counts already, with what other nodes have changed meanwhile.
+            if !databases.isShared { live.withLock { $0 = changed } }
+            return setting.text(old)
+        }
+    }
+
+    /// Makes a database, with what one of its name can't do without.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists`.
+    func create(_ name: String) throws {
+        try databases.create(name)
+        if name == "_users" { try completeUsers() }
+        updates.created(name)
+        do { try watchReplications(name) } catch let error as HTTPError where error.status == 404 {
+            // Another client has deleted it already.
+        }
+    }
+
+    /// Begins to run the replications that a database's documents ask for, if it is one for that.
+    func watchReplications(_ name: String) throws {
+        guard ReplicatorDocuments.isReplicator(name) else { return }
+        replications.watch(name, try databases.open(name))
+    }
+
+    /// Begins to run the replications for which documents of any database ask.
+    func watchAllReplications() throws {
+        for name in try databases.names.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
+    }
+
+    /// Ends all replications; they go on when the server is started again.
+    func stopReplications(within seconds: Double) { replications.stop(seconds: seconds) }
+
+    /// Makes the databases a server can't do without, unless they are there.
+    func makeSystemDatabases() throws {
+        for name in ["_users", "_replicator"] {
+            do { try databases.create(name) } catch let error as DatabaseError where error.code == .exists {}
+        }
+        try completeUsers()
+    }
+
+    /// Writes the design document that clients look for in `_users`, unless it is there; the rules are part of the server.
+    private func completeUsers() throws {
+        let id = DocumentID(unchecked: "_design/_auth")
+        let users = try databases.open("_users")
+        guard try users.record(of: id)?.tree.winner?.isDeleted ?? true else { return }
+        _ = try users.write([DocumentEdit(id: id, parent: nil, body: ["language": "javascript"])])
+    }
+}
+
+/// Makes the ids by which a request is found in a log: ten hexadecimal digits, in an order that nobody sees. They are no
+/// secret.
+final class RequestIDs: Sendable {
+    private let last = Atomic(UInt64.random(in: 0 ... .max))
+
+    /// Whether text may be the id of a request: as in CouchDB 36 letters, digits, dashes and underscores at most.
+    static func isID(_ text: String) -> Bool {
+        (1...36).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
+    /// An id that this process has not given in its last 2⁴⁰ requests.
+    func next() -> String {
+        // An odd factor keeps numbers apart that are apart.
+        let number = last.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
+        let digits = String(number & 0xFF_FFFF_FFFF, radix: 16)
+        return String(repeating: "0", count: 10 - digits.utf8.count) + digits
+    }
+}
+
+// MARK: - Sharing
+
+extension ServerState {
+    /// Runs a closure that answers a request, on a thread that may wait.
+    ///
+    /// On a shared store one question comes first: what other nodes have changed in the request's database, in `_users` and in the
+    /// server's settings. What it finds out counts until the request is answered.
+    ///
+    /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be asked, and what the closure throws.
+    func answering<Result>(about database: String?, _ body: () throws -> Result) throws -> Result {
+        try whileFresh {
+            if databases.isShared {
+                let names = database.map { $0 != "_users" && DocumentStore.isName($0) ? [$0] : [] } ?? []
+                do { try databases.freshen(names + ["_users"]) } catch let error as DatabaseError
+                    where error.code == .newerFormat
+                {
+                    // Another node can answer.
+                    throw HTTPError(503, "service_unavailable", error.message)
+                }
+                try administration.follow()
+            }
+            return try body()
+        }
+    }
+
+    /// Makes the watch over open feeds and connections.
+    static func makeWatch(
+        _ databases: DatabasePool, _ administration: Administration, _ authenticator: Authenticator,
+        _ access: AccessCheck
+    ) -> AccessWatch {
+        AccessWatch { grants in
+            let ask: () -> [String?] = {
+                grants.map { grant in
+                    do {
+                        if let end = try authenticator.end(of: grant.user) { return end }
+                        try access.check(
+                            grant.access, grant.user, path: grant.path, database: grant.database, method: "GET",
+                            in: databases)
+                        return nil
+                    } catch let error as HTTPError where error.isAboutRights { return error.reason } catch {
+                        // A database that can't be read must not keep the others from being asked about.
+                        return nil
+                    }
+                }
+            }
+            guard databases.isShared else { return ask() }
+            return try Freshness.answering {
+                try databases.freshen(Array(Set(grants.compactMap(\.database) + ["_users"])))
+                try administration.follow()
+                return ask()
+            }
+        }
+    }
+
+    /// Runs a closure that goes on with a request on another thread: it asks once for the state of a shared database that it uses
+    /// many times.
+    func whileFresh<Result>(_ body: () throws -> Result) rethrows -> Result {
+        databases.isShared ? try Freshness.answering(body) : try body()
+    }
+}

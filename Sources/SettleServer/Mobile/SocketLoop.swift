@@ -1,0 +1,312 @@
+internal import SettleDatabase
+internal import SettleMobile
+internal import SettlePlatform
+
+/// One thread that reads and writes the sockets of all mobile connections, without waiting for any.
+///
+/// A connection whose messages wait to be handled is not read, so its client has to wait, too. A client that reads nothing of what
+/// is sent for a minute is cut off, and one that sends nothing for ten minutes. When all take more memory than they may, the largest
+/// is closed at once.
+final class SocketLoop: Sendable {
+    private final class Client: Sendable {
+        let socket: UpgradedSocket
+        let connection: BLIPConnection
+        let session: any ConnectionOwner
+
+        init(_ socket: UpgradedSocket, _ connection: BLIPConnection, _ session: any ConnectionOwner) {
+            (self.socket, self.connection, self.session) = (socket, connection, session)
+        }
+
+        func leave() {
+            connection.end()
+            session.end()
+            socket.giveBack()
+        }
+
+        /// Identifies the client in the budget.
+        var id: ObjectIdentifier { ObjectIdentifier(self) }
+    }
+
+    /// What the loop's thread alone knows of a client.
+    private struct Traffic {
+        /// Whether what came behind the upgrade's head was taken.
+        var hasBegun = false
+        var output: [UInt8] = []
+        var sent = 0
+        var lastRead = ContinuousClock.now
+        var lastWrite = ContinuousClock.now
+        var lastPing = ContinuousClock.now
+        var isEnding = false
+        /// The memory that the budget has recorded for it, in bytes.
+        var weight = 0
+        /// Whether the client was closed for the memory that it took.
+        var isGone = false
+        var hasOutput: Bool { sent < output.count }
+    }
+
+    private struct State {
+        var arrivals: [Client] = []
+        var isRunning = false
+    }
+
+    /// How long a client may take.
+    struct Patience: Sendable {
+        /// To read a part of what is sent.
+        var write = Duration.seconds(60)
+        /// To send anything.
+        var read = Duration.seconds(600)
+        /// To send anything, before it gets a ping.
+        var ping = Duration.seconds(240)
+    }
+
+    private let patience: Patience
+    private let budget: MobileBudget
+    private let state = Guarded(State())
+    private let bell: SocketBell
+
+    /// Makes a loop; `nil` if the system has no sockets left.
+    init?(patience: Patience = Patience(), budget: MobileBudget) {
+        (self.patience, self.budget) = (patience, budget)
+        guard let bell = SocketBell() else { return nil }
+        self.bell = bell
+    }
+
+    /// Wakes the thread: something is to be sent.
+    func wake() { bell.ring() }
+
+    /// Takes a connection over.
+    func add(_ socket: UpgradedSocket, _ connection: BLIPConnection, _ session: any ConnectionOwner) {
+        _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
+        Sockets.sendAtOnce(socket.descriptor)
+        let starts = state.withLock { state in
+            state.arrivals.append(Client(socket, connection, session))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard starts else { return wake() }
+        do { try SystemThread.detach { self.run() } } catch {
+            // The system has no thread left.
+            let arrivals = state.withLock { state in
+                state.isRunning = false
+                defer { state.arrivals = [] }
+                return state.arrivals
+            }
+            for client in arrivals { client.leave() }
+        }
+    }
+
+    private func run() {
+        var clients: [(client: Client, traffic: Traffic)] = []
+        while true {
+            let isOver = state.withLock { state in
+                for client in state.arrivals { clients.append((client, Traffic())) }
+                state.arrivals = []
+                if clients.isEmpty { state.isRunning = false }
+                return clients.isEmpty
+            }
+            if isOver { return }
+            var polled = [pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)]
+            for index in clients.indices {
+                fill(&clients[index].traffic, clients[index].client)
+                weigh(index, &clients)
+            }
+            for index in clients.indices {
+                var events: Int16 = 0
+                if !clients[index].traffic.isEnding, !clients[index].client.session.isBusy { events |= Int16(POLLIN) }
+                if clients[index].traffic.hasOutput { events |= Int16(POLLOUT) }
+                // A client that is gone has no socket; the system ignores its entry.
+                let descriptor = clients[index].traffic.isGone ? -1 : clients[index].client.socket.descriptor
+                polled.append(pollfd(fd: descriptor, events: events, revents: 0))
+            }
+            _ = poll(&polled, nfds_t(polled.count), 1000)
+            if polled[0].revents != 0 { bell.silence() }
+            let now = ContinuousClock.now
+            for index in clients.indices where !clients[index].traffic.isGone {
+                serve(&clients[index].traffic, clients[index].client, polled[index + 1].revents, now)
+                weigh(index, &clients)
+            }
+            clients.removeAll { entry in
+                guard entry.traffic.isEnding, !entry.traffic.hasOutput else { return false }
+                budget.remove(entry.client.id)
+                if !entry.traffic.isGone { entry.client.leave() }
+                return true
+            }
+        }
+    }
+
+    /// Records the memory of a client, and closes the largest one if all take too much.
+    private func weigh(_ index: Int, _ clients: inout [(client: Client, traffic: Traffic)]) {
+        let (client, traffic) = clients[index]
+        guard !traffic.isGone else { return }
+        let bytes = client.connection.bytesInMemory + client.session.bytesInMemory + traffic.output.count
+        guard bytes != traffic.weight else { return }
+        clients[index].traffic.weight = bytes
+        guard let largest = budget.set(client.id, of: client.session.account, bytes: bytes),
+            let place = clients.firstIndex(where: { $0.client.id == largest })
+        else { return }
+        close(&clients[place].traffic, clients[place].client)
+    }
+
+    /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
+    private func close(_ traffic: inout Traffic, _ client: Client) {
+        let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
+        client.session.note(error)
+        if !traffic.hasOutput {
+            client.connection.close(BLIPConnection.mayPass, reason: error.description)
+            if let bytes = try? client.connection.takeOutput() {
+                _ = bytes.withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
+            }
+        }
+        (traffic.isEnding, traffic.isGone, traffic.output, traffic.sent) = (true, true, [], 0)
+        budget.remove(client.id)
+        client.leave()
+    }
+
+    /// Takes more to send once all of the last was sent.
+    private func fill(_ traffic: inout Traffic, _ client: Client) {
+        guard !traffic.isGone, !traffic.hasOutput else { return }
+        (traffic.output, traffic.sent) = ([], 0)
+        do {
+            while traffic.output.count < 64 * 1024, let bytes = try client.connection.takeOutput() {
+                traffic.output += bytes
+            }
+        } catch { traffic.isEnding = true }
+        if traffic.output.isEmpty, client.connection.isClosing { traffic.isEnding = true }
+        if traffic.hasOutput { traffic.lastWrite = .now }
+    }
+
+    private func serve(_ traffic: inout Traffic, _ client: Client, _ events: Int16, _ now: ContinuousClock.Instant) {
+        if !traffic.hasBegun {
+            traffic.hasBegun = true
+            take(client.socket.first, client)
+        }
+        if events & Int16(POLLOUT) != 0 { send(&traffic, client, now) }
+        if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, !traffic.isEnding { receive(&traffic, client, now) }
+        let isStalled = traffic.hasOutput && now - traffic.lastWrite > patience.write
+        if isStalled || now - traffic.lastRead > patience.read { (traffic.isEnding, traffic.output) = (true, []) }
+        guard now - traffic.lastRead > patience.ping, now - traffic.lastPing > patience.ping else { return }
+        traffic.lastPing = now
+        client.connection.ping()
+    }
+
+    private func send(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+        let count = traffic.output[traffic.sent...].withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
+        if count > 0 {
+            traffic.sent += count
+            traffic.lastWrite = now
+            client.session.advance()
+        } else if count < 0, errno != EAGAIN, errno != EINTR {
+            (traffic.isEnding, traffic.output) = (true, [])
+        }
+    }
+
+    private func take(_ bytes: [UInt8], _ client: Client) {
+        do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
+            client.session.note(error)
+            client.connection.close((error as? WebSocketError)?.status ?? 1002)
+        }
+    }
+
+    private func receive(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+        var room = [UInt8](repeating: 0, count: 32 * 1024)
+        let count = read(client.socket.descriptor, &room, room.count)
+        // Couchbase Lite sends its next small message only when the last one is acknowledged.
+        Sockets.acknowledgeAtOnce(client.socket.descriptor)
+        if count > 0 {
+            traffic.lastRead = now
+            take(Array(room[..<count]), client)
+        } else if count == 0 || errno != EAGAIN && errno != EINTR {
+            (traffic.isEnding, traffic.output, traffic.sent) = (true, [], 0)
+        }
+    }
+}
+
+// MARK: - ConnectionOwner
+
+/// What handles the messages of a mobile connection.
+protocol ConnectionOwner: AnyObject, Sendable {
+    /// Whether so much waits that no more is to be read.
+    var isBusy: Bool { get }
+
+    /// The account of the connection. All connections of one account share a part of the memory.
+    var account: String { get }
+    /// The bytes of messages that wait here.
+    var bytesInMemory: Int { get }
+
+    /// Takes a request; must not wait.
+    func take(_ message: BLIPMessage)
+
+    /// Says that there may be room or reason to send more; must not wait.
+    func advance()
+
+    /// Puts a broken rule into the log.
+    func note(_ error: any Error)
+
+    /// Says that the connection is gone.
+    func end()
+}
+
+// MARK: - MobileBudget
+
+/// Bounds the memory for the messages of all mobile connections. Each account may take a quarter of it.
+///
+/// A connection's own limits allow it tens of MiB, so a few would be enough to fill a small machine. When all take too much, the
+/// largest connection is closed, or the largest of an account that takes more than its part; its client comes again and goes on
+/// from its checkpoint.
+final class MobileBudget: Sendable {
+    private struct State {
+        var connections: [ObjectIdentifier: (account: String, bytes: Int)] = [:]
+        var accounts: [String: Int] = [:]
+        var total = 0
+
+        mutating func change(_ account: String, by bytes: Int) {
+            total += bytes
+            let left = (accounts[account] ?? 0) + bytes
+            accounts[account] = left > 0 ? left : nil
+        }
+    }
+
+    private let state = Guarded(State())
+    private let limit: Int
+    private var share: Int { limit / 4 }
+
+    /// - Parameter limit: The memory of all connections, in bytes.
+    init(limit: Int) { self.limit = max(limit, 4) }
+
+    /// The bytes of all connections.
+    var total: Int { state.withLock(\.total) }
+
+    /// Whether half of the memory is taken, so that connections should send in small portions.
+    var isTight: Bool { state.withLock { $0.total > limit / 2 } }
+
+    /// Whether an account may have some more bytes for an answer.
+    func hasRoom(for account: String, bytes: Int) -> Bool {
+        state.withLock { state in
+            (state.accounts[account] ?? 0) <= share - bytes && state.total <= limit - bytes
+        }
+    }
+
+    /// Records the bytes of a connection.
+    ///
+    /// - Returns: The connection to close, if there are too many.
+    func set(_ connection: ObjectIdentifier, of account: String, bytes: Int) -> ObjectIdentifier? {
+        state.withLock { state in
+            let old = state.connections.updateValue((account, bytes), forKey: connection)?.bytes ?? 0
+            guard old != bytes else { return nil }
+            state.change(account, by: bytes - old)
+            guard bytes > old else { return nil }
+            let isOver = (state.accounts[account] ?? 0) > share
+            guard isOver || state.total > limit else { return nil }
+            return state.connections.filter { !isOver || $0.value.account == account }
+                .max { $0.value.bytes < $1.value.bytes }?.key
+        }
+    }
+
+    /// Forgets a connection.
+    func remove(_ connection: ObjectIdentifier) {
+        state.withLock { state in
+            guard let old = state.connections.removeValue(forKey: connection) else { return }
+            state.change(old.account, by: -old.bytes)
+        }
+    }
+}

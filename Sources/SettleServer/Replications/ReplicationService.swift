@@ -1,0 +1,234 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleReplication
+
+/// The replications of a server: those for which requests to `_replicate` ask, and those for which documents of `_replicator`
+/// do, and of databases whose names end in `/_replicator`.
+final class ReplicationService: Sendable {
+    let scheduler: ReplicationScheduler
+    let documents: ReplicatorDocuments
+    private let policy: TargetPolicy
+
+    /// - Parameters:
+    ///   - options: What the replicator may do.
+    ///   - clock: Measures how old leases are.
+    ///   - isAdmin: Whether a user is an administrator of the server.
+    ///   - log: Where runs and problems are written.
+    init(
+        _ options: ReplicatorOptions, clock: some Clock<Duration> = ContinuousClock(),
+        isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?
+    ) {
+        var retry = ReplicationRetryPolicy()
+        (retry.firstDelay, retry.maximumDelay) = (options.retryDelay, options.longestRetryDelay)
+        scheduler = ReplicationScheduler(room: options.jobs, turn: options.turn, retry: retry)
+        let policy = TargetPolicy(options)
+        self.policy = policy
+        scheduler.observe { log?.write($0) }
+        documents = ReplicatorDocuments(
+            scheduler, clock: clock,
+            admit: { document, owner throws(ReplicationDocumentError) in
+                // Without an owner it was written by no user of the server, but by whoever has its files.
+                try policy.client(for: document, isAdmin: owner.map { $0.string.map(isAdmin) ?? false } ?? true)
+            },
+            warn: { message, origin in
+                guard let origin else {
+                    log?.warning(message)
+                    return
+                }
+                log?.warning(message, ["document": "\(origin.database)/\(origin.document)"])
+            })
+    }
+
+    /// Begins to run the replications for which a database's documents ask.
+    func watch(_ name: String, _ database: Database) { documents.watch(name, database) }
+
+    /// The name of this node, as `_scheduler` and `_active_tasks` show it.
+    var node: String { documents.node ?? "nonode@nohost" }
+
+    /// The jobs as `_scheduler/jobs` lists them: a page of those of all nodes, ordered by id, and how many there are.
+    func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
+        let others = documents.jobsElsewhere
+        guard !others.isEmpty else { return scheduler.jobs(skip: skip, limit: limit) }
+        let all = (scheduler.jobs(skip: 0, limit: .max).page + others).sorted { $0.id < $1.id }
+        return (Array(all.dropFirst(skip).prefix(limit)), all.count)
+    }
+
+    /// A job of any node, by its id.
+    func job(_ id: String) -> ReplicationJob? {
+        scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
+    }
+
+    /// Returns the ledger of a job that this node runs; `nil` if it runs no job of the id.
+    func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
+
+    /// The jobs that run on any node.
+    var runningJobs: [ReplicationJob] { scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning) }
+
+    /// Ends all replications, and waits for them a while.
+    func stop(seconds: Double) {
+        documents.stop()
+        documents.leave(areEnded: scheduler.stop(seconds: seconds))
+    }
+}
+
+/// What requests to `_replicate` want.
+extension ReplicationService {
+    /// Runs a replication, and answers at its end; at once if it is continuous.
+    ///
+    /// It runs on the node that got the request, also where several nodes share the databases, and ends with that node: only
+    /// replications of documents go on elsewhere.
+    ///
+    /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
+    func replicate(_ document: ReplicationDocument, for user: User) throws -> DeferredResponse {
+        let client = try client(for: document, user)
+        return answering(document, client) { [scheduler] id, answer in
+            let job = ReplicationJob(id: id, document: document, origin: nil, user: user.name, client: client)
+            guard !document.isContinuous else {
+                scheduler.add(job)
+                return answer.fulfil(.json(["ok": true, "_local_id": .string(id)], status: 202))
+            }
+            scheduler.add(job) { result in
+                switch result {
+                case .success(let result): answer.fulfil(.json(ReplicationAnswer.json(result, document)))
+                case .failure(let error): answer.fulfil(.error(ReplicationAnswer.error(error, document)))
+                }
+            }
+        }
+    }
+
+    /// Stops what a request has started, by what it said.
+    ///
+    /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
+    func cancel(_ document: ReplicationDocument, for user: User) throws -> DeferredResponse {
+        answering(document, try client(for: document, user)) { [self] id, answer in answer.fulfil(cancel(id)) }
+    }
+
+    /// Stops a job by its id; one for which a document asks is stopped by deleting that.
+    func cancel(_ id: String) -> HTTPResponse {
+        guard let removed = scheduler.remove(id, where: { $0.origin == nil }) else { return .error(HTTPError.missing) }
+        return .json(["ok": true, "_local_id": .string(removed.id)])
+    }
+
+    private func client(for document: ReplicationDocument, _ user: User) throws -> any HTTPTransport {
+        do { return try policy.client(for: document, isAdmin: user.isServerAdmin) } catch {
+            throw HTTPError.badRequest(error.message)
+        }
+    }
+
+    /// Answers when the id of a replication is known.
+    private func answering(
+        _ document: ReplicationDocument, _ client: any HTTPTransport,
+        _ body: @escaping @Sendable (String, DeferredResponse) -> Void
+    ) -> DeferredResponse {
+        let answer = DeferredResponse()
+        Task {
+            do { body(try await document.jobID(client), answer) } catch { answer.fulfil(.error(HTTPError(error))) }
+        }
+        return answer
+    }
+}
+
+extension ReplicatorDocuments {
+    /// Whether a database's documents are replications.
+    static func isReplicator(_ name: String) -> Bool { name == "_replicator" || name.hasSuffix("/_replicator") }
+}
+
+extension ServerLog {
+    /// Writes what happened to a replication.
+    fileprivate func write(_ event: ReplicationNotice) {
+        switch event {
+        case .started(let job): notice("replication_started", job.details)
+        case .failed(let job, let error): warning("a replication failed: \(error.message)", job.details)
+        case .completed(let job, _): notice("replication_completed", job.details)
+        case .removed: break
+        }
+    }
+}
+
+extension ReplicationJob {
+    fileprivate var details: KeyValuePairs<String, String> {
+        let (source, target) = (document.source.shown, document.target.shown)
+        guard let origin else { return ["replication": id, "source": source, "target": target] }
+        return [
+            "replication": id, "source": source, "target": target,
+            "document": "\(origin.database)/\(origin.document)",
+        ]
+    }
+}
+
+// MARK: - Metrics
+
+/// What is watched of replications.
+extension ReplicationService {
+    /// All numbers as they are now.
+    var metrics: [Metric] {
+        let (counts, states) = scheduler.counts
+        func metric(_ path: [String], _ kind: Metric.Kind, _ help: String, _ value: Int) -> Metric {
+            Metric(["couch_replicator"] + path, kind, help, value)
+        }
+        return [
+            metric(["jobs", "total"], .gauge, "number of replications there are", states.values.reduce(0, +)),
+            metric(["jobs", "running"], .gauge, "number of replications that run", states[.running] ?? 0),
+            metric(
+                ["jobs", "pending"], .gauge, "number of replications that wait for their turn", states[.pending] ?? 0),
+            metric(
+                ["jobs", "crashing"], .gauge, "number of replications that failed or can't reach a peer, and try again",
+                states[.crashing] ?? 0),
+            metric(["jobs", "starts"], .counter, "number of runs of replications that were begun", counts.started),
+            metric(["jobs", "completed"], .counter, "number of replications that were completed", counts.completed),
+            metric(["jobs", "crashes"], .counter, "number of runs of replications that failed", counts.crashed),
+        ]
+    }
+}
+
+// MARK: - ReplicationAnswer
+
+/// What `_replicate` answers at the end, in CouchDB's words.
+enum ReplicationAnswer {
+    /// What became of a replication: its log.
+    static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSONValue {
+        guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
+        var members: JSONObject = ["ok": true]
+        if !result.hasWritten { members["no_changes"] = true }
+        let log = result.log?.object ?? JSONObject()
+        // A replication that never had anything to do has no log.
+        guard let entries = log["history"]?.array, !entries.isEmpty else { return .object(members) }
+        // As in CouchDB, the answer says nothing about documents that don't exist.
+        if case .documents = document.filter, entries.allSatisfy({ $0["missing_checked"] == 0 }) {
+            return ["ok": true, "no_changes": true]
+        }
+        for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
+        let history = entries.map { entry -> JSONValue in
+            var entry = entry.object ?? JSONObject()
+            // How many checkpoints there were before is nobody else's business.
+            entry["number"] = nil
+            return .object(entry)
+        }
+        if case .documents = document.filter {
+            for name in ["start_time", "end_time", "docs_read", "docs_written", "doc_write_failures"] {
+                members[name] = history.first?[name]
+            }
+        }
+        members["history"] = .array(history)
+        return .object(members)
+    }
+
+    /// Why a replication failed.
+    static func error(_ error: PeerError, _ document: ReplicationDocument) -> HTTPError {
+        switch error.code {
+        case .notFound where error.message.hasPrefix("could not open"):
+            HTTPError(404, "db_not_found", error.message)
+        case .notFound where document.filter.isNamed: .notFound("The filter can't be used: \(error.message)")
+        case .unauthorized, .forbidden: HTTPError.unauthorized(error.message)
+        case .badRequest: .badRequest(error.message)
+        case .busy where error.status == 503: HTTPError(503, "service_unavailable", error.message)
+        default: HTTPError(500, "replication_failed", error.message)
+        }
+    }
+}
+
+extension ReplicationFilter {
+    /// Whether it is a function or a view of a design document.
+    fileprivate var isNamed: Bool { if case .named = self { true } else { false } }
+}

@@ -1,4 +1,0 @@
-/// Why a transport could not begin.
-struct ListenerError: Error, CustomStringConvertible {
-    let description: String
-}

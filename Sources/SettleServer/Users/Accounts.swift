@@ -1,0 +1,238 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+internal import SettleViews
+
+/// Looks up accounts: the server's administrators first, then the documents of `_users`.
+struct Accounts: Sendable {
+    let administration: Administration
+    /// Documents that need not be read again; `nil` where reading is as fast.
+    let known: UserDocuments?
+
+    /// The account of a name.
+    ///
+    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict: which password counts, is not
+    ///   known; ``NotAtHand`` when the document would have to be waited for, and must not.
+    func find(_ name: String, in databases: any DatabaseSource) throws -> Account? {
+        if let hash = administration.hash(of: name) {
+            let roles = ["_admin"] + (try administratorsRoles(name, databases))
+            return Account(name: name, roles: roles, password: hash, salt: hash.salt)
+        }
+        guard let found = try document(of: name, databases) else { return nil }
+        guard !found.isConflicted else {
+            throw HTTPError.unauthorized(
+                "User document conflicts must be resolved before the document is used for authentication purposes.")
+        }
+        let body = found.body
+        var account = Account(
+            name: name, roles: Self.roles(body), password: PasswordHash(body), salt: body["salt"]?.string ?? "")
+        if let factor = body["totp"] { account.secondFactor = TimeCode(factor).map { .code($0) } ?? .unknown }
+        return account
+    }
+
+    /// The roles that an administrator of the server has beside that: those of the user's document with the name. A users
+    /// database that can't be read keeps no administrator out.
+    private func administratorsRoles(_ name: String, _ databases: any DatabaseSource) throws -> [String] {
+        do { return try document(of: name, databases).map { Self.roles($0.body) } ?? [] } catch is DatabaseError {
+            return []
+        }
+    }
+
+    /// The user's document of a name, as every read shows it; `nil` when it does not exist.
+    private func document(of name: String, _ databases: any DatabaseSource) throws -> UserDocuments.Found? {
+        guard !name.isEmpty, let users = try databases.sourceIfThere("_users") else { return nil }
+        guard let known else { return try read(name, users) }
+        return try known.find(name, in: users.database) { try read(name, users) }
+    }
+
+    private func read(_ name: String, _ users: any QuerySource) throws -> UserDocuments.Found? {
+        let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
+        guard let record = try users.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
+            let body = record.content?.body
+        else { return nil }
+        return UserDocuments.Found(body: body, isConflicted: record.tree.isConflicted)
+    }
+
+    /// The roles in a document. System roles are ignored, even if they were written directly to the database.
+    private static func roles(_ body: DocumentBody) -> [String] {
+        (body["roles"]?.array ?? []).compactMap(\.string).filter { !$0.hasPrefix("_") || $0 == "_metrics" }
+    }
+}
+
+/// The codes of an account's second factor (TOTP, RFC 6238), which change every half minute.
+///
+/// A user's document has it in CouchDB's form: `"totp": {"key": "GEZDGNBV…", "algorithm": "sha", "length": 6}`, the key in base32.
+struct TimeCode: Sendable {
+    private let key: [UInt8]
+    private let function: HashFunction
+    private let length: Int
+    private static let period = 30
+
+    /// Reads it; `nil` for invalid input, which prevents authentication.
+    init?(_ json: JSONValue) {
+        guard let key = json["key"]?.string.flatMap(Base32.decode), !key.isEmpty,
+            let function = HashFunction(rawValue: json["algorithm"].map { $0.string ?? "" } ?? "sha")
+        else { return nil }
+        let length = json["length"].map { $0.int ?? 0 } ?? 6
+        guard (6...8).contains(length) else { return nil }
+        (self.key, self.function, self.length) = (key, function, length)
+    }
+
+    /// Whether a code is valid now, or was just before, or will be just after.
+    func accepts(_ code: String, now: Int = SessionCookie.now) -> Bool { step(of: code, now: now) != nil }
+
+    /// The half minute of a valid code, counted from 1970.
+    func step(of code: String, now: Int = SessionCookie.now) -> Int? {
+        // All are compared, so that the time does not reveal which one matched.
+        let near = [now - Self.period, now, now + Self.period]
+        let matches = near.map { Secrets.areEqual(self.code(at: $0).utf8, code.utf8) }
+        return zip(near, matches).filter(\.1).last.map { max($0.0, 0) / Self.period }
+    }
+
+    /// The code of a time in seconds.
+    func code(at time: Int) -> String {
+        let counter = UInt64(max(time, 0) / Self.period)
+        let hash = function.code(of: withUnsafeBytes(of: counter.bigEndian) { Array($0) }, key: key)
+        let offset = Int((hash.last ?? 0) & 15)
+        let word = hash.dropFirst(offset).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let digits = String(word)
+        return String((String(repeating: "0", count: length) + digits).suffix(length))
+    }
+}
+
+// MARK: - Account
+
+/// An account that may log in.
+struct Account: Sendable {
+    let name: String
+    let roles: [String]
+    /// The password's hash; `nil` for an account without a password.
+    let password: PasswordHash?
+    /// Signed into a session's cookie with the server's secret. It changes with the password, which ends the sessions.
+    var salt: String
+    /// The required second factor.
+    var secondFactor: SecondFactor = .none
+
+    /// What authentication requires beside a password.
+    enum SecondFactor: Sendable {
+        case none
+        case code(TimeCode)
+        /// A malformed one, which no code satisfies.
+        case unknown
+
+        /// Whether a code is valid.
+        func accepts(_ code: String) -> Bool {
+            switch self {
+            case .none: true
+            case .code(let codes): codes.accepts(code)
+            case .unknown: false
+            }
+        }
+    }
+}
+
+// MARK: - User
+
+/// The authenticated sender of a request.
+struct User: Sendable {
+    /// The name, or `nil` for an anonymous client.
+    var name: String?
+    /// The roles; `_admin` is the server's administrator.
+    var roles: [String]
+    /// The authentication handler.
+    var handler: String?
+    /// A cookie to send with the answer, if the request's is about to expire.
+    var renewedCookie: String?
+    /// The facts that must not change while the user stays authenticated; `nil` for an anonymous client and a proxy's user.
+    var proof: Proof?
+
+    /// The facts that authentication relied on.
+    enum Proof: Sendable, Hashable {
+        /// An account with a password that has this salt. It changes with the password.
+        case password(salt: String)
+        /// A session of such an account until a time, in seconds.
+        case session(salt: String, end: Int)
+        /// A signed token until a time, in seconds; `nil` for one without end.
+        case token(end: Double?)
+    }
+
+    /// A client without authentication.
+    static let anonymous = User(name: nil, roles: [])
+
+    /// Whether the user is an administrator of the server.
+    var isServerAdmin: Bool { roles.contains("_admin") }
+}
+
+// MARK: - UserDocuments
+
+/// The documents of `_users` that were looked up, for a server that would have to ask another machine for them again.
+///
+/// They count as long as the newest commit of `_users` is the one before which they were read, so a changed password counts at
+/// once. How many are kept is bounded, and how large they are.
+final class UserDocuments: Sendable {
+    /// What authentication needs of a document.
+    struct Found: Sendable {
+        let body: DocumentBody
+        let isConflicted: Bool
+    }
+
+    private struct State {
+        weak var database: Database?
+        var commit: Commit?
+        /// By the name of the account; `nil` for one without a document.
+        var found: [String: Found?] = [:]
+
+        func isOf(_ users: Database, _ commit: Commit) -> Bool { database === users && self.commit == commit }
+    }
+
+    private let state = Guarded(State())
+    private static let most = 1000
+    private static let largest = 16 << 10
+
+    /// The document of an account.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the account.
+    ///   - users: The database `_users`.
+    ///   - read: Reads the document, if it is not known.
+    /// - Returns: The document, or `nil` if there is none.
+    func find(_ name: String, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
+        // Taken before the document is read: what is written meanwhile makes it old.
+        guard let commit = users.newestCommit else { return try read() }
+        if let known = state.withLock({ $0.isOf(users, commit) ? $0.found[name] : nil }) { return known }
+        let found = try read()
+        guard name.utf8.count + (found?.body.utf8.count ?? 0) <= Self.largest else { return found }
+        state.withLock { state in
+            if !state.isOf(users, commit) || state.found.count >= Self.most {
+                state = State(database: users, commit: commit)
+            }
+            state.found[name] = .some(found)
+        }
+        return found
+    }
+}
+
+// MARK: - Base32
+
+/// Base32 of RFC 4648, the usual form of TOTP secrets.
+enum Base32 {
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+
+    /// Decodes text whose padding may be missing; `nil` for invalid input.
+    static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        for byte in text.utf8.dropLast(padding) {
+            guard let digit = digits.firstIndex(of: byte) else { return nil }
+            bits = bits << 5 | UInt32(digit)
+            count += 5
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,247 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The server's administrators, and the other contents of its stored settings.
+///
+/// Nodes that share a store share its settings: the first one makes them, each change is made to what is stored then, and
+/// ``follow()`` takes what other nodes have changed.
+final class Administration: Sendable {
+    private struct State {
+        var settings = ServerSettings()
+        /// The version of the stored settings; `nil` before they are stored.
+        var version: Int64?
+        /// Administrators from the options, which are not stored.
+        var others: [String: PasswordHash]
+        var isLoaded = false
+    }
+
+    private let state: Guarded<State>
+    /// Taken by who reads or writes the record, so that nobody who only asks waits for the disk.
+    private let changing = Guarded(())
+    private let record: any ServerRecord
+    private let isShared: Bool
+    private let adopt: @Sendable ([String: String]) -> Void
+    let hasher: PasswordHasher
+
+    /// - Parameters:
+    ///   - options: Administrators that are not stored, and how passwords are hashed.
+    ///   - store: What stores the settings.
+    ///   - adopt: Called on a shared store with the configuration that is stored now, before the other settings count.
+    init(
+        _ options: SecurityOptions, store: any ServerStore, adopt: @escaping @Sendable ([String: String]) -> Void
+    ) {
+        (record, isShared, self.adopt) = (store.serverRecord(), store.isShared, adopt)
+        hasher = PasswordHasher(iterations: options.passwordIterations, places: options.passwordWorkers)
+        state = Guarded(State(others: Self.hashes(options.admins, hasher.iterations, isShared: store.isShared)))
+    }
+
+    /// The hash of an administrator's password.
+    func hash(of name: String) -> PasswordHash? { state.withLock { $0.others[name] ?? $0.settings.admins[name] } }
+
+    /// The names of all administrators, sorted.
+    var names: [String] { state.withLock { Set($0.others.keys).union($0.settings.admins.keys) }.sorted() }
+
+    /// The secret that cookies are signed with.
+    var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
+
+    /// The settings as they are stored, with their secrets.
+    var stored: [UInt8] { state.withLock { $0.settings.bytes } }
+
+    /// The server's id in the response of `GET /`.
+    var uuid: String { state.withLock { $0.settings.uuid } }
+
+    /// Reserves the store for this server where only one may use it, and reads or creates the stored settings.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
+    func load() throws {
+        try record.take()
+        try changing.withLock { _ in
+            guard !state.withLock(\.isLoaded) else { return }
+            if try !readAgain(), try !write(state.withLock(\.settings), replacing: nil), try !readAgain() {
+                throw Self.busy
+            }
+            state.withLock { $0.isLoaded = true }
+        }
+    }
+
+    /// Lets other servers have the store.
+    func unload() { record.release() }
+
+    /// Creates an administrator with a random password if the server has no administrator; returns the password, which is not
+    /// stored.
+    func makeFirst() throws -> String? {
+        try load()
+        guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
+        let password = Base64.encodeForURL(SecureRandom.bytes(18))
+        let hash = try hasher.hash(Array(password.utf8))
+        let isMade = try change { settings in
+            // Another node may have made one meanwhile.
+            guard settings.admins.isEmpty else { return false }
+            settings.admins["admin"] = hash
+            return true
+        }
+        return isMade ? password : nil
+    }
+
+    /// Sets an administrator's password, and stores its hash. The hash of a password that is already set stays: a new salt at each
+    /// start, or for each node, would end the sessions.
+    func set(_ name: String, password: [UInt8]) throws {
+        try load()
+        if isSet(name, password, in: state.withLock(\.settings)) { return }
+        let hash = try hasher.hash(password)
+        try change { settings in
+            if isSet(name, password, in: settings) { return false }
+            settings.admins[name] = hash
+            return true
+        }
+    }
+
+    private func isSet(_ name: String, _ password: [UInt8], in settings: ServerSettings) -> Bool {
+        guard let hash = settings.admins[name],
+            hash.scheme == .derived(.sha256, iterations: hasher.iterations, fromSimple: false)
+        else { return false }
+        return (try? hash.verify(password)) == true
+    }
+
+    /// The configuration changed over HTTP, by `section/key`.
+    var storedSettings: [String: String] { state.withLock(\.settings.configuration) }
+
+    /// Stores a value of the configuration that was changed over HTTP; `nil` removes it.
+    func store(_ value: String?, as name: String) throws {
+        try load()
+        try change { settings in
+            settings.configuration[name] = value
+            return true
+        }
+    }
+
+    /// Hashes passwords of the options. A session is valid on every node that has the same ones, as their salts are made of them;
+    /// neither leaves the memory.
+    private static func hashes(
+        _ admins: [String: String], _ iterations: Int, isShared: Bool
+    ) -> [String: PasswordHash] {
+        Dictionary(
+            uniqueKeysWithValues: admins.map { name, text in
+                let password = Array(text.utf8)
+                guard isShared else { return (name, PasswordHash(of: password, iterations: iterations)) }
+                let salt = Hexadecimal.encode(HashFunction.sha256.code(of: Array(name.utf8), key: password))
+                return (name, PasswordHash(of: password, salt: salt, iterations: iterations))
+            })
+    }
+}
+
+extension Administration {
+    /// How often a change is tried while other nodes change the settings, too.
+    private static let attempts = 20
+
+    /// Takes the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
+    ///
+    /// - Throws: ``DatabaseError`` when they can't be read; then the old ones stay.
+    func follow() throws {
+        guard isOld else { return }
+        try changing.withLock { _ in
+            if isOld, try !readAgain() { throw Self.busy }
+        }
+    }
+
+    private var isOld: Bool {
+        guard let newest = record.newestVersion else { return false }
+        return newest != state.withLock(\.version)
+    }
+
+    /// Changes the settings, where they are stored first; again if another node was faster.
+    ///
+    /// - Parameter body: Changes the settings, and returns whether they are to be stored.
+    /// - Returns: What the closure returned at last.
+    /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
+    @discardableResult
+    private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
+        try changing.withLock { _ in
+            for _ in 0..<Self.attempts {
+                var (settings, version) = state.withLock { ($0.settings, $0.version) }
+                guard body(&settings) else { return false }
+                if try write(settings, replacing: version) { return true }
+                guard try readAgain() else { break }
+            }
+            throw Self.busy
+        }
+    }
+
+    /// Stores settings; false if another node has changed them meanwhile.
+    private func write(_ settings: ServerSettings, replacing version: Int64?) throws -> Bool {
+        guard let version = try record.write(settings.bytes, replacing: version) else { return false }
+        take(settings, version)
+        return true
+    }
+
+    /// Takes the stored settings; false if there are none.
+    ///
+    /// - Throws: ``DatabaseError`` for settings that can't be read.
+    private func readAgain() throws -> Bool {
+        guard let (bytes, version) = try record.read() else { return false }
+        do { take(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
+            throw DatabaseError(.invalid, "\(record.place) is damaged")
+        }
+        return true
+    }
+
+    private func take(_ settings: ServerSettings, _ version: Int64) {
+        if isShared { adopt(settings.configuration) }
+        state.withLock { ($0.settings, $0.version) = (settings, version) }
+    }
+
+    private static var busy: DatabaseError {
+        DatabaseError(.unavailable, "the server's settings are being changed by other nodes; try again")
+    }
+}
+
+// MARK: - ServerSettings
+
+/// What a server stores about itself: its administrators, the secret of its cookies, its id.
+///
+/// The store keeps it: a folder as a file beside the databases that only its owner may read. A ``Server`` that is created and not
+/// started has settings in memory.
+struct ServerSettings: Sendable {
+    /// The hashes of the administrators' passwords, by name.
+    var admins: [String: PasswordHash] = [:]
+    /// The configuration changed over HTTP, by `section/key`.
+    var configuration: [String: String] = [:]
+    /// The secret that cookies are signed with.
+    var secret = Hexadecimal.encode(SecureRandom.bytes(32))
+    /// The server's id in the response of `GET /`.
+    var uuid = SecureRandom.hexadecimal()
+
+    init() {}
+
+    /// Reads settings.
+    ///
+    /// - Throws: ``DatabaseError`` for invalid input, because a server must not replace settings it can't read.
+    init(_ bytes: [UInt8]) throws {
+        guard let members = try JSONValue(utf8: bytes).object, let secret = members["secret"]?.string,
+            secret.utf8.count >= 32,
+            let uuid = members["uuid"]?.string
+        else { throw DatabaseError(.invalid, "the settings file lacks `secret` or `uuid`") }
+        (self.secret, self.uuid) = (secret, uuid)
+        for member in members["admins"]?.object ?? JSONObject() {
+            guard let hash = member.value.string.flatMap(PasswordHash.init(line:)) else {
+                throw DatabaseError(.invalid, "the settings file has no hash for the administrator \"\(member.name)\"")
+            }
+            admins[member.name] = hash
+        }
+        for member in members["configuration"]?.object ?? JSONObject() {
+            configuration[member.name] = member.value.string
+        }
+    }
+
+    /// The stored text.
+    var bytes: [UInt8] {
+        let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value.line)) }
+        var members: JSONObject = [
+            "admins": .object(JSONObject(lines)), "secret": .string(secret), "uuid": .string(uuid),
+        ]
+        let changes = configuration.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
+        if !changes.isEmpty { members["configuration"] = .object(JSONObject(changes)) }
+        return JSONValue.object(members).utf8 + [UInt8(ascii: "\n")]
+    }
+}

@@ -1,0 +1,87 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The members and administrators of a database: its `_security`.
+struct SecurityObject: Sendable {
+    /// The object as it was set, with all its members.
+    let json: JSONValue
+    private let admins: Group
+    private let members: Group
+
+    private struct Group: Sendable {
+        var names: [String] = []
+        var roles: [String] = []
+        var isEmpty: Bool { names.isEmpty && roles.isEmpty }
+
+        func contains(_ user: User) -> Bool {
+            if let name = user.name, names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return true }
+            return user.roles.contains { role in roles.contains { $0.utf8.elementsEqual(role.utf8) } }
+        }
+    }
+
+    /// The object of a new database: only administrators of the server have access.
+    static let standard: JSONValue = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
+    private static let setting = "security"
+
+    /// Reads an object.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 for names and roles that are not lists of strings.
+    init(_ json: JSONValue) throws {
+        guard let object = json.object else { throw HTTPError.badRequest("Request body must be a JSON object") }
+        self.json = json
+        admins = try Self.group(object["admins"])
+        // `readers` is the former name.
+        members = try Self.group(object["members"] ?? object["readers"])
+    }
+
+    /// Reads the object of a database. An unreadable one gives nobody access.
+    init(of database: Database) throws {
+        let text = try database.setting(Self.setting)
+        try self.init(text.map { try JSONValue(parsing: $0) } ?? Self.standard)
+    }
+
+    /// Stores the object in a database.
+    func store(in database: Database) throws { try database.setSetting(Self.setting, to: "\(json)") }
+
+    /// Whether the user is an administrator of the database.
+    func isAdmin(_ user: User) -> Bool { user.isServerAdmin || admins.contains(user) }
+
+    /// Whether the user may read and write documents.
+    func isMember(_ user: User) -> Bool { isAdmin(user) || members.isEmpty || members.contains(user) }
+
+    private static func group(_ json: JSONValue?) throws -> Group {
+        guard let json else { return Group() }
+        guard let object = json.object else {
+            throw HTTPError.badRequest("admins or members must be a JSON list of strings")
+        }
+        return Group(names: try list(object, "names"), roles: try list(object, "roles"))
+    }
+
+    private static func list(_ object: JSONObject, _ name: String) throws -> [String] {
+        guard let value = object[name] else { return [] }
+        guard let list = value.array else { throw HTTPError.badRequest("\(name) must be a JSON list of strings") }
+        return try list.map { item in
+            guard let text = item.string else { throw HTTPError.badRequest("\(name) must be a JSON list of strings") }
+            return text
+        }
+    }
+}
+
+// MARK: - SecurityEndpoints
+
+/// Who may use a database.
+enum SecurityEndpoints {
+    /// `GET /{db}/_security`
+    static let read: Endpoint = .work { context in .json(try SecurityObject(of: context.database()).json) }
+
+    /// `PUT /{db}/_security`
+    static let put: Endpoint = .work { context in
+        let database = try context.database()
+        if context.parameter("db") == "_users", !context.live.isUsersSecurityEditable {
+            throw HTTPError.forbidden("You can't edit the security object of the user database.")
+        }
+        try SecurityObject(context.json()).store(in: database)
+        return .ok()
+    }
+}

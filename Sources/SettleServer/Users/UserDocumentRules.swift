@@ -1,0 +1,170 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettleReplication
+
+/// The rules of `_users`: access to documents, and their validation. The reasons are CouchDB's.
+struct UserDocumentRules: Sendable {
+    let user: User
+    /// Whether the user is an administrator of the database or the server.
+    let isAdmin: Bool
+    /// The prefix of users' document ids.
+    static let prefix = "org.couchdb.user:"
+    /// The maximum iterations of a hash that a user without administrator rights writes: each login repeats them, and few
+    /// logins can run concurrently.
+    private static let mostIterations = 1_000_000
+
+    /// Checks that a user without administrator rights may use a path of `_users`: only single documents, because each
+    /// written password costs a tenth of a second.
+    ///
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404: other users' documents are reported as missing.
+    static func checkPath(_ path: [String], method: String, _ user: User, publicFields: Set<String>) throws {
+        guard path.count > 1 else { return }
+        let name = path[1]
+        if name == "_design" || name == "_design_docs" || name.hasPrefix("_design/") {
+            throw HTTPError.forbidden("Only administrators can view design docs in the users database.")
+        }
+        if name == "_security", path.count == 2 { return }
+        if name.hasPrefix("_") { throw HTTPError.unauthorized("You are not a server admin.") }
+        if let own = user.name, name.utf8.elementsEqual((prefix + own).utf8) { return }
+        let isWhole = path.count == 2
+        if isWhole, method == "PUT", user.name == nil { return }
+        if isWhole, ["GET", "HEAD"].contains(method), !publicFields.isEmpty { return }
+        throw HTTPError.missing
+    }
+
+    /// Checks that the user may write a document of an id.
+    func check(_ id: DocumentID) throws {
+        guard !isAdmin else { return }
+        guard let name = user.name else {
+            if id.isLocal { throw HTTPError.missing }
+            return
+        }
+        guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else { throw HTTPError.missing }
+    }
+
+    /// Checks that a body is a valid user's document.
+    func check(_ body: DocumentBody, _ id: DocumentID) throws {
+        guard body["type"]?.string == "user" else { throw HTTPError.forbidden("doc.type must be user") }
+        guard let name = body["name"]?.string, !name.isEmpty else {
+            throw HTTPError.forbidden("doc.name is required")
+        }
+        guard let given = body["roles"], !given.isNull else { throw HTTPError.forbidden("doc.roles must exist") }
+        guard let list = given.array else { throw HTTPError.forbidden("doc.roles must be an array") }
+        let roles = try list.map { item in
+            guard let role = item.string else { throw HTTPError.forbidden("doc.roles can only contain strings") }
+            return role
+        }
+        guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else {
+            throw HTTPError.forbidden("Doc ID must be of the form org.couchdb.user:name")
+        }
+        try checkHash(body)
+        if roles.contains(where: { $0.hasPrefix("_") && $0 != "_metrics" }) {
+            throw HTTPError.forbidden("No system roles (starting with underscore) in users db.")
+        }
+        if name.hasPrefix("_") { throw HTTPError.forbidden("Username may not start with underscore.") }
+        if name.utf8.contains(UInt8(ascii: ":")) {
+            throw HTTPError.forbidden("Character `:` is not allowed in usernames.")
+        }
+    }
+
+    /// Checks that the user may replace a document; a deletion has no body.
+    func check(_ new: DocumentBody?, _ id: DocumentID, after old: DocumentBody?) throws {
+        guard let new else {
+            if user.isServerAdmin { return }
+            guard let name = user.name, old?["name"]?.string == name else {
+                throw HTTPError.forbidden("Only admins may delete other user docs.")
+            }
+            return
+        }
+        try check(new, id)
+        if let old, old["name"] != new["name"] { throw HTTPError.forbidden("Usernames can not be changed.") }
+        guard !isAdmin else { return }
+        if let iterations = new["iterations"]?.number?.double, iterations > Double(Self.mostIterations) {
+            throw HTTPError.forbidden("Iteration count is too high for this server")
+        }
+        let roles = Self.roles(new)
+        guard let old else {
+            if !roles.isEmpty { throw HTTPError.forbidden("Only _admin may set roles") }
+            return
+        }
+        guard let name = user.name, new["name"]?.string == name else {
+            throw HTTPError.forbidden("You may only update your own user document.")
+        }
+        if Self.roles(old) != roles { throw HTTPError.forbidden("Only _admin may edit roles") }
+    }
+
+    /// The body with the password replaced by its hash.
+    static func hashed(_ body: DocumentBody, by hasher: PasswordHasher) throws -> DocumentBody {
+        guard let password = body["password"], !password.isNull else { return body }
+        guard let text = password.string else { throw HTTPError.forbidden("Password value is invalid.") }
+        guard case .object(let members)? = try? JSONValue(utf8: body.utf8) else { return body }
+        let others = members.filter { !PasswordHash.memberNames.contains($0.name) }.map { ($0.name, $0.value) }
+        let hash = try hasher.hash(Array(text.utf8))
+        return try DocumentBody(.object(JSONObject(hash.members + others)))
+    }
+
+    private func checkHash(_ body: DocumentBody) throws {
+        let isSet = { (name: String) in body[name].map { $0 != nil && $0 != "" && $0 != false && $0 != 0 } ?? false }
+        if isSet("password_sha"), !isSet("salt") {
+            throw HTTPError.forbidden("Users with password_sha must have a salt.")
+        }
+        if isSet("password_scheme") {
+            let scheme = body["password_scheme"]?.string ?? ""
+            guard ["simple", "pbkdf2", "simple+pbkdf2"].contains(scheme) else {
+                throw HTTPError.forbidden("Password scheme `\(scheme)` not supported.")
+            }
+            if scheme == "pbkdf2", !isSet("password") {
+                guard body["iterations"]?.number != nil else {
+                    throw HTTPError.forbidden("iterations must be a number.")
+                }
+                guard body["derived_key"]?.string != nil else {
+                    throw HTTPError.forbidden("derived_key must be a string.")
+                }
+            }
+        }
+    }
+
+    private static func roles(_ body: DocumentBody) -> [String] {
+        (body["roles"]?.array ?? []).compactMap(\.string).sorted()
+    }
+}
+
+// MARK: - UserDocumentEndpoints
+
+/// Users' documents as others see them.
+enum UserDocumentEndpoints {
+    /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
+    static let read: Endpoint = .read { context in
+        if let other = try readOther(context) { return other }
+        guard context.parameter("db") == "_users", !isOwn(context),
+            try !context.sources.security(of: "_users").isAdmin(context.user)
+        else { return try DocumentEndpoints.read(context) }
+        let found = try DocumentLookup(source: context.source()).winner(DocumentID(unchecked: context.documentID))
+        let fields = context.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
+            .subtracting(["totp"])
+        let members = (try JSONValue(utf8: found.content.body.utf8).object ?? JSONObject())
+            .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
+        guard !members.isEmpty else { throw HTTPError.missing }
+        let head: [(String, JSONValue)] = [
+            ("_id", .string(context.documentID)), ("_rev", .string(found.revision.description)),
+        ]
+        return .json(.object(JSONObject(head + members)))
+    }
+
+    /// `GET /_replicator/{doc}` by somebody whose it is not: without credentials, and without a revision, for it is not the
+    /// document as it is; `nil` for anybody else.
+    private static func readOther(_ context: any ReadContext) throws -> HTTPResponse? {
+        guard ReplicatorDocuments.isReplicator(context.parameter("db")), !context.user.isServerAdmin else { return nil }
+        let id = DocumentID(unchecked: context.documentID)
+        guard !id.isDesign, !id.isLocal else { return nil }
+        let found = try DocumentLookup(source: context.source()).winner(id)
+        guard !ReplicatorDocumentRules.owns(found.content.body, context.user) else { return nil }
+        let members = ReplicationDocument.withoutCredentials(found.content.body.json.object ?? JSONObject())
+        return .json(
+            .object(JSONObject([("_id", .string(id.string))] + members.map { ($0.name, $0.value) })))
+    }
+
+    private static func isOwn(_ context: any ReadContext) -> Bool {
+        context.user.name.map { context.documentID.utf8.elementsEqual((UserDocumentRules.prefix + $0).utf8) } ?? false
+    }
+}
