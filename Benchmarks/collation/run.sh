@@ -14,6 +14,6 @@ printf 'struct DatabaseError: Error {\n    enum Code { case storage, attachmentM
 printf '    init(_ code: Code, _ text: String) { self.code = code }\n}\n' >>"$out/Error.swift"
 swiftc -O -wmo -swift-version 6 -package-name settle -I Sources/CZlib -Xcc "-fmodule-map-file=$out/CICU.modulemap" \
     Benchmarks/collation/main.swift "$out/Error.swift" Sources/SettleDatabase/Attachments/Gzip.swift \
-    Sources/SettleDatabase/Collation/Unicode/*.swift Tests/CollationTests/{ICU,TextKind}.swift Sources/SettleTesting/Simulation/SeededRandom.swift \
+    Sources/SettleDatabase/Queries/Collation?*.swift Tests/CollationTests/{ICU,TextKind}.swift Sources/SettleTesting/Simulation/SeededRandom.swift \
     "$out/CICU.o" -lz -licui18n -licuuc -o "$out/collation"
 "$out/collation" "${PAIRS:-0}"
