@@ -421,7 +421,7 @@ def main():
     number = client.send({"Profile": "rev", "id": "doc-002", "rev": other[1], "history": other[2][0], "noconflicts": "1"}, b"{}")
     message = client.read()
     assert message.number == number and error(message) == ("HTTP", 409), (message.properties, message.body)
-    assert error(client.ask({"Profile": "rev", "id": "b", "rev": "3-a", "history": "1-b"}, b"{}")) == ("HTTP", 400)
+    assert error(client.ask({"Profile": "rev", "id": "b", "rev": "3-a", "history": "3-b"}, b"{}")) == ("HTTP", 400)
 
     found = {}
     client.pull(found)
