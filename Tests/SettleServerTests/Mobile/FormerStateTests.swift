@@ -158,30 +158,6 @@ import Testing
         }
     }
 
-    @Test func `a branch that was ended here is the state here once the server has come back to it`() async throws {
-        try await save("a", on: nil, word: "one")
-        let root = try #require(try tree("a", in: remote).winner).revision
-        try await sync()
-        // Both sides edit. The merge goes to the server as a child of its revision, which is ended here.
-        try database.update("a") { $0["own"] = "sent" }
-        try await branch("a", "eee", from: [root], word: "two")
-        for _ in 0..<2 { try await sync() }
-        let merged = try #require(try tree("a", in: remote).winner).revision
-        #expect(try remote.document("a", revision: merged)?["own"] == "sent")
-        // Another client writes a higher branch beside the merge, which is merged again and deleted then.
-        try await branch("a", "fff", from: try path("a", merged).dropFirst().map(\.self), word: "three")
-        for _ in 0..<2 { try await sync() }
-        try await delete("a", try #require(try tree("a", in: remote).winner).revision)
-        let current = try #require(try tree("a", in: remote).winner)
-        #expect(!current.isDeleted && current.revision == merged)
-        for _ in 0..<2 { try await sync() }
-        #expect(try database.document("a")?.json == remote.document("a")?.json)
-        #expect(try database.conflictCount(Set(ConflictKind.allCases)) == 0)
-        let count = try tree("a", in: remote).count
-        try await sync()
-        #expect(try tree("a", in: remote).count == count)
-    }
-
     @Test func `an edit goes on after it was sent as a child of a deletion of an unknown branch`() async throws {
         try await save("a", on: nil, word: "one")
         try await save("a", on: try tree("a", in: remote).winner?.revision, word: "two")
