@@ -328,6 +328,87 @@ def open_branch(room):
     assert len(room.get("d", "?conflicts=true")["_conflicts"]) == 1
 
 
+def deleted_beside(room, number, *devices):
+    """A client of CouchDB writes a branch that wins, all devices pull it, and the client deletes it."""
+    path = room.get("d", "?revs=true")["_revisions"]
+    parents = [f"{path['start'] - place}-{digest}" for place, digest in enumerate(path["ids"])][1:]
+    high = f"{path['start']}-ff" + hexadecimal(f"high{number}")[2:32]
+    room.branch("d", [high, *parents], {"t": "high"})
+    for device in devices:
+        # The branch was made apart from what a device has, whose resolver takes the server's side.
+        try:
+            device.sync()
+        except Conflict as conflict:
+            *_, properties = conflict.args
+            theirs, mine = parts(properties["rev"] + "," + properties.get("history", ""))[0], device.documents["d"]["vector"]
+            others = {}
+            for time, source in theirs[1:] + mine:
+                others[source] = max(time, others.get(source, 0))
+            vector = theirs[:1] + [(time, source) for source, time in others.items() if source != theirs[0][1]]
+            device.documents["d"] = {"vector": vector, "body": {"t": "high"}, "deleted": False, "remote": properties["rev"]}
+            device.sync()
+    room.expect("d", "high", *devices)
+    http(room.port, "DELETE", f"/{room.database}/d?rev={high}")
+
+
+def returned(room):
+    """The winner beside an open branch is deleted, and the branch, which devices have seen before, is the state again."""
+    anna, bert = room.device("anna"), room.device("bert")
+    room.edits(anna, "d", count=2)
+    bert.sync()
+    for number in range(3):
+        deleted_beside(room, number, anna, bert)
+        for device in (anna, bert):
+            device.sync()
+            room.expect("d", 2, device)
+        # And once more without a change.
+        for device in (anna, bert):
+            device.sync(reset=True)
+        room.expect("d", 2, anna, bert)
+    fresh = room.device("carl")
+    fresh.sync()
+    room.expect("d", 2, anna, bert, fresh)
+    room.edits(bert, "d", first=3)
+    anna.sync()
+    room.expect("d", 5, anna, bert)
+    room.edits(anna, "d", first=6)
+
+
+def returned_unsent(room):
+    """A device has an unsent edit of the branch: it was made on the state, which has got another name."""
+    anna, bert = room.device("anna"), room.device("bert")
+    room.edits(anna, "d", count=2)
+    deleted_beside(room, 0)
+    anna.edit("d", {"t": 3})
+    client = Client(room.port, room.database, "BLIP_3+CBMobile_4")
+    anna.push(client)
+    client.close()
+    room.expect("d", 3, anna)
+    anna.sync()
+    bert.sync()
+    room.edits(anna, "d", first=4)
+    bert.sync()
+    room.expect("d", 6, anna, bert)
+
+
+def returned_far_below(room):
+    """The deleted branch is much longer, so each edit of the other one is still below it; all of them arrive."""
+    anna, bert = room.device("anna"), room.device("bert")
+    room.edits(anna, "d", count=2)
+    bert.sync()
+    path = room.get("d", "?revs=true")["_revisions"]
+    root = f"1-{path['ids'][-1]}"
+    long = [f"{place}-" + hexadecimal(f"long{place}")[:32] for place in range(9, 1, -1)]
+    room.branch("d", [*long, root], {"t": "long"})
+    http(room.port, "DELETE", f"/{room.database}/d?rev={long[0]}")
+    for value in range(3, 12):
+        device, other = (anna, bert) if value % 2 else (bert, anna)
+        device.sync()
+        room.edits(device, "d", first=value, count=1)
+        other.sync()
+        room.expect("d", value, anna, bert)
+
+
 def apart(room):
     """An edit that was made apart is refused, also with the right source."""
     anna, bert = room.device("anna"), room.device("bert")

@@ -66,8 +66,8 @@ struct VersionVectorTests {
             ([node(2, open), "1-aa"], false),
         ])
         let state = try #require(VersionVector(tree))
-        // The tombstone is later than the winner, so the state has a time behind both, and one for each of three ids.
-        #expect(state.revision == "3dd00000003@Revision+Tree+Encoding")
+        // The tombstone is later than the winner, so the state has a time behind both: 3 + 3 + 2 are the generations of the leaves.
+        #expect(state.revision == "3dd00000008@Revision+Tree+Encoding")
         #expect(state.history(ids: 0) == "\(bert),\(anna)" && state.legacy.map(\.description) == ["1-aa"])
     }
 
@@ -86,11 +86,12 @@ struct VersionVectorTests {
         #expect(state.revision == "ffffffffffffffff@Revision+Tree+Encoding")
     }
 
-    @Test func `an edit of a device that has seen the state does not change the state's time`() throws {
+    @Test func `an edit of a device that has seen the state is the next state, and has seen that one`() throws {
         let settled: (path: [String], isDeleted: Bool) = (["2-9f", "1-17"], true)
         let before = try #require(VersionVector(tree([(["1-ed"], false), settled])))
         let after = try #require(VersionVector(tree([([node(2, anna), "1-ed"], false), settled])))
-        #expect(after.revision == anna && after.history(ids: 0) == before.revision)
+        #expect(before.revision == "29f00000003@Revision+Tree+Encoding")
+        #expect(after.revision == anna && after.history(ids: 0) == "29f00000004@Revision+Tree+Encoding")
         let next = try #require(VersionVector(bert, history: "\(anna), \(before.revision)"))
         #expect(next.covers(after))
     }
@@ -114,11 +115,56 @@ struct VersionVectorTests {
             _ = tree.insert(try #require(RevisionHistory(path)), isDeleted: random.below(3) == 0)
             paths.append(path)
             let (vector, winner) = (try #require(VersionVector(tree)), try #require(tree.winner?.revision))
-            for earlier in states where earlier.winner != winner {
+            let last = states.lastIndex { $0.winner != winner } ?? 0
+            for earlier in states[..<last] + states[last...].filter({ $0.winner != winner }) {
                 #expect(earlier.vector.current != vector.current, "seed \(seed), step \(step)")
             }
             states.append((vector, winner))
         }
+    }
+
+    @Test func `a branch that is the state again after the winner was deleted has another version`() throws {
+        let open: (path: [String], isDeleted: Bool) = (try [node(2, anna), "1-aa"], false)
+        let first = try #require(VersionVector(tree([open])))
+        let beside = try #require(VersionVector(tree([open, (["2-ff", "1-aa"], false)])))
+        let deleted: (path: [String], isDeleted: Bool) = (["3-00", "2-ff", "1-aa"], true)
+        let returned = try tree([open, deleted])
+        let state = try #require(VersionVector(returned))
+        #expect(first.revision == anna && state.revision == "30000000005@Revision+Tree+Encoding")
+        // A device takes it without a conflict, whichever of both it has: it has not seen the state, which has seen both.
+        for earlier in [first, beside] { #expect(state.covers(earlier) && !earlier.covers(state)) }
+        #expect(state.history(ids: 0) == anna)
+
+        // An edit on the branch is still one of the state, and so is one of the state under its new name.
+        let later = "18eb55accf3b0000@aYzoLxOvQo6yrcFVzgk6ZA"
+        for (version, history) in [(later, anna), (bert, anna), (bert, "\(state.revision), \(anna)")] {
+            let place = try #require(VersionVector(version, history: history)?.place(in: returned))
+            guard case .next(let path) = place else {
+                Issue.record("\(version) after \(history) is \(place)")
+                continue
+            }
+            #expect(try path.revisions[1].description == node(2, anna))
+        }
+        // One that has seen the deleted branch alone is not.
+        let place = VersionVector(bert, history: beside.revision)?.place(in: returned)
+        guard case .branch = try #require(place) else { return #expect(Bool(false)) }
+        // An edit with a higher id than the deleted branch has never been replaced.
+        let edited = try #require(VersionVector(tree([([node(3, bert), node(2, anna), "1-aa"], false), deleted])))
+        #expect(edited.revision == bert)
+    }
+
+    @Test func `a state that returned keeps having new versions, also where its branch is edited and stemmed`() throws {
+        let end: (path: [String], isDeleted: Bool) = (["9-cc", "8-bb", "7-aa"], true)
+        var (tree, path, names) = (try tree([end]), ["1-aa"], Set<String>())
+        for number in 0..<6 {
+            let time = String(0x18eb_55ac_cf3a_0000 + number, radix: 16)
+            path.insert(try node(UInt64(path.count + 1), "\(time)@aYzoLxOvQo6yrcFVzgk6ZA"), at: 0)
+            let history = try #require(RevisionHistory(try path.map { try RevisionID(validating: $0) }))
+            _ = tree.insert(history, isDeleted: false)
+            tree.stem(to: 2)
+            names.insert(try #require(VersionVector(tree)).revision)
+        }
+        #expect(names.count == 6 && names.allSatisfy { $0.hasPrefix("9cc") }, "\(names)")
     }
 
     @Test func `a version that has seen the state is its child, and one that has not is a branch`() throws {

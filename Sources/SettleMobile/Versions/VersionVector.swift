@@ -55,6 +55,13 @@ package struct VersionVector: Hashable, Sendable {
         return times[version.source] == version.time || legacy.contains(revision)
     }
 
+    /// Whether this vector has seen a state's winner that is a version of a device, and the latest one of its source there. The
+    /// state itself may have another name.
+    private func hasSeenVersion(_ winner: RevisionID, of state: VersionVector) -> Bool {
+        let version = DocumentVersion(winner)
+        return version.source != .tree && state.times[version.source] == version.time && hasSeen(winner)
+    }
+
     /// Whether this vector has certainly seen a revision. For a version of a device, the time of that device decides. For an
     /// id of a tree, the vector must contain the id itself, since a later id may belong to another branch.
     package func hasSeen(_ revision: RevisionID) -> Bool {
@@ -106,8 +113,9 @@ extension VersionVector {
     ///     1-V@dora                        stemmed              1-V@dora, see `RevisionTree.forgottenVersions`
     ///
     /// The current version is the winner's. With settled branches, a winner that is an id of a tree gets the state's time as
-    /// its version, and so does one whose source has a later version in a settled branch. Else a device that has seen that
-    /// branch would think that it has the newer state.
+    /// its version. So does one whose source has a later version in a settled branch, since a device that has seen that branch
+    /// would think that it has the newer state. So does one that may be the winner again after another branch was ended, see
+    /// `mayHaveReturned`, since a device that has seen it before would not pull it again.
     ///
     /// - Parameter tree: The tree. For an empty tree the result is `nil`.
     /// - Complexity: O(*n*) in revisions.
@@ -128,24 +136,49 @@ extension VersionVector {
         }
         let state = DocumentVersion(time: Self.stateTime(tree, after: times[.tree] ?? 0), source: .tree)
         times[.tree] = state.time
-        self.init(current: isLatest && own.source != .tree ? own : state, others: times, legacy: ids)
+        let isNew = own.source != .tree && isLatest && !Self.mayHaveReturned(winner, in: tree, path)
+        self.init(current: isNew ? own : state, others: times, legacy: ids)
+    }
+
+    /// Whether a tree's winner may have been the winner before, and another one since, which was ended.
+    ///
+    ///     1-a ─ 2-V@anna               the winner before 2-f came, and after 3-deleted
+    ///       └── 2-f ─ 3-deleted
+    ///
+    /// The ended revision is on another branch then, and while it was open, it was the winner: its id is the higher one, or
+    /// the winner is a deletion itself. A tree does not say which branch came first, so the answer may be yes for a new winner,
+    /// too. Its devices then pull the content that they have under another name.
+    private static func mayHaveReturned(
+        _ winner: RevisionNode, in tree: RevisionTree, _ path: [RevisionID]
+    ) -> Bool {
+        let ancestors = Set(path)
+        return tree.leaves.contains { end in
+            guard end.isDeleted, end.revision != winner.revision, end.revision.generation > 1 else { return false }
+            guard let ended = tree.parent(of: end.revision) else {
+                // It was stemmed.
+                return winner.isDeleted || end.revision.generation > winner.revision.generation
+            }
+            return !ancestors.contains(ended) && (winner.isDeleted || ended > winner.revision)
+        }
     }
 
     /// A time for the state of a tree, among the versions that stand for ids of trees.
     ///
     ///     state                                                    time
-    ///     1-a, 1-b ─ 2-deleted                                     2-deleted + 3 revisions
-    ///     1-a ─ 2-deleted, 1-b ─ 2-deleted, 1-c ─ 2-d              2-deleted + 6 revisions
+    ///     1-a, 1-b ─ 2-deleted                                     2-deleted + 1 + 2
+    ///     1-a ─ 2-deleted, 1-b ─ 2-deleted, 1-c ─ 2-d              2-deleted + 2 + 2 + 2
     ///
-    /// It is later than that of each id and of each earlier state, since a tree that grows has more revisions. Both states
-    /// of the drawing have the same latest id, and different winners. A device's edit is not counted, so that its next one
-    /// is still known to have seen the state.
+    /// It is later than that of each id and of each earlier state, since the sum of the leaves' generations is higher in a tree
+    /// that has grown, and stays where one is stemmed. Both states of the drawing have the same latest id, and different winners.
     private static func stateTime(_ tree: RevisionTree, after latest: UInt64) -> UInt64 {
-        let counted = tree.revisions.filter { !DocumentVersion.isVersion($0) || tree[$0]?.isDeleted == true }
-        let generation = counted.map(\.generation).max() ?? 0
+        let revisions = tree.revisions
+        let lastID = revisions.last { !DocumentVersion.isVersion($0) }.map { DocumentVersion($0).time } ?? 0
+        let lastDeletion = revisions.last { tree[$0]?.isDeleted == true }.map { $0.generation << 40 } ?? 0
         // An id of any generation may come from outside, so the sum may have no room.
-        let (time, isTooLarge) = max(latest, generation << 40).addingReportingOverflow(UInt64(counted.count))
-        return isTooLarge ? .max : time
+        return tree.leaves.reduce(max(latest, lastID, lastDeletion)) { time, leaf in
+            let (sum, isTooLarge) = time.addingReportingOverflow(leaf.revision.generation)
+            return isTooLarge ? .max : sum
+        }
     }
 
     /// Where a revision stands in a tree.
@@ -174,7 +207,7 @@ extension VersionVector {
             return child(of: legacy).map { .next($0) }
         }
         if current == state.current { return .known(winner.revision) }
-        let isNext = covers(state) || hasSeenLast(winner.revision)
+        let isNext = covers(state) || hasSeenLast(winner.revision) || hasSeenVersion(winner.revision, of: state)
         let known = tree.revisions.first { DocumentVersion($0) == current }
         if let known, known == winner.revision || !isNext || current.source == .tree { return .known(known) }
         let parent = isNext ? winner.revision : tree.revisions.filter(hasSeen).max()

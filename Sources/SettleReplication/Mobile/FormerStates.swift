@@ -15,6 +15,10 @@ internal import SettleMobile
 /// they say is kept or given up there. They are forgotten and not ended: the server may have them as open branches, which a
 /// tombstone from here would close if another replication brought it there.
 ///
+/// A server may also come back to a revision that was ended here, for a merge that was sent to it and that another client has
+/// deleted since. Here that revision would count as known. What has ended it is forgotten, so that it comes again; see
+/// `reopen(_:)`.
+///
 /// An edit of such a leaf is a conflict with the current state, whose common base may never have been here. The server is asked
 /// whether it has had the leaf, which takes the base's place then; see `FormerState`.
 struct FormerStates: Sendable {
@@ -22,6 +26,8 @@ struct FormerStates: Sendable {
     private let database: Database
     /// How many documents are asked about at a time.
     private static let mostDocuments = 200
+    /// How many ended branches of a document are tried as those that a leaf was sent on.
+    private static let mostParents = 20
 
     /// Creates it for a pull from such a server into a database of this process.
     init?(of source: any PeerOperations, at target: any PeerOperations) {
@@ -34,13 +40,23 @@ struct FormerStates: Sendable {
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func note(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
         let besides = try await database.perform { database in
-            try database.leaves(beside: revisions.map { ($0.id, $0.history) })
+            let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
+            return try zip(revisions, leaves).map { revision, leaves in
+                guard !leaves.isEmpty, let tree = try database.tree(of: revision.id) else { return Beside(leaves) }
+                let others = try leaves.map { leaf in
+                    try Self.otherNames(of: leaf.leaf, in: tree, revision.id, but: revision.history, database)
+                }
+                return Beside(leaves, others)
+            }
         }
-        let divided = revisions.indices.filter { !besides[$0].isEmpty }
+        let divided = revisions.indices.filter { !besides[$0].leaves.isEmpty }
         var noted = revisions
         for start in stride(from: 0, to: divided.count, by: Self.mostDocuments) {
             let places = divided[start..<min(start + Self.mostDocuments, divided.count)]
-            let states = try await server.states(of: places.map { (revisions[$0].id, Self.revisions(besides[$0])) })
+            let states = try await server.states(
+                of: places.map { place in
+                    (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
+                })
             // A revision that is not current any more is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
@@ -48,6 +64,75 @@ struct FormerStates: Sendable {
             }
         }
         return noted
+    }
+
+    /// Forgets what has ended revisions here that the server has come back to.
+    ///
+    ///     at the server    1 ─ 2-a                          here    1 ─ 2-a ─ 3-closed     the server's current one again
+    ///                      └── 2-b ─ 3-x ─ 4-deleted                └── 2-b ─ 3-closed
+    ///                                                               2-m ─ 3-m              was sent as 3-x
+    ///
+    /// That is done if the server has had all that is live here, so that no merge waits to be sent.
+    ///
+    /// - Parameter changes: The server's changes whose revisions are here.
+    /// - Returns: Whether there are such revisions. They are not here any more.
+    /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
+    func reopen(_ changes: [ChangedDocument]) async throws -> Bool {
+        let ended = try await database.perform { database in
+            try database.snapshot { try changes.compactMap { try Self.ended($0, in: database) } }
+        }
+        var hasReopened = false
+        for start in stride(from: 0, to: ended.count, by: Self.mostDocuments) {
+            let part = ended[start..<min(start + Self.mostDocuments, ended.count)]
+            let states = try await server.states(of: part.map { ($0.id, $0.names.flatMap(\.self)) })
+            for (document, state) in zip(part, states) where state.current == document.current {
+                guard document.names.allSatisfy({ $0.contains(where: state.known.contains) }) else { continue }
+                try await database.perform { try $0.forgetReplaced(document.ends, of: document.id) }
+                hasReopened = true
+            }
+        }
+        return hasReopened
+    }
+
+    /// A document whose revision at the server has no live leaf here, and another one has.
+    private struct Ended: Sendable {
+        let id: DocumentID
+        let current: RevisionID
+        /// The tombstones that the server's revision leads to here.
+        let ends: [RevisionID]
+        /// The live leaves, each under all ids that the server may have it under.
+        let names: [[RevisionID]]
+    }
+
+    private static func ended(_ change: ChangedDocument, in database: Database) throws -> Ended? {
+        guard let current = change.leaves.first, let tree = try? database.tree(of: change.id),
+            tree[current]?.isLeaf == false, let history = tree.history(of: current)
+        else { return nil }
+        let leaves = tree.leaves
+        let ends = leaves.filter { tree.history(of: $0.revision)?.revisions.contains(current) ?? false }
+        let live = leaves.filter { !$0.isDeleted }
+        guard !live.isEmpty, !ends.isEmpty, ends.allSatisfy(\.isDeleted) else { return nil }
+        return Ended(
+            id: change.id, current: current, ends: ends.map(\.revision),
+            names: try live.map { leaf in
+                [leaf.revision] + (try otherNames(of: leaf.revision, in: tree, change.id, but: history, database))
+            })
+    }
+
+    /// The ids under which a leaf may have been sent as a child of a revision that was ended here, but those in the history of
+    /// the server's current revision: that one has the leaf's content, or comes from it.
+    private static func otherNames(
+        of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
+    ) throws -> [RevisionID] {
+        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(mostParents)
+            .compactMap { tree.parent(of: $0.revision) }
+        guard !parents.isEmpty else { return [] }
+        var names: [RevisionID] = []
+        try database.forEachRevision([(id, leaf, [])]) { stored in
+            if let found = try? stored.get() { names = MobileWinner.names(of: found, after: parents) }
+            return false
+        }
+        return names.filter { !history.revisions.contains($0) }
     }
 
     /// Forgets the leaves of a document in conflict that the server's current revision replaces, if that one is here.
@@ -61,10 +146,25 @@ struct FormerStates: Sendable {
         guard leaves.count > 1,
             let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
             leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),
-            let (replaced, formerState) = try? await judge(leaves.filter { $0.leaf != current }, state, id, history)
+            let (replaced, formerState) = try? await judge(
+                Beside(leaves.filter { $0.leaf != current }), state, id, history)
         else { return nil }
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
         return formerState
+    }
+
+    /// The leaves beside a revision of the server, and the other ids that the server may have each of them under.
+    private struct Beside: Sendable {
+        let leaves: [Database.EditedLeaf]
+        let others: [[RevisionID]]
+
+        init(_ leaves: [Database.EditedLeaf], _ others: [[RevisionID]] = []) {
+            (self.leaves, self.others) = (leaves, others)
+        }
+
+        func names(_ index: Int) -> [RevisionID] {
+            [leaves[index].leaf] + (index < others.count ? others[index] : [])
+        }
     }
 
     /// What the server is asked about.
@@ -75,11 +175,12 @@ struct FormerStates: Sendable {
     /// The leaves that the server has, and the state that the others were made on, if it is one and the server has it: under its
     /// id, or under that of an edit which was sent as a child of a deletion.
     private func judge(
-        _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
+        _ beside: Beside, _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
     ) async throws -> (replaced: [RevisionID], formerState: FormerState?) {
         let known = Set(state.known)
-        let replaced = leaves.map(\.leaf).filter(known.contains)
-        let origins = Set(leaves.filter { !known.contains($0.leaf) }.map(\.origin))
+        let isKnownLeaf = beside.leaves.indices.map { beside.names($0).contains(where: known.contains) }
+        let replaced = zip(beside.leaves, isKnownLeaf).filter(\.1).map(\.0.leaf)
+        let origins = Set(zip(beside.leaves, isKnownLeaf).filter { !$0.1 }.map(\.0.origin))
         guard origins.count == 1, let origin = origins.first.flatMap(\.self), let current = state.current else {
             return (replaced, nil)
         }

@@ -102,7 +102,13 @@ extension FlowExecutor {
         _ changes: [ChangedDocument], _ source: any PeerOperations, _ target: any PeerOperations
     ) async -> Result<[RevisionsDiff], PeerError> {
         await PeerError.result {
-            let missing = try await target.differences(from: changes)
+            var missing = try await target.differences(from: changes)
+            if missing.count < changes.count, let former = FormerStates(of: source, at: target) {
+                let lacking = Set(missing.map(\.id))
+                if try await former.reopen(changes.filter({ !lacking.contains($0.id) })) {
+                    missing = try await target.differences(from: changes)
+                }
+            }
             await source.noteMissing(missing, of: changes)
             guard source.database != nil else { return missing }
             // What the target has already, the source may count as shared.

@@ -19,6 +19,13 @@ import Testing
         try await run(scenario)
     }
 
+    @Test(arguments: ["returned", "returned_unsent", "returned_far_below"])
+    func `a branch that is the state again after the winner was deleted arrives at devices that have seen it`(
+        scenario: String
+    ) async throws {
+        try await run(scenario)
+    }
+
     @Test func `an edit that has not seen the server's version is refused`() async throws { try await run("apart") }
 
     @Test(arguments: [
