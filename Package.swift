@@ -164,6 +164,8 @@ let package = Package(
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
+            name: "SettlePlatformTests", dependencies: ["SettlePlatform", "CTestWidth"], swiftSettings: strict),
+        .testTarget(
             name: "SettleCryptoTests", dependencies: ["SettleCrypto", "SettleTesting", host("CCrypto")],
             swiftSettings: strict),
         .testTarget(
@@ -253,8 +255,9 @@ package.targets += isolatedSnippets.map { name in
 if doubles {
     let core: Set = [
         "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase",
-        "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool", "SettleCryptoTests",
-        "SettleCoreTests",
+        "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool",
+        "SettlePlatformTests",
+        "SettleCryptoTests", "SettleCoreTests",
         "SettleMobileTests", "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres",
         "PostgresTesting",
     ]

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Settle
 internal import SettlePlatform
 import SettleReplication
@@ -310,32 +309,26 @@ enum Waiting {
         meanwhile: () throws -> Void = {}, whileWaiting: () -> Void = {},
         for work: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
-        let outcome = Guarded<Result<Value, any Error>?>(nil)
-        let isDone = DispatchSemaphore(value: 0)
+        let outcome = Promise<Result<Value, any Error>>()
         let task = Task.detached {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            outcome.withLock { $0 = result }
-            isDone.signal()
+            do { outcome.fulfil(.success(try await work())) } catch { outcome.fulfil(.failure(error)) }
         }
         let wasInterrupted = Interruption.isWanted
         do { try meanwhile() } catch {
             task.cancel()
-            isDone.wait()
+            _ = outcome.wait()
             throw error
         }
         var isCancelled = false
-        while isDone.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+        while true {
+            if let result = outcome.wait(seconds: 0.05) {
+                if isCancelled, case .failure = result { throw CommandError.interrupted }
+                return try result.get()
+            }
             whileWaiting()
             guard Interruption.isWanted, !wasInterrupted, !isCancelled else { continue }
             task.cancel()
             isCancelled = true
-        }
-        switch outcome.withLock({ $0 }) {
-        case .success(let value)?: return value
-        case .failure where isCancelled: throw CommandError.interrupted
-        case .failure(let error)?: throw error
-        case nil: throw CommandError.interrupted
         }
     }
 }

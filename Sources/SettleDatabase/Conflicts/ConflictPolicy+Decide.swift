@@ -11,15 +11,9 @@ extension ConflictPolicy {
             throw DatabaseError(.invalid, "the policy \(self) waits for an answer; settle with an asynchronous call")
         }
         guard let timeLimit else { return try wrapping(conflict) { try checked(conflict, decide) } }
-        let answer = Answer()
-        let isDone = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            answer.give(Result { try checked(conflict, decide) })
-            isDone.signal()
-        }
-        let (seconds, attoseconds) = timeLimit.components
-        let wait = DispatchTime.now() + Double(seconds) + Double(attoseconds) / 1e18
-        guard isDone.wait(timeout: wait) == .success, let result = answer.taken else { throw timedOut(conflict) }
+        let answer = Promise<Result<PolicyDecision, any Error>>()
+        Thread.detachNewThread { answer.fulfil(Result { try checked(conflict, decide) }) }
+        guard let result = answer.wait(seconds: timeLimit.inSeconds) else { throw timedOut(conflict) }
         return try wrapping(conflict) { try result.get() }
     }
 
@@ -34,19 +28,15 @@ extension ConflictPolicy {
                 }
             }
         }
-        let answer = Answer()
-        let asking = Task { answer.give(await Result.catching { try await checked(conflict, decide) }) }
+        let answer = Promise<Result<PolicyDecision, any Error>>()
+        let asking = Task { answer.fulfil(await Result.catching { try await checked(conflict, decide) }) }
         let limit = timeLimit.map { limit in
             Task {
                 try await Task.sleep(for: limit)
-                answer.give(.failure(NoAnswer.timedOut))
+                answer.fulfil(.failure(NoAnswer.timedOut))
             }
         }
-        let result = await withTaskCancellationHandler {
-            await answer.wait()
-        } onCancel: {
-            answer.give(.failure(NoAnswer.cancelled))
-        }
+        let result = await answer.get(ifCancelled: .failure(NoAnswer.cancelled))
         asking.cancel()
         limit?.cancel()
         switch result {
@@ -98,42 +88,5 @@ private enum NoAnswer: Error {
 extension Result where Failure == any Error {
     fileprivate static func catching(_ body: () async throws -> Success) async -> Self {
         do { return .success(try await body()) } catch { return .failure(error) }
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of a policy, passed from its producer to the waiting task; the first one counts.
-final class Answer: Sendable {
-    private struct State {
-        var result: Result<PolicyDecision, any Error>?
-        var waiter: CheckedContinuation<Result<PolicyDecision, any Error>, Never>?
-    }
-
-    private let state = Guarded(State())
-
-    /// Gives the answer, unless there is one already.
-    func give(_ result: Result<PolicyDecision, any Error>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Result<PolicyDecision, any Error>, Never>? in
-            guard state.result == nil else { return nil }
-            state.result = result
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: result)
-    }
-
-    /// The answer; `nil` if there is none yet.
-    var taken: Result<PolicyDecision, any Error>? { state.withLock(\.result) }
-
-    /// Waits for the answer; only one task may wait.
-    func wait() async -> Result<PolicyDecision, any Error> {
-        await withCheckedContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.waiter = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(returning: result) }
-        }
     }
 }

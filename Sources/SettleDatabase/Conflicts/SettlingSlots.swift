@@ -4,7 +4,7 @@ internal import SettlePlatform
 package final class SettlingSlots: Sendable {
     private struct State {
         var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting = Queue<Promise<Void>>()
     }
 
     private let state: Guarded<State>
@@ -21,26 +21,25 @@ package final class SettlingSlots: Sendable {
 
     /// Takes a slot, waiting for one if needed.
     func take() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiting.append(continuation)
-                    return false
-                }
+        let slot = state.withLock { state -> Promise<Void>? in
+            guard state.free == 0 else {
                 state.free -= 1
-                return true
+                return nil
             }
-            if isFree { continuation.resume() }
+            let slot = Promise<Void>()
+            state.waiting.append(slot)
+            return slot
         }
+        await slot?.get()
     }
 
     /// Releases a slot to the longest waiter.
     func giveBack() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+        let next = state.withLock { state -> Promise<Void>? in
+            if let next = state.waiting.popFirst() { return next }
             state.free += 1
             return nil
         }
-        next?.resume()
+        next?.fulfil(())
     }
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
@@ -25,21 +24,11 @@ final class WriteLine: Sendable {
         let set: ChangeSet?
         let bytes: Int
         let actions: [@Sendable () -> Void]
-        private let semaphore = DispatchSemaphore(value: 0)
-        private let signal = Guarded<Signal?>(nil)
+        /// What wakes the thread, which it waits for.
+        let signal = Promise<Signal>()
 
         init(_ set: ChangeSet?, bytes: Int = 0, actions: [@Sendable () -> Void] = []) {
             (self.set, self.bytes, self.actions) = (set, bytes, actions)
-        }
-
-        func wake(_ signal: Signal) {
-            self.signal.withLock { $0 = signal }
-            semaphore.signal()
-        }
-
-        func wait() -> Signal {
-            semaphore.wait()
-            return signal.withLock { $0 } ?? .ended(.stale)
         }
     }
 
@@ -63,7 +52,7 @@ final class WriteLine: Sendable {
     func enter(_ place: Place) -> Place.Signal {
         state.withLock { $0.waiting.append(place) }
         callNext()
-        return place.wait()
+        return place.signal.wait()
     }
 
     /// Ends a turn and wakes the next ones.
@@ -74,7 +63,7 @@ final class WriteLine: Sendable {
             defer { state.waiting = Queue() }
             return state.waiting
         }
-        while let place = refused.popFirst() { place.wake(.ended(.failed(Self.impatient))) }
+        while let place = refused.popFirst() { place.signal.fulfil(.ended(.failed(Self.impatient))) }
         callNext()
     }
 
@@ -93,7 +82,7 @@ final class WriteLine: Sendable {
             }
             return (first, .lead(group))
         }
-        if let (place, signal) = next { place.wake(signal) }
+        if let (place, signal) = next { place.signal.fulfil(signal) }
     }
 
     private static var impatient: DatabaseError {

@@ -158,7 +158,9 @@ final class PostgresEngine: StorageEngine {
                 if case .committed = outcome { for action in other.actions { action() } }
             }
             line.leave(unanswered: outcomes.each.contains(where: \.isUnanswered))
-            for (other, outcome) in zip(group, outcomes.each) where other !== place { other.wake(.ended(outcome)) }
+            for (other, outcome) in zip(group, outcomes.each) where other !== place {
+                other.signal.fulfil(.ended(outcome))
+            }
             outcome = outcomes.each[0]
         case .ended(let ended): outcome = ended
         case .alone: outcome = .stale

@@ -125,20 +125,20 @@ extension ChangedDocument {
 
 /// One wait for a notification of a database, ended by the notification or by cancellation.
 final class NoticeGate: Sendable {
-    private let end = Once<Bool>()
+    private let end = Promise<Bool>()
     private let notice = Guarded(Int?.none)
 
     /// Waits for the end; called once.
-    func value() async -> Bool { await end.value() }
+    func value() async -> Bool { await end.get() }
 
     /// Stores the number of the notification's registration, or removes it if the wait is over already.
     func note(_ notice: Int, of database: Database) {
         self.notice.withLock { $0 = notice }
-        if end.isAnswered { database.cancelNotice(notice) }
+        if end.value != nil { database.cancelNotice(notice) }
     }
 
     /// Ends the wait.
-    func answer(_ isNews: Bool) { end.answer(isNews) }
+    func answer(_ isNews: Bool) { end.fulfil(isNews) }
 
     /// Ends the wait without a notification.
     func cancel(_ database: Database) {

@@ -91,13 +91,9 @@ final class MobileConnection: Sendable {
 
     private func send(_ message: BLIPMessage) async throws -> BLIPMessage {
         guard let blip = state.withLock(\.blip) else { throw BLIPError.closed }
-        let once = Once<Result<BLIPMessage, any Error>>()
-        return try await withTaskCancellationHandler {
-            blip.send(message) { once.answer($0.mapError { $0 }) }
-            return try await once.value().get()
-        } onCancel: {
-            once.answer(.failure(CancellationError()))
-        }
+        let answer = Promise<Result<BLIPMessage, any Error>>()
+        blip.send(message) { answer.fulfil($0.mapError { $0 }) }
+        return try await answer.get(ifCancelled: .failure(CancellationError())).get()
     }
 
     /// Answers a request of the server.

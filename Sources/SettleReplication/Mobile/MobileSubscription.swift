@@ -31,7 +31,7 @@ final class MobileSubscription: Sendable {
         var expected: Set<Key> = []
         var arrived: [Key: Revision] = [:]
         var failure: PeerError?
-        var waiting: [Once<Void>] = []
+        var waiting: [Promise<Void>] = []
     }
 
     /// How long a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
@@ -103,7 +103,7 @@ final class MobileSubscription: Sendable {
             defer { state.waiting = [] }
             return (result, state.waiting)
         }
-        for once in waiting { once.answer(()) }
+        for promise in waiting { promise.fulfil(()) }
         return result
     }
 
@@ -120,19 +120,19 @@ final class MobileSubscription: Sendable {
         let deadline = wait.map { ContinuousClock.now + $0 }
         while true {
             try Task.checkCancelled()
-            let once = Once<Void>()
+            let news = Promise<Void>()
             let next = try state.withLock { state -> ([ChangedDocument], Bool)? in
                 var changes: [ChangedDocument] = []
                 while changes.count < max(limit, 1), let change = state.unread.popFirst() { changes.append(change) }
                 if !changes.isEmpty { return (changes, state.hasReachedEnd && state.unread.isEmpty) }
                 if let failure = state.failure { throw failure }
                 if state.hasReachedEnd, wait == nil { return ([], true) }
-                state.waiting.append(once)
+                state.waiting.append(news)
                 return nil
             }
             if let next { return next }
             if let deadline, ContinuousClock.now >= deadline { return ([], false) }
-            await Self.wait(for: once, until: deadline)
+            await Self.wait(for: news, until: deadline)
         }
     }
 
@@ -171,20 +171,20 @@ final class MobileSubscription: Sendable {
         let start = ContinuousClock.now
         while true {
             try Task.checkCancelled()
-            let once = Once<Void>()
+            let news = Promise<Void>()
             let (found, isOpen) = state.withLock { state -> (Revision?, Bool) in
                 if let found = state.arrived.removeValue(forKey: key) { return (found, false) }
                 let isOpen = state.pages.contains { $0.isUndecided(key) }
                 guard state.failure == nil, isOpen || state.expected.contains(key) else { return (.unknown, false) }
-                state.waiting.append(once)
+                state.waiting.append(news)
                 return (nil, isOpen)
             }
             if let found { return found }
             guard isOpen else {
-                await Self.wait(for: once, until: nil)
+                await Self.wait(for: news, until: nil)
                 continue
             }
-            await Self.wait(for: once, until: start + Self.patience)
+            await Self.wait(for: news, until: start + Self.patience)
             if ContinuousClock.now > start + Self.patience { answerAll() }
         }
     }
@@ -199,19 +199,15 @@ final class MobileSubscription: Sendable {
         answer(pages)
     }
 
-    private static func wait(for once: Once<Void>, until deadline: ContinuousClock.Instant?) async {
-        await withTaskCancellationHandler {
-            let timer = deadline.map { deadline in
-                Task {
-                    try? await Task.sleep(until: deadline, clock: .continuous)
-                    once.answer(())
-                }
+    private static func wait(for news: Promise<Void>, until deadline: ContinuousClock.Instant?) async {
+        let timer = deadline.map { deadline in
+            Task {
+                try? await Task.sleep(until: deadline, clock: .continuous)
+                news.fulfil(())
             }
-            await once.value()
-            timer?.cancel()
-        } onCancel: {
-            once.answer(())
         }
+        await news.get(ifCancelled: ())
+        timer?.cancel()
     }
 }
 

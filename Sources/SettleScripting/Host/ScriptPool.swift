@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import SettleDatabase
-internal import SettlePlatform
+package import SettlePlatform
 
 /// Worker processes that run scripts, with a fair queue of calls.
 ///
-///     submit ─→ queue, by turns of the databases ─→ thread ─→ process ─→ whenDone
+///     submit ─→ queue, by turns of the databases ─→ thread ─→ process ─→ answer
 ///                                                    one each, started when needed
 ///
 /// A script that runs for too long, uses too much memory or crashes the engine ends its process; the next call starts
@@ -51,7 +51,7 @@ public final class ScriptPool: Sendable {
             return !state.isClosed
         }
         guard isOpen else {
-            call.fulfil(.failure(.closed))
+            call.answer.fulfil(.failure(.closed))
             return call
         }
         seeToThreads()
@@ -70,7 +70,7 @@ public final class ScriptPool: Sendable {
             state.woken += state.threads
             return (state.queue.takeAll(), state.threads)
         }
-        for call in waiting { call.fulfil(.failure(.closed)) }
+        for call in waiting { call.answer.fulfil(.failure(.closed)) }
         for _ in 0..<threads { wake.signal() }
     }
 
@@ -193,7 +193,7 @@ public final class ScriptPool: Sendable {
             let left = (state.running[owner] ?? 1) - 1
             state.running[owner] = left > 0 ? left : nil
         }
-        call.fulfil(answer ?? .failure(.closed))
+        call.answer.fulfil(answer ?? .failure(.closed))
         seeToThreads()
     }
 
@@ -266,50 +266,18 @@ struct ScriptQueue {
 // MARK: - ScriptCall
 
 /// A request on its way to a worker and back.
-public final class ScriptCall: Sendable {
+public struct ScriptCall: Sendable {
     /// The results, one per item of the request, or an error.
     public typealias Answer = Result<[[UInt8]], ScriptError>
 
-    private struct State {
-        var answer: Answer?
-        var takers: [@Sendable (Answer) -> Void] = []
-    }
-
     let request: ScriptRequest
-    private let state = Guarded(State())
+    /// The answer, which a thread of the pool gives.
+    package let answer = Promise<Answer>()
 
     init(_ request: ScriptRequest) { self.request = request }
-
-    /// Calls a closure with the answer, immediately or when it arrives, on a thread of the pool. The closure must
-    /// return quickly.
-    public func whenDone(_ taker: @escaping @Sendable (Answer) -> Void) {
-        let answer = state.withLock { state in
-            if state.answer == nil { state.takers.append(taker) }
-            return state.answer
-        }
-        if let answer { taker(answer) }
-    }
 
     /// Waits for the answer without needing a thread of a shared pool.
     ///
     /// - Throws: ``ScriptError``.
-    public func wait() throws -> [[UInt8]] {
-        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Answer?>(nil))
-        whenDone { answer in
-            box.withLock { $0 = answer }
-            done.signal()
-        }
-        done.wait()
-        return try box.withLock { $0 ?? .failure(.closed) }.get()
-    }
-
-    func fulfil(_ answer: Answer) {
-        let takers = state.withLock { state -> [@Sendable (Answer) -> Void] in
-            guard state.answer == nil else { return [] }
-            state.answer = answer
-            defer { state.takers = [] }
-            return state.takers
-        }
-        for taker in takers { taker(answer) }
-    }
+    public func wait() throws -> [[UInt8]] { try answer.wait().get() }
 }

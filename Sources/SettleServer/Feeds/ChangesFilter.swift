@@ -205,7 +205,7 @@ struct ScriptFilter: Sendable {
         let call =
             request.map { pool.submit(.filter(texts, by: name, request: $0, of: source)) }
             ?? pool.submit(.filter(texts, byView: name, of: source))
-        call.whenDone { answer in
+        call.answer.whenFulfilled { answer in
             taker(
                 answer.map { answers in
                     var rest = answers[...]

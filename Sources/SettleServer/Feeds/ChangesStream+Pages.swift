@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
@@ -52,14 +51,10 @@ extension ChangesStream {
             return state.asked?.question
         }
         guard let question, let script = row.filter.script else { return }
-        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<ScriptFilter.Chosen, ScriptError>?>(nil))
-        script.ask(question) { answer in
-            box.withLock { $0 = answer }
-            done.signal()
-        }
-        done.wait()
-        let answer = box.withLock { $0 }
-        _ = try answer?.get()
+        let asked = Promise<Result<ScriptFilter.Chosen, ScriptError>>()
+        script.ask(question) { asked.fulfil($0) }
+        let answer = asked.wait()
+        _ = try answer.get()
         state.withLock { $0.asked?.answer = answer }
     }
 

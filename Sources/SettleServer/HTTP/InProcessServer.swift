@@ -1,4 +1,3 @@
-internal import Dispatch
 package import SettleCore
 public import SettleDatabase
 package import SettleMobile
@@ -91,7 +90,7 @@ public final class InProcessServer: HTTPTransport {
         let response = try await workers.value { [router] taker in
             let response = router.respond(to: asked)
             guard case .later(let deferred) = response.body else { return taker(.success(response)) }
-            deferred.whenReady { taker(.success($0)) }
+            deferred.whenFulfilled { taker(.success($0)) }
         }
         if let cause = response.cause, cause is DatabaseError || cause is ScriptError { throw cause }
         var answered = TransportHeaders()
@@ -213,17 +212,9 @@ final class ProducedBody: RequestBody {
 
     func read() throws -> [UInt8]? {
         guard let produce = rest.withLock(\.self) else { return nil }
-        let result = Guarded<Result<[UInt8]?, any Error>>(.success(nil))
-        let isDone = DispatchSemaphore(value: 0)
-        Task.detached {
-            do {
-                let piece = try await produce()
-                result.withLock { $0 = .success(piece) }
-            } catch { result.withLock { $0 = .failure(error) } }
-            isDone.signal()
-        }
-        isDone.wait()
-        return try result.withLock(\.self).get()
+        let piece = Promise<Result<[UInt8]?, any Error>>()
+        Task.detached { do { piece.fulfil(.success(try await produce())) } catch { piece.fulfil(.failure(error)) } }
+        return try piece.wait().get()
     }
 }
 
@@ -234,26 +225,10 @@ extension WorkerPool {
     func value<Value: Sendable>(
         _ job: @escaping @Sendable (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {
-        let waiter = Guarded<(continuation: CheckedContinuation<Value, any Error>?, isDone: Bool)>((nil, false))
-        @Sendable func finish(_ result: Result<Value, any Error>) {
-            let continuation = waiter.withLock { waiter in
-                defer { waiter = (nil, true) }
-                return waiter.continuation
-            }
-            continuation?.resume(with: result)
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isDone = waiter.withLock { waiter in
-                    if !waiter.isDone { waiter.continuation = continuation }
-                    return waiter.isDone
-                }
-                if isDone { return continuation.resume(throwing: CancellationError()) }
-                submit { job(finish) }
-            }
-        } onCancel: {
-            finish(.failure(CancellationError()))
-        }
+        try Task.checkCancellation()
+        let value = Promise<Result<Value, any Error>>()
+        submit { job { value.fulfil($0) } }
+        return try await value.get(ifCancelled: .failure(CancellationError())).get()
     }
 }
 

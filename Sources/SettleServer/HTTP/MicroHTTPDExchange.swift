@@ -310,7 +310,7 @@ final class MicroHTTPDExchange: Sendable {
     private func answer(_ response: HTTPResponse) {
         if case .later(let deferred) = response.body {
             // Others hold it until it is there, and need not hold a connection that is gone.
-            return deferred.whenReady { [weak self] in self?.answer($0) }
+            return deferred.whenFulfilled { [weak self] in self?.answer($0) }
         }
         let (method, client) = state.withLock { ($0.method, $0.client) }
         guard method == "HEAD", case .stream(_, nil) = response.body else { return give(response) }

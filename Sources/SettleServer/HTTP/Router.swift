@@ -71,7 +71,7 @@ struct Router: Sendable {
         do {
             response = try server.answering(about: call.database) { try rules.preflight(call.request) ?? answer(&call) }
         } catch let login as PendingLogin {
-            let deferred = DeferredResponse()
+            let deferred = Promise<HTTPResponse>()
             goOn(after: login, call) { result in
                 switch result {
                 case .success(let call): deferred.fulfil(respond(to: call))
@@ -149,7 +149,7 @@ struct Router: Sendable {
         let answer = { @Sendable () throws -> HTTPResponse in try renewing(user, endpoint.answer(context)) }
         guard let scripts = server.scripts, try waitsForScripts(match.route, context) else { return try answer() }
         // Scripts take their time, and others need this thread.
-        let deferred = DeferredResponse()
+        let deferred = Promise<HTTPResponse>()
         let owner = try DesignDocuments.owner(of: context.database())
         scripts.threads.submit(for: owner) { [self, call] in
             do { deferred.fulfil(try server.whileFresh(answer)) } catch { deferred.fulfil(rules.failure(error, call)) }

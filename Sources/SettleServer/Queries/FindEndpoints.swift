@@ -37,7 +37,7 @@ enum FindEndpoints {
             return try answer(cursor, request, context)
         }
         // Building an index takes its time, and others need this thread.
-        let deferred = DeferredResponse()
+        let deferred = Promise<HTTPResponse>()
         scripts.threads.submit(for: try DesignDocuments.owner(of: database)) {
             do {
                 var response = try answer(begun, request, context)

@@ -80,13 +80,14 @@ extension ReplicationService {
     /// replications of documents go on elsewhere.
     ///
     /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
-    func replicate(_ document: ReplicationDocument, for user: User) throws -> DeferredResponse {
+    func replicate(_ document: ReplicationDocument, for user: User) throws -> Promise<HTTPResponse> {
         let client = try client(for: document, user)
         return answering(document, client) { [scheduler] id, answer in
             let job = ReplicationJob(id: id, document: document, origin: nil, user: user.name, client: client)
             guard !document.isContinuous else {
                 scheduler.add(job)
-                return answer.fulfil(.json(["ok": true, "_local_id": .string(id)], status: 202))
+                answer.fulfil(.json(["ok": true, "_local_id": .string(id)], status: 202))
+                return
             }
             scheduler.add(job) { result in
                 switch result {
@@ -100,7 +101,7 @@ extension ReplicationService {
     /// Stops what a request has started, by what it said.
     ///
     /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
-    func cancel(_ document: ReplicationDocument, for user: User) throws -> DeferredResponse {
+    func cancel(_ document: ReplicationDocument, for user: User) throws -> Promise<HTTPResponse> {
         answering(document, try client(for: document, user)) { [self] id, answer in answer.fulfil(cancel(id)) }
     }
 
@@ -119,9 +120,9 @@ extension ReplicationService {
     /// Answers when the id of a replication is known.
     private func answering(
         _ document: ReplicationDocument, _ client: any HTTPTransport,
-        _ body: @escaping @Sendable (String, DeferredResponse) -> Void
-    ) -> DeferredResponse {
-        let answer = DeferredResponse()
+        _ body: @escaping @Sendable (String, Promise<HTTPResponse>) -> Void
+    ) -> Promise<HTTPResponse> {
+        let answer = Promise<HTTPResponse>()
         Task {
             do { body(try await document.jobID(client), answer) } catch { answer.fulfil(.error(HTTPError(error))) }
         }

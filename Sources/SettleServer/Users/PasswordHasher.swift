@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
@@ -95,23 +94,15 @@ final class PasswordHasher: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 503 if too many calls wait.
     func hash(_ password: [UInt8]) throws -> PasswordHash {
-        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<Bool, any Error>?>(nil))
-        let made = Guarded<PasswordHash?>(nil)
+        let (done, made) = (Promise<Result<Bool, any Error>>(), Promise<PasswordHash>())
         let iterations = iterations
-        let waiter = Job.Waiter(
-            precheck: {},
-            taker: { result in
-                box.withLock { $0 = result }
-                done.signal()
-            })
+        let waiter = Job.Waiter(precheck: {}, taker: { done.fulfil($0) })
         submit(Seat(address: "", name: "", isKnown: true), SecureRandom.bytes(16), waiter) {
-            let hash = PasswordHash(of: password, iterations: iterations)
-            made.withLock { $0 = hash }
+            made.fulfil(PasswordHash(of: password, iterations: iterations))
             return true
         }
-        done.wait()
-        _ = try box.withLock { $0 }?.get()
-        guard let hash = made.withLock({ $0 }) else { throw HTTPError(500, "unknown_error", "no hash was made") }
+        _ = try done.wait().get()
+        guard let hash = made.value else { throw HTTPError(500, "unknown_error", "no hash was made") }
         return hash
     }
 

@@ -23,7 +23,7 @@ enum SessionEndpoints {
     /// `POST /_session`
     static let login: Endpoint = .work(\.authenticator) { authenticator, context in
         let (name, password, code) = try credentials(context)
-        let deferred = DeferredResponse()
+        let deferred = Promise<HTTPResponse>()
         authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer) { result in
             do {
                 deferred.fulfil(try answer(to: context, authenticator, result.get()))

@@ -17,9 +17,7 @@ extension Router {
     func respondInTheEnd(to request: HTTPRequest) -> HTTPResponse {
         var response = respond(to: request)
         while case .later(let deferred) = response.body {
-            let later = Monitor<HTTPResponse?>(nil)
-            deferred.whenReady { ready in later.update { $0 = ready } }
-            response = later.wait { $0 }
+            response = deferred.wait()
         }
         return response
     }
@@ -83,13 +81,7 @@ struct RouterClient {
             return Answer(status: response.status, headers: response.headers, body: body)
         case .upgrade: return Answer(status: response.status, headers: response.headers, body: [])
         case .later(let deferred):
-            let (ready, box) = (DispatchSemaphore(value: 0), Guarded<HTTPResponse?>(nil))
-            deferred.whenReady { response in
-                box.withLock { $0 = response }
-                ready.signal()
-            }
-            try #require(ready.wait(timeout: .now() + 60) == .success, "the answer never came")
-            return try read(#require(box.withLock { $0 }))
+            return try read(#require(deferred.wait(seconds: 60), "the answer never came"))
         }
     }
 
