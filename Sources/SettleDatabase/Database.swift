@@ -59,9 +59,10 @@ public final class Database: Sendable {
     let blobs: BlobStore
     let options: DatabaseOptions
     let validations = ValidationList()
-    let notifier = ChangeNotifier()
-    /// Announces the changes of documents by this process alone; the same as ``notifier`` where there are no others.
-    let ownNotifier: ChangeNotifier
+    /// Rings at the sequence of each commit.
+    let changeBell = Bell()
+    /// Rings at the changes of documents by this process alone; the same as ``changeBell`` where there are no others.
+    let ownChangeBell: Bell
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
     /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
@@ -90,17 +91,17 @@ public final class Database: Sendable {
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
         pendingState = Guarded(try Self.openJournal(options.journal, engine))
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
-        ownNotifier = engine.isShared ? ChangeNotifier() : notifier
-        let (notifier, ownNotifier, designChanges) = (notifier, ownNotifier, designChanges)
+        ownChangeBell = engine.isShared ? Bell() : changeBell
+        let (changeBell, ownChangeBell, designChanges) = (changeBell, ownChangeBell, designChanges)
         let (newest, settingsChanges) = (newest, settingsChanges)
         engine.onCommit { notice in
             if notice.changesDesign { designChanges.note() }
             designChanges.commit()
             if notice.changesSettings { settingsChanges.note() }
             newest.withLock { $0.follow(notice.sequence) }
-            notifier.announce(notice.sequence)
-            guard ownNotifier !== notifier, !notice.isForeign, notice.changesDocuments else { return }
-            ownNotifier.announce(notice.sequence)
+            changeBell.ring(at: notice.sequence.number)
+            guard ownChangeBell !== changeBell, !notice.isForeign, notice.changesDocuments else { return }
+            ownChangeBell.ring(at: notice.sequence.number)
         }
         try scheduleExpiration()
     }
@@ -161,9 +162,9 @@ public final class Database: Sendable {
     public func close() {
         let isKept = DatabaseRegistry.shared.letGo(self)
         expirations.cancel()
-        notifier.finish()
-        ownNotifier.finish()
-        pendingCache?.notifier.finish()
+        changeBell.end()
+        ownChangeBell.end()
+        pendingCache?.bell.end()
         engine.close()
         // They may reference the database, and releasing them may take other locks.
         let ended = companions.withLock { companions in

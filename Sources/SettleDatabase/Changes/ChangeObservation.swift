@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettlePlatform
 
 /// The changes of a database as they happen, without end.
 ///
@@ -65,7 +66,7 @@ public struct ChangeObservation: AsyncSequence, Sendable {
                 }
                 guard page.isEmpty else { continue }
                 if newest > since { since = newest }
-                guard await observation.database.notifier.wait(after: since) else { return nil }
+                guard await observation.database.changeBell.wait(after: since.number) else { return nil }
             }
         }
     }
@@ -115,7 +116,7 @@ public struct DocumentObservation: AsyncSequence, Sendable {
                     guard try await database.waitsOut(error) else { return nil }
                     continue
                 }
-                guard await database.notifier.wait(after: seen) else { return nil }
+                guard await database.changeBell.wait(after: seen.number) else { return nil }
             }
             return nil
         }

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettlePlatform
 
 extension Database {
     /// The position of the newest change, 0 before the first.
@@ -91,5 +92,5 @@ extension Database {
     }
 
     /// Waits until the database is closed or the task is cancelled.
-    package func waitForClose() async { await notifier.waitForEnd() }
+    package func waitForClose() async { await changeBell.waitForEnd() }
 }

@@ -204,7 +204,7 @@ struct SettlingWorker: Sendable {
                 }
                 seen = page.last?.sequence ?? max(newest, seen)
                 progress.reach(seen)
-                if page.isEmpty, await !database.notifier.wait(after: seen) { return }
+                if page.isEmpty, await !database.changeBell.wait(after: seen.number) { return }
             }
         }
     }
@@ -245,37 +245,25 @@ struct SettlingWorker: Sendable {
 
 /// How far automatic settling has processed the changes of a database.
 final class SettlingProgress: Sendable {
-    private struct Waiter {
-        let sequence: UpdateSequence
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         /// Everything up to here was processed, except for open questions.
         var scanned: UpdateSequence = 0
         /// The sequences of documents that are being settled.
         var open: [Int: UpdateSequence] = [:]
         var nextQuestion = 0
-        var isFinished = false
-        var nextWaiter = 0
-        var waiters: [Int: Waiter] = [:]
-
-        /// The waiters whose sequence has been processed.
-        var ready: [Int: Waiter] { waiters.filter { isDone($0.value.sequence) } }
 
         func isDone(_ sequence: UpdateSequence) -> Bool {
-            isFinished || (scanned >= sequence && open.values.allSatisfy { $0 > sequence })
+            scanned >= sequence && open.values.allSatisfy { $0 > sequence }
         }
     }
 
     private let state = Guarded(State())
+    private let bell = Bell()
 
     /// Records that everything up to a sequence was processed.
     func reach(_ sequence: UpdateSequence) {
-        wake { state in
-            state.scanned = max(state.scanned, sequence)
-            return state.ready
-        }
+        state.withLock { $0.scanned = max($0.scanned, sequence) }
+        bell.ring()
     }
 
     /// Records that a document that was changed at a sequence is being settled; returns a number for ``end(_:)``.
@@ -289,46 +277,18 @@ final class SettlingProgress: Sendable {
 
     /// Records that a document was settled, or not.
     func end(_ question: Int) {
-        wake { state in
-            state.open[question] = nil
-            return state.ready
-        }
+        state.withLock { $0.open[question] = nil }
+        bell.ring()
     }
 
     /// Records that nothing more will be processed.
-    func finish() {
-        wake { state in
-            state.isFinished = true
-            return state.waiters
-        }
-    }
+    func finish() { bell.end() }
 
     /// Waits until everything up to a sequence was processed, processing has ended, or the task is cancelled.
     func wait(for sequence: UpdateSequence) async {
-        let number = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        while true {
+            let seen = bell.position
+            guard !state.withLock({ $0.isDone(sequence) }), await bell.wait(after: seen) else { return }
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state in
-                    if state.isDone(sequence) || Task.isCancelled { return true }
-                    state.waiters[number] = Waiter(sequence: sequence, continuation: continuation)
-                    return false
-                }
-                if isReady { continuation.resume() }
-            }
-        } onCancel: {
-            wake { $0.waiters.filter { $0.key == number } }
-        }
-    }
-
-    private func wake(_ choose: @Sendable (inout State) -> [Int: Waiter]) {
-        let woken = state.withLock { state in
-            let woken = choose(&state)
-            for number in woken.keys { state.waiters[number] = nil }
-            return woken.values.map(\.continuation)
-        }
-        for continuation in woken { continuation.resume() }
     }
 }

@@ -251,27 +251,31 @@ extension Database {
     }
 
     /// Whether the database was closed or deleted.
-    package var isClosed: Bool { notifier.isFinished }
+    package var isClosed: Bool { changeBell.hasEnded }
 
     /// Calls a closure once: on the committing thread, as soon as something after a sequence is committed, so it must
     /// return quickly; or with false if the database is closed or the call is cancelled.
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
-        notifier.notify(after: seen, body)
+        changeBell.whenRung(after: seen.number, body)
     }
 
     /// The position of the newest change by this process since the database was opened, 0 before the first; it is in memory.
-    package var newestOwnChange: UpdateSequence { ownNotifier.newest }
+    package var newestOwnChange: UpdateSequence { UpdateSequence(ownChangeBell.position) }
 
     /// Calls a closure like ``notify(after:_:)``, but for changes by this process alone where others write, too.
     package func notifyOfOwnChange(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
-        ownNotifier.notify(after: seen, body)
+        ownChangeBell.whenRung(after: seen.number, body)
     }
 
-    /// Waits for a commit after a sequence; false if the database is closed or the task is cancelled.
-    package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
+    /// Waits for a commit after a sequence; false after a deadline, or if the database is closed or the task is cancelled.
+    package func waitForChange(
+        after seen: UpdateSequence, until deadline: ContinuousClock.Instant? = nil
+    ) async -> Bool {
+        await changeBell.wait(after: seen.number, until: deadline)
+    }
 
     /// Cancels a notification, by the number that registering it returned.
-    package func cancelNotice(_ number: Int) { notifier.cancel(number) }
+    package func cancelNotice(_ number: Int) { changeBell.cancel(number) }
 
     /// Writes a local document with a revision of the caller's choice.
     package func put(_ document: LocalDocument) throws { try engine.commit { try $0.put(document) } }

@@ -107,7 +107,7 @@ public struct Journal: Sendable {
         while !Task.isCancelled {
             let seen = cache.version
             if !isEmpty { return true }
-            guard await cache.notifier.wait(after: seen) else { return false }
+            guard await cache.bell.wait(after: seen.number) else { return false }
         }
         return false
     }
@@ -179,7 +179,7 @@ public struct PendingObservation: AsyncSequence, Sendable {
         /// - Throws: ``DatabaseError`` if the storage fails.
         public mutating func next() async throws -> [PendingChange]? {
             if Task.isCancelled { return nil }
-            if let seen, !(await journal.cache.notifier.wait(after: seen)) { return nil }
+            if let seen, !(await journal.cache.bell.wait(after: seen.number)) { return nil }
             seen = journal.cache.version
             let journal = journal
             while true {
@@ -222,7 +222,7 @@ extension Database {
                 before.withLock { $0 = old }
                 return true
             }
-            if isChanged { before.withLock(\.self)?.notifier.finish() }
+            if isChanged { before.withLock(\.self)?.bell.end() }
         } catch {
             let old = before.withLock(\.self)
             pendingState.withLock { if $0 === fresh { $0 = old } }

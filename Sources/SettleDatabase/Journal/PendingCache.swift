@@ -46,7 +46,7 @@ final class PendingCache: Sendable {
     }
 
     private let state = Guarded(State())
-    let notifier = ChangeNotifier()
+    let bell = Bell()
 
     /// Reads the journal once, a page at a time.
     init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
@@ -73,7 +73,7 @@ final class PendingCache: Sendable {
     }
 
     /// Tells observers that there may be a change.
-    func announce() { notifier.announce(version) }
+    func announce() { bell.ring(at: version.number) }
 
     /// Adds an entry that was written after all others.
     func append(_ entry: StoredJournalEntry) { append(Operation(entry), of: entry.documentID) }
@@ -163,7 +163,7 @@ final class PendingCache: Sendable {
             state.version = UpdateSequence(state.version.number + 1)
             return state.version
         }
-        notifier.announce(version)
+        bell.ring(at: version.number)
     }
 
     /// Whether the journal has no entry.

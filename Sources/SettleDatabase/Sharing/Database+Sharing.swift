@@ -55,7 +55,7 @@ extension Database {
             try pendingCache?.readAgain(from: engine)
         } else {
             // Another process has switched it.
-            pendingCache?.notifier.finish()
+            pendingCache?.bell.end()
             let cache = hasJournal ? try PendingCache(reading: engine) : nil
             pendingState.withLock { $0 = cache }
         }
@@ -69,7 +69,7 @@ extension Database {
     }
 
     private func announceOthers() {
-        notifier.announce(newest.withLock { $0.sequence })
+        changeBell.ring(at: newest.withLock { $0.sequence.number })
         pendingCache?.announce()
         do { try scheduleExpiration() } catch { warn("can't read when documents expire: \(error)") }
     }

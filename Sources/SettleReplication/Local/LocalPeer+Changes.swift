@@ -18,8 +18,8 @@ extension LocalPeer {
             }
             // A page that ends before `since` shows that the database was replaced by an older one.
             guard page.changes.isEmpty, page.last.number == since.number, let wait = request.wait else { return page }
-            let left = wait - (ContinuousClock.now - start)
-            guard left > .zero, await waits(after: since, for: left) else { return page }
+            let deadline = start + wait
+            guard deadline > .now, await local.waitForChange(after: since, until: deadline) else { return page }
         }
     }
 
@@ -88,28 +88,6 @@ extension LocalPeer {
             changes: all.prefix(limit).map(ChangedDocument.init), last: PeerSequence(local: last),
             pending: max(0, all.count - limit))
     }
-
-    /// Waits for a commit; false after a timeout, or if the database was closed or the task cancelled.
-    private func waits(after seen: UpdateSequence, for time: Duration) async -> Bool {
-        let gate = NoticeGate()
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await withTaskCancellationHandler {
-                    gate.note(local.notify(after: seen) { gate.answer($0) }, of: local)
-                    return await gate.value()
-                } onCancel: {
-                    gate.cancel(local)
-                }
-            }
-            group.addTask {
-                try? await Task.sleep(for: time)
-                return false
-            }
-            let answer = await group.next() ?? false
-            group.cancelAll()
-            return answer
-        }
-    }
 }
 
 extension ChangedDocument {
@@ -118,31 +96,5 @@ extension ChangedDocument {
         self.init(
             sequence: PeerSequence(local: change.sequence), id: change.id, leaves: change.leaves,
             isDeleted: change.isDeleted)
-    }
-}
-
-// MARK: - NoticeGate
-
-/// One wait for a notification of a database, ended by the notification or by cancellation.
-final class NoticeGate: Sendable {
-    private let end = Promise<Bool>()
-    private let notice = Guarded(Int?.none)
-
-    /// Waits for the end; called once.
-    func value() async -> Bool { await end.get() }
-
-    /// Stores the number of the notification's registration, or removes it if the wait is over already.
-    func note(_ notice: Int, of database: Database) {
-        self.notice.withLock { $0 = notice }
-        if end.value != nil { database.cancelNotice(notice) }
-    }
-
-    /// Ends the wait.
-    func answer(_ isNews: Bool) { end.fulfil(isNews) }
-
-    /// Ends the wait without a notification.
-    func cancel(_ database: Database) {
-        answer(false)
-        if let notice = notice.withLock(\.self) { database.cancelNotice(notice) }
     }
 }

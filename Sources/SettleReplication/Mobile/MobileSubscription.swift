@@ -31,7 +31,6 @@ final class MobileSubscription: Sendable {
         var expected: Set<Key> = []
         var arrived: [Key: Revision] = [:]
         var failure: PeerError?
-        var waiting: [Promise<Void>] = []
     }
 
     /// How long a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
@@ -40,6 +39,7 @@ final class MobileSubscription: Sendable {
     private let place: String
     private let respond: @Sendable (BLIPMessage, BLIPMessage) -> Void
     private let state = Guarded(State())
+    private let bell = Bell()
 
     /// - Parameters:
     ///   - place: How messages name the server.
@@ -98,12 +98,8 @@ final class MobileSubscription: Sendable {
     /// Changes the state, and wakes all that wait.
     @discardableResult
     private func news<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
-        let (result, waiting) = state.withLock { state in
-            let result = change(&state)
-            defer { state.waiting = [] }
-            return (result, state.waiting)
-        }
-        for promise in waiting { promise.fulfil(()) }
+        let result = state.withLock { change(&$0) }
+        bell.ring()
         return result
     }
 
@@ -120,19 +116,17 @@ final class MobileSubscription: Sendable {
         let deadline = wait.map { ContinuousClock.now + $0 }
         while true {
             try Task.checkCancelled()
-            let news = Promise<Void>()
+            let seen = bell.position
             let next = try state.withLock { state -> ([ChangedDocument], Bool)? in
                 var changes: [ChangedDocument] = []
                 while changes.count < max(limit, 1), let change = state.unread.popFirst() { changes.append(change) }
                 if !changes.isEmpty { return (changes, state.hasReachedEnd && state.unread.isEmpty) }
                 if let failure = state.failure { throw failure }
-                if state.hasReachedEnd, wait == nil { return ([], true) }
-                state.waiting.append(news)
-                return nil
+                return state.hasReachedEnd && wait == nil ? ([], true) : nil
             }
             if let next { return next }
             if let deadline, ContinuousClock.now >= deadline { return ([], false) }
-            await Self.wait(for: news, until: deadline)
+            await bell.wait(after: seen, until: deadline)
         }
     }
 
@@ -171,21 +165,17 @@ final class MobileSubscription: Sendable {
         let start = ContinuousClock.now
         while true {
             try Task.checkCancelled()
-            let news = Promise<Void>()
+            let seen = bell.position
             let (found, isOpen) = state.withLock { state -> (Revision?, Bool) in
                 if let found = state.arrived.removeValue(forKey: key) { return (found, false) }
                 let isOpen = state.pages.contains { $0.isUndecided(key) }
                 guard state.failure == nil, isOpen || state.expected.contains(key) else { return (.unknown, false) }
-                state.waiting.append(news)
                 return (nil, isOpen)
             }
             if let found { return found }
-            guard isOpen else {
-                await Self.wait(for: news, until: nil)
-                continue
-            }
-            await Self.wait(for: news, until: start + Self.patience)
-            if ContinuousClock.now > start + Self.patience { answerAll() }
+            let deadline = isOpen ? start + Self.patience : nil
+            await bell.wait(after: seen, until: deadline)
+            if let deadline, ContinuousClock.now > deadline { answerAll() }
         }
     }
 
@@ -197,17 +187,6 @@ final class MobileSubscription: Sendable {
             return Self.answerable(&state)
         }
         answer(pages)
-    }
-
-    private static func wait(for news: Promise<Void>, until deadline: ContinuousClock.Instant?) async {
-        let timer = deadline.map { deadline in
-            Task {
-                try? await Task.sleep(until: deadline, clock: .continuous)
-                news.fulfil(())
-            }
-        }
-        await news.get(ifCancelled: ())
-        timer?.cancel()
     }
 }
 

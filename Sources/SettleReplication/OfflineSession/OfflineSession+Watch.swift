@@ -19,24 +19,24 @@ extension OfflineSession {
 
     /// Stops working automatically; waits for a call in flight.
     public func stop() async {
-        alarm.ring()
+        bell.ring()
         await endWatch()
     }
 
     /// Reports that the network changed: an unreachable server is retried immediately.
-    public func networkChanged() { alarm.ring() }
+    public func networkChanged() { bell.ring() }
 
     /// Does at most one thing that is due, or waits.
     private func watch() async {
-        let seen = alarm.count
+        let seen = bell.position
         switch status.state {
-        case .synchronizing, .syncFailed: await alarm.wait(for: nil, after: seen)
-        case .offline where wantsOffline: await alarm.wait(for: nil, after: seen)
+        case .synchronizing, .syncFailed: await bell.wait(after: seen)
+        case .offline where wantsOffline: await bell.wait(after: seen)
         case .offline:
             failures.withLock { $0 += 1 }
             let delay = options.retry.delay(
                 after: failures.withLock { $0 }, jitter: .random(in: 0...1), retryAfter: status.error?.retryAfter)
-            await alarm.wait(for: delay, after: seen)
+            await bell.wait(after: seen, until: .now + delay)
             if Task.isCancelled { return }
             do {
                 _ = try await server.time()
@@ -54,7 +54,7 @@ extension OfflineSession {
     }
 
     /// Waits until the journal has an operation, the server has changes, or the server is lost.
-    private func nextEvent(_ seen: Int) async -> OfflineMachine.Event? {
+    private func nextEvent(_ seen: Int64) async -> OfflineMachine.Event? {
         guard journal.isEmpty else { return .changed }
         let since = records.since
         return await withTaskGroup(of: OfflineMachine.Event?.self) { group in
@@ -73,55 +73,11 @@ extension OfflineSession {
                     return error.isTransient ? .unreachable(error) : .failed(error)
                 }
             }
-            group.addTask { [alarm] in
-                await alarm.wait(for: nil, after: seen)
+            group.addTask { [bell] in
+                await bell.wait(after: seen)
                 return nil
             }
             return await group.next() ?? nil
-        }
-    }
-}
-
-// MARK: - OfflineAlarm
-
-/// Lets waiting tasks be woken early. A waiting task passes the ring count it saw before it checked its condition, so
-/// that no ring in between is lost.
-final class OfflineAlarm: Sendable {
-    private struct State {
-        var count = 0
-        var next = 0
-        var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
-    }
-
-    private let state = Guarded(State())
-
-    /// How often the alarm rang.
-    var count: Int { state.withLock(\.count) }
-
-    /// Wakes all waiting tasks.
-    func ring() {
-        let waiters = state.withLock { state in
-            state.count += 1
-            return Array(state.waiters.values)
-        }
-        for waiter in waiters { waiter.yield() }
-    }
-
-    /// Waits for a delay, indefinitely if it is `nil`, or until the alarm rings or the task is cancelled.
-    func wait(for delay: Duration?, after seen: Int) async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state in
-            state.next += 1
-            state.waiters[state.next] = continuation
-            if state.count != seen { continuation.yield() }
-            return state.next
-        }
-        defer { _ = state.withLock { $0.waiters.removeValue(forKey: number) } }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in stream { return } }
-            if let delay { group.addTask { try? await Task.sleep(for: delay) } }
-            await group.next()
-            group.cancelAll()
         }
     }
 }

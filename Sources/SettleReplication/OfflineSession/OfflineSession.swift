@@ -49,7 +49,8 @@ public final class OfflineSession: Sendable {
     private let broadcast = Broadcast<OfflineStatus>(buffered: 1)
     private let work = OfflineWork()
     private let recordsID: DocumentID
-    let alarm = OfflineAlarm()
+    /// Rings when there may be something to do.
+    let bell = Bell()
     /// How often in a row the server could not be reached.
     let failures = Guarded(0)
 
@@ -271,7 +272,7 @@ public final class OfflineSession: Sendable {
             return (action, shared.machine.status, before != shared.machine.status.state)
         }
         broadcast.send(status)
-        if isOther { alarm.ring() }
+        if isOther { bell.ring() }
         return action
     }
 

@@ -15,9 +15,9 @@ extension FlowExecutor {
         for action in actions {
             switch action {
             case .read(let id, let request):
-                let feeds = request.wait != nil && source.needsNetwork ? feeds : nil
+                let bell = request.wait != nil && source.needsNetwork ? networkBell : nil
                 group.addTask {
-                    .flow(.changes(id, await PeerError.result { try await Self.read(request, source, feeds) }))
+                    .flow(.changes(id, await PeerError.result { try await Self.read(request, source, bell) }))
                 }
             case .probe(let id):
                 let away = [source, target].filter(\.needsNetwork)
@@ -90,12 +90,20 @@ extension FlowExecutor {
 
     /// Reads changes. Waiting for some ends when the network changes: the connection may be a dead one.
     private static func read(
-        _ request: ChangesRequest, _ source: any PeerOperations, _ feeds: WaitingFeeds?
+        _ request: ChangesRequest, _ source: any PeerOperations, _ network: Bell?
     ) async throws -> ChangesPage {
-        guard let feeds else { return try await source.changes(request) }
-        return try await feeds.waits(unless: ChangesPage(changes: [], last: request.since)) {
-            try await source.changes(request)
+        guard let network else { return try await source.changes(request) }
+        let call = Task { try await source.changes(request) }
+        let number = network.whenRung(after: network.position) { _ in call.cancel() }
+        let result = await withTaskCancellationHandler {
+            await call.result
+        } onCancel: {
+            call.cancel()
         }
+        let hasRung = !network.cancel(number)
+        // Nothing is lost: what the call would have returned is read again.
+        if case .failure = result, hasRung { return ChangesPage(changes: [], last: request.since) }
+        return try result.get()
     }
 
     private static func compare(

@@ -44,8 +44,8 @@ struct FlowExecutor {
     var answered = 0
     /// Stores that wait until fewer conflicts do.
     var deferred: [FlowAction] = []
-    /// Feeds of the source that wait for something to happen.
-    let feeds = WaitingFeeds()
+    /// Rings when the network changes, for calls that only wait for changes.
+    let networkBell = Bell()
     var isCheckpointing = false
     var isTimerSet = false
     var end: End?
@@ -151,7 +151,7 @@ struct FlowExecutor {
         group.addTask { .order(await orders.next()) }
         switch order {
         case .network:
-            feeds.endAll()
+            networkBell.ring()
             handle(.network, &group)
         case .stop: handle(.stop, &group)
         case .suspend:
@@ -195,47 +195,6 @@ struct FlowExecutor {
             (status.position, status.checkpointed) = (flow.tracker.position, checkpointed)
             status.error = flow.unreachable
         }
-    }
-}
-
-// MARK: - WaitingFeeds
-
-/// Calls that only wait for changes, and can be ended at any time without losing anything.
-final class WaitingFeeds: Sendable {
-    private struct State {
-        var last = 0
-        var open: [Int: @Sendable () -> Void] = [:]
-    }
-
-    private let state = Guarded(State())
-
-    /// Makes a call; returns another value instead if ``endAll()`` ends the call first.
-    func waits<Value: Sendable>(
-        unless other: Value, for call: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let task = Task { try await call() }
-        let number = state.withLock { state in
-            state.last += 1
-            state.open[state.last] = { task.cancel() }
-            return state.last
-        }
-        let result = await withTaskCancellationHandler {
-            await task.result
-        } onCancel: {
-            task.cancel()
-        }
-        let wasEnded = state.withLock { $0.open.removeValue(forKey: number) } == nil
-        if case .failure = result, wasEnded { return other }
-        return try result.get()
-    }
-
-    /// Ends the calls that are waiting now.
-    func endAll() {
-        let open = state.withLock { state in
-            defer { state.open = [:] }
-            return state.open
-        }
-        for end in open.values { end() }
     }
 }
 

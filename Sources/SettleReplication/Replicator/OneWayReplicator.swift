@@ -225,44 +225,31 @@ final class ReplicationOrders: Sendable {
     private struct State {
         var waiting: [Order] = []
         var isStopping = false
-        var nextWaiter = 0
-        var waiters: [Int: CheckedContinuation<Order?, Never>] = [:]
     }
 
     private let state = Guarded(State())
+    private let bell = Bell()
 
     /// Whether the replication has to end.
     var isStopping: Bool { state.withLock(\.isStopping) }
 
     /// Sends a command.
     func give(_ order: Order) {
-        let waiters = state.withLock { state in
+        state.withLock { state in
             if order != .network { state.isStopping = true }
-            defer { state.waiters = [:] }
-            if state.waiters.isEmpty { state.waiting.append(order) }
-            return Array(state.waiters.values)
+            state.waiting.append(order)
         }
-        for waiter in waiters { waiter.resume(returning: order) }
+        bell.ring()
     }
 
     /// The next command; `nil` if the task is cancelled.
     func next() async -> Order? {
-        let number = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        while !Task.isCancelled {
+            let seen = bell.position
+            let order = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+            if let order { return order }
+            await bell.wait(after: seen)
         }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let order = state.withLock { state -> Order?? in
-                    if Task.isCancelled { return .some(nil) }
-                    if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-                    state.waiters[number] = continuation
-                    return nil
-                }
-                if let order { continuation.resume(returning: order) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(returning: nil)
-        }
+        return nil
     }
 }

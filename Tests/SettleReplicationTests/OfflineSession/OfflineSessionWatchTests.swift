@@ -14,15 +14,6 @@ import Testing
         return try OfflineSession(world.database, server: CouchDBPeer(world.url, client: client), options: options)
     }
 
-    @Test func `a waiter that looked before the signal does not wait`() async {
-        let alarm = OfflineAlarm()
-        let seen = alarm.count
-        alarm.ring()
-        await alarm.wait(for: nil, after: seen)
-        #expect(!Task.isCancelled)
-        #expect(alarm.count == seen + 1)
-    }
-
     @Test func `after a decision changes are sent automatically again`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
