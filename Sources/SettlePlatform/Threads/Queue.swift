@@ -1,24 +1,32 @@
 /// Elements that leave in the order they came, or are put back in front.
 package struct Queue<Element> {
-    private var elements: [Element?] = []
-    private var head = 0
+    @usableFromInline
+    var elements: [Element?] = []
+    @usableFromInline
+    var head = 0
 
     /// Makes an empty one.
+    @inlinable
     package init() {}
 
     /// How many there are.
+    @inlinable
     package var count: Int { elements.count - head }
 
     /// Whether there are none.
+    @inlinable
     package var isEmpty: Bool { head == elements.count }
 
     /// The one that leaves next.
+    @inlinable
     package var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Puts one at the end.
+    @inlinable
     package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Puts one in front.
+    @inlinable
     package mutating func putBack(_ element: Element) {
         if head > 0 {
             head -= 1
@@ -29,6 +37,7 @@ package struct Queue<Element> {
     }
 
     /// Takes the next one.
+    @inlinable
     package mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         defer {

@@ -12,28 +12,31 @@ package import SettlePlatform
 /// wait for them. One database never uses more than half of the processes.
 public final class ScriptPool: Sendable {
     private struct State {
-        var queue = ScriptQueue()
+        var queue: FairQueue<ScriptCall>
         var threads = 0
         var idle = 0
         /// The number of idle threads that were woken but have not run yet.
         var woken = 0
         var slow = 0
-        /// The number of running calls of each owner.
-        var running: [String: Int] = [:]
         var isClosed = false
     }
 
     private let options: ScriptOptions
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     private let wake = DispatchSemaphore(value: 0)
     private let ended = DispatchGroup()
 
     /// The number of seconds that a process waits for work before it ends.
     private static let patience = 120.0
+    /// How long an owner whose script was stopped is put last, in milliseconds. So a hundred endless loops in one database cost the
+    /// others one turn in two, and later less.
+    private static let delay: Int64 = 30_000
 
     /// Makes a pool; processes are started when they are needed.
     public init(_ options: ScriptOptions) {
         self.options = options
+        let half = max((options.workers + options.moreWorkers) / 2, 1)
+        state = Guarded(State(queue: FairQueue(share: half, lastShare: max(half / 2, 1))))
         // A worker may end while the pool writes to it.
         signal(SIGPIPE, SIG_IGN)
     }
@@ -47,7 +50,7 @@ public final class ScriptPool: Sendable {
     public func submit(_ request: ScriptRequest) -> ScriptCall {
         let call = ScriptCall(request)
         let isOpen = state.withLock { state in
-            if !state.isClosed { state.queue.add(call) }
+            if !state.isClosed { state.queue.add(call, for: request.source.owner) }
             return !state.isClosed
         }
         guard isOpen else {
@@ -68,7 +71,7 @@ public final class ScriptPool: Sendable {
         let (waiting, threads) = state.withLock { state in
             state.isClosed = true
             state.woken += state.threads
-            return (state.queue.takeAll(), state.threads)
+            return (state.queue.removeAll(), state.threads)
         }
         for call in waiting { call.answer.fulfil(.failure(.closed)) }
         for _ in 0..<threads { wake.signal() }
@@ -116,7 +119,9 @@ public final class ScriptPool: Sendable {
                 }
                 // The limit for quick calls, plus the slow calls that are running.
                 let limit = options.workers + min(state.slow, options.moreWorkers)
-                if state.threads <= limit, let call = take(&state) { return (call, false) }
+                if state.threads <= limit, let entry = state.queue.next(now: Self.now) {
+                    return (entry.element, false)
+                }
                 if state.threads > limit {
                     state.threads -= 1
                     return (nil, true)
@@ -136,16 +141,6 @@ public final class ScriptPool: Sendable {
             }
             if isOver { return nil }
         }
-    }
-
-    private func take(_ state: inout State) -> ScriptCall? {
-        let half = max((options.workers + options.moreWorkers) / 2, 1)
-        let running = state.running
-        let call = state.queue.take(now: Self.now) { owner, isDelayed in
-            running[owner, default: 0] < (isDelayed ? max(half / 2, 1) : half)
-        }
-        if let call { state.running[call.request.source.owner, default: 0] += 1 }
-        return call
     }
 
     private func run(_ call: ScriptCall, by process: inout ScriptProcess?) {
@@ -180,7 +175,10 @@ public final class ScriptPool: Sendable {
                 } else if !isInnocent || attempts == 0 {
                     answer = .failure(.ended(code))
                 }
-                if answer != nil { state.withLock { $0.queue.delay(owner, now: Self.now) } }
+                if answer != nil {
+                    let now = Self.now
+                    state.withLock { $0.queue.putLast(owner, until: now + Self.delay, now: now) }
+                }
             }
         }
         if isSlow {
@@ -190,77 +188,13 @@ public final class ScriptPool: Sendable {
         }
         state.withLock { state in
             if isSlow { state.slow -= 1 }
-            let left = (state.running[owner] ?? 1) - 1
-            state.running[owner] = left > 0 ? left : nil
+            state.queue.finish(owner)
         }
         call.answer.fulfil(answer ?? .failure(.closed))
         seeToThreads()
     }
 
     private static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
-}
-
-// MARK: - ScriptQueue
-
-/// The waiting calls, with owners taking turns.
-///
-///     owners in turn:   a ─ b ─ c ─ a …       each with its calls in order
-///
-/// An owner whose script was recently stopped waits until no other owner does. So a hundred endless loops in one
-/// database cost the others one turn in two, and later less.
-struct ScriptQueue {
-    private var waiting: [String: [ScriptCall]] = [:]
-    private var turns: [String] = []
-    /// The time until which an owner has low priority, in milliseconds.
-    private var delayed: [String: Int64] = [:]
-    private(set) var count = 0
-
-    /// How long an owner has low priority, in milliseconds.
-    private static let delay: Int64 = 30_000
-
-    /// Adds a call after the others of its owner.
-    mutating func add(_ call: ScriptCall) {
-        let owner = call.request.source.owner
-        if waiting[owner] == nil { turns.append(owner) }
-        waiting[owner, default: []].append(call)
-        count += 1
-    }
-
-    /// Removes and returns the next call.
-    ///
-    /// - Parameters:
-    ///   - now: The time, in milliseconds.
-    ///   - isAllowed: Whether an owner may have one more running call.
-    /// - Returns: The call; `nil` if none may start.
-    mutating func take(now: Int64, isAllowed: (_ owner: String, _ isDelayed: Bool) -> Bool) -> ScriptCall? {
-        let next =
-            turns.firstIndex { !isDelayed($0, now) && isAllowed($0, false) }
-            ?? turns.firstIndex { isDelayed($0, now) && isAllowed($0, true) }
-        guard let next else { return nil }
-        let owner = turns.remove(at: next)
-        guard var calls = waiting.removeValue(forKey: owner), !calls.isEmpty else { return nil }
-        let call = calls.removeFirst()
-        if !calls.isEmpty {
-            waiting[owner] = calls
-            turns.append(owner)
-        }
-        count -= 1
-        return call
-    }
-
-    /// Records that a script of an owner was stopped.
-    mutating func delay(_ owner: String, now: Int64) {
-        delayed = delayed.filter { $0.value > now }
-        delayed[owner] = now + Self.delay
-    }
-
-    /// Removes and returns all calls.
-    mutating func takeAll() -> [ScriptCall] {
-        defer { (waiting, turns, count) = ([:], [], 0) }
-        return waiting.values.flatMap { $0 }
-    }
-
-    private func isDelayed(_ owner: String, _ now: Int64) -> Bool { (delayed[owner] ?? 0) > now }
 }
 
 // MARK: - ScriptCall

@@ -7,14 +7,14 @@ internal import SettlePlatform
 /// The thread that became idle last gets the next job: what it needs is still in the processor's cache, and as few threads
 /// as will do have memory of their own.
 ///
-/// Jobs have owners, who take turns; one owner alone has three quarters of the threads at most, so that nobody waits for all
-/// that another one asked for. Jobs without an owner have no bound.
+/// Jobs have owners, which take turns. One owner has three quarters of the threads at most, or another share, so that nobody waits
+/// for all that another one asked for. Jobs without an owner have no bound.
 final class WorkerPool: Sendable {
     typealias Job = @Sendable () -> Void
 
     private struct State {
         /// What waits for a thread; only while all are busy, or its owner has a share already.
-        var jobs = FairJobs()
+        var jobs: FairQueue<Job>
         var idle: [Idle] = []
         var threads = 0
         var isClosed = false
@@ -22,15 +22,15 @@ final class WorkerPool: Sendable {
 
     /// Where a thread waits for its next job.
     private final class Idle: Sendable {
-        private let job = Guarded<FairJobs.Item?>(nil)
+        private let job = Guarded<FairQueue<Job>.Entry?>(nil)
         private let woken = DispatchSemaphore(value: 0)
 
-        func wake(_ job: FairJobs.Item?) {
+        func wake(_ job: FairQueue<Job>.Entry?) {
             self.job.withLock { $0 = job }
             woken.signal()
         }
 
-        func wait() -> FairJobs.Item? {
+        func wait() -> FairQueue<Job>.Entry? {
             woken.wait()
             return job.withLock { job in
                 defer { job = nil }
@@ -42,10 +42,12 @@ final class WorkerPool: Sendable {
     private let state: Guarded<State>
     private let limit: Int
 
-    /// - Parameter limit: The maximum number of threads; with 0 each job runs at once, on the thread that submits it.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The maximum number of threads; with 0 each job runs at once, on the thread that submits it.
+    ///   - share: The maximum number of threads that one owner has; three quarters by default.
+    init(limit: Int, share: Int? = nil) {
         self.limit = limit
-        state = Guarded(State(jobs: FairJobs(share: limit < 4 ? limit : limit - limit / 4)))
+        state = Guarded(State(jobs: FairQueue(share: share ?? (limit < 4 ? limit : limit - limit / 4))))
     }
 
     /// Runs a job as soon as a thread is free and its owner, if it has one, has fewer than a share of them.
@@ -54,10 +56,10 @@ final class WorkerPool: Sendable {
     /// itself alive, with all it uses, because those it belongs to own the pool.
     func submit(for owner: String = "", _ job: @escaping Job) {
         guard limit > 0 else { return job() }
-        let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairJobs.Item?, Bool) in
-            state.jobs.add(FairJobs.Item(owner: owner, job: job))
+        let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairQueue<Job>.Entry?, Bool) in
+            state.jobs.add(job, for: owner)
             if let idle = state.idle.popLast() {
-                if let item = state.jobs.take() { return (idle, item, false) }
+                if let item = state.jobs.next() { return (idle, item, false) }
                 state.idle.append(idle)
                 return (nil, nil, false)
             }
@@ -85,89 +87,21 @@ final class WorkerPool: Sendable {
 
     private func run() {
         let idle = Idle()
-        var done: FairJobs.Item?
+        var done: String?
         while true {
-            let (item, isEnd) = state.withLock { state -> (FairJobs.Item?, Bool) in
+            let (item, isEnd) = state.withLock { state -> (FairQueue<Job>.Entry?, Bool) in
                 if let done { state.jobs.finish(done) }
-                if let item = state.jobs.take() { return (item, false) }
+                if let item = state.jobs.next() { return (item, false) }
                 if state.isClosed { state.threads -= 1 } else { state.idle.append(idle) }
                 return (nil, state.isClosed)
             }
             done = nil
             if isEnd { return }
             guard let item = item ?? idle.wait() else { continue }
-            item.job()
-            done = item
+            item.element()
+            done = item.owner
         }
     }
-}
-
-// MARK: - FairJobs
-
-/// Jobs that wait, of which each owner gets one in turn, and has no more than a share under way at a time.
-struct FairJobs {
-    /// A job, and on whose share it runs; the empty owner has no share.
-    struct Item: Sendable {
-        let owner: String
-        let job: WorkerPool.Job
-    }
-
-    private struct Owner {
-        /// What waits, from `next` on.
-        var waiting: [Item] = []
-        var next = 0
-        var running = 0
-        var hasWaiting: Bool { next < waiting.count }
-    }
-
-    private var owners: [String: Owner] = [:]
-    /// Those who have jobs that may run, in the order of their turns; from `first` on.
-    private var turns: [String] = []
-    private var first = 0
-    private let share: Int
-
-    /// - Parameter share: How many jobs of one owner may run at the same time.
-    init(share: Int = .max) { self.share = share }
-
-    /// Adds a job behind those of its owner.
-    mutating func add(_ item: Item) {
-        let isFirst = owners[item.owner]?.hasWaiting != true
-        owners[item.owner, default: Owner()].waiting.append(item)
-        if isFirst, mayRun(item.owner) { turns.append(item.owner) }
-    }
-
-    /// Takes the next job that may run; ``finish(_:)`` has to be called behind it.
-    mutating func take() -> Item? {
-        guard first < turns.count else { return nil }
-        let name = turns[first]
-        first += 1
-        if first == turns.count || first > 1000 {
-            turns.removeFirst(first)
-            first = 0
-        }
-        guard var owner = owners[name], owner.hasWaiting else { return nil }
-        let item = owner.waiting[owner.next]
-        owner.next += 1
-        owner.running += 1
-        if owner.next == owner.waiting.count || owner.next > 1000 {
-            owner.waiting.removeFirst(owner.next)
-            owner.next = 0
-        }
-        owners[name] = owner
-        if owner.hasWaiting, mayRun(name) { turns.append(name) }
-        return item
-    }
-
-    /// Says that a job is done.
-    mutating func finish(_ item: Item) {
-        guard var owner = owners[item.owner] else { return }
-        let couldRun = mayRun(item.owner)
-        owner.running -= 1
-        owners[item.owner] = owner.running == 0 && !owner.hasWaiting ? nil : owner
-        if !couldRun, owner.hasWaiting { turns.append(item.owner) }
-    }
-
-    private func mayRun(_ owner: String) -> Bool { owner.isEmpty || owners[owner]?.running ?? 0 < share }
 }
 
 // MARK: - WorkerPools

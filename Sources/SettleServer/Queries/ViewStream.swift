@@ -21,7 +21,7 @@ final class ViewStream: ResponseStream {
 
     private let database: Database
     private let isMany: Bool
-    private let threads: ScriptThreads
+    private let threads: WorkerPool
     private let owner: String
     private let state: Guarded<State>
 
@@ -33,7 +33,7 @@ final class ViewStream: ResponseStream {
     ///   - owner: Whose turn that takes.
     /// - Throws: What the first piece throws.
     init(
-        _ answers: [ViewAnswer], of database: Database, isMany: Bool, threads: ScriptThreads, owner: String
+        _ answers: [ViewAnswer], of database: Database, isMany: Bool, threads: WorkerPool, owner: String
     ) throws {
         self.database = database
         self.isMany = isMany
