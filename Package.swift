@@ -79,17 +79,17 @@ let package = Package(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
-        .target(name: "SettlePlatform", swiftSettings: strict),
+        .target(name: "SettlePlatform", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: strict),
         .target(name: "SettleCore", dependencies: ["SettlePlatform", "SettleCrypto"], swiftSettings: strict),
         .target(
             name: "SettleDatabase",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "CSQLite", "CZlib"] + core("CPCRE2"),
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "CSQLite"] + core("CPCRE2"),
             swiftSettings: strict),
         // BLIP over WebSockets: the messages of Couchbase Mobile.
         .target(
             name: "SettleMobile",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"],
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"],
             swiftSettings: strict),
         .target(
             name: "SettleReplication",

@@ -10,10 +10,11 @@ out=.build/collation
 mkdir -p "$out"
 printf 'module CICU { header "%s" export * }\n' "$PWD/Tests/CICU/include/CICU.h" >"$out/CICU.modulemap"
 clang -O -c Tests/CICU/CICU.c -I Tests/CICU/include -o "$out/CICU.o"
-printf 'struct DatabaseError: Error {\n    enum Code { case storage, attachmentMissing, invalid }\n    let code: Code\n' >"$out/Error.swift"
-printf '    init(_ code: Code, _ text: String) { self.code = code }\n}\n' >>"$out/Error.swift"
-swiftc -O -wmo -swift-version 6 -package-name settle -I Sources/CZlib -Xcc "-fmodule-map-file=$out/CICU.modulemap" \
-    Benchmarks/collation/main.swift "$out/Error.swift" Sources/SettleDatabase/Attachments/Gzip.swift \
+find Sources/SettlePlatform -name '*.swift' -print0 | xargs -0 swiftc -O -wmo -swift-version 6 -package-name settle -parse-as-library \
+    -I Sources/CZlib -module-name SettlePlatform -emit-module -emit-module-path "$out/SettlePlatform.swiftmodule" \
+    -c -o "$out/SettlePlatform.o"
+swiftc -O -wmo -swift-version 6 -package-name settle -I "$out" -I Sources/CZlib -Xcc "-fmodule-map-file=$out/CICU.modulemap" \
+    Benchmarks/collation/main.swift \
     Sources/SettleDatabase/Queries/Collation?*.swift Tests/CollationTests/{ICU,TextKind}.swift Sources/SettleTesting/Simulation/SeededRandom.swift \
-    "$out/CICU.o" -lz -licui18n -licuuc -o "$out/collation"
+    "$out/SettlePlatform.o" "$out/CICU.o" -lz -licui18n -licuuc -o "$out/collation"
 "$out/collation" "${PAIRS:-0}"

@@ -6,10 +6,10 @@ private let system: Set = [
 
 /// The modules that each target may import, as in docs/ARCHITECTURE.md.
 private let allowedImports: [String: Set<String>] = [
-    "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin"],
+    "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin", "CZlib"],
     "SettleCrypto": ["CCrypto", "CommonCrypto"],
     "SettleCore": ["Synchronization", "SettlePlatform", "SettleCrypto"],
-    "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "CSQLite", "CZlib", "CPCRE2", "os"]),
+    "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "CSQLite", "CPCRE2", "os"]),
     "SettleReplication": system.union([
         "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CCurl", "CCrypto", "Network", "CryptoKit",
         "Security",
@@ -22,7 +22,7 @@ private let allowedImports: [String: Set<String>] = [
     "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
     "SettleUI": ["Settle", "SwiftUI"],
     "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle", "Testing"]),
-    "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase", "CZlib"]),
+    "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase"]),
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
         "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews",

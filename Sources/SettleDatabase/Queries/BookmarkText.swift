@@ -1,5 +1,5 @@
-internal import CZlib
 package import SettleCore
+internal import SettlePlatform
 
 /// A bookmark in CouchDB's format: a position in an index as an Erlang term, compressed if that is smaller, in URL-safe
 /// Base64.
@@ -51,44 +51,18 @@ package enum BookmarkText {
     /// Compresses bytes like zlib's `compress`, with as little memory as needed, because most bookmarks are short.
     static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         let isSmall = bytes.count <= longestOfSmall
-        guard let body = deflated(bytes, window: isSmall ? 9 : 15, memory: isSmall ? 1 : 8) else { return nil }
-        let sum = adler32(1, bytes, UInt32(bytes.count))
+        let (window, memory): (Int32, Int32) = isSmall ? (9, 1) : (15, 8)
+        guard let body = try? Deflate.compress(bytes, .raw, window: window, memory: memory) else { return nil }
+        let sum = Deflate.adler32(bytes)
         // The header declares a window of 32 KiB, whichever was used.
         return [0x78, 0x9C] + body + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
     }
 
-    /// Compresses bytes without header and checksum.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - window: The window size, as a power of two in bytes.
-    ///   - memory: zlib's memory level, from 1 to 9.
-    /// - Returns: The compressed bytes; `nil` if zlib has no memory.
-    static func deflated(_ bytes: [UInt8], window: Int32, memory: Int32) -> [UInt8]? {
-        var stream = z_stream()
-        let size = Int32(MemoryLayout<z_stream>.size)
-        let begun = deflateInit2_(
-            &stream, 6, Z_DEFLATED, -window, memory, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
-        guard begun == Z_OK else { return nil }
-        defer { deflateEnd(&stream) }
-        var input = bytes
-        let bound = Int(deflateBound(&stream, UInt(bytes.count)))
-        let output = [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            count = input.withUnsafeMutableBufferPointer { input in
-                (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
-                (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
-                return deflate(&stream, Z_FINISH) == Z_STREAM_END ? output.count - Int(stream.avail_out) : 0
-            }
-        }
-        return output.isEmpty ? nil : output
-    }
-
     private static func expanded(_ bytes: ArraySlice<UInt8>, count: Int) -> [UInt8]? {
-        var length = UInt(count)
-        var output = [UInt8](repeating: 0, count: max(count, 1))
-        let input = Array(bytes)
-        guard uncompress(&output, &length, input, UInt(input.count)) == Z_OK, length == UInt(count) else { return nil }
-        return output
+        guard let whole = try? Deflate.expand(Array(bytes), .zlib, limit: count), whole.count == count else {
+            return nil
+        }
+        return whole
     }
 }
 

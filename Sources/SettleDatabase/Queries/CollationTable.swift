@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Unicode's root collation: the elements of code points and contractions, unpacked.
 ///
 ///     entry of a code point     0             a formula gives the element: Hangul, or a code point without weights
@@ -215,12 +217,8 @@ struct CollationReader {
     private var place = 0
 
     init(_ packed: StaticString) {
-        let compressed = packed.withUTF8Buffer(Self.decode)
         // The bytes are the program's own; a test reads all of them.
-        guard let gzip = try? Gzip(.expand) else { return }
-        compressed.withUnsafeBytes { input in
-            try? gzip.process(input, isLast: true) { bytes += $0 }
-        }
+        bytes = (try? Deflate.expand(packed.withUTF8Buffer(Self.decode), .gzip, limit: .max)) ?? []
     }
 
     /// The next number; zero after the end.

@@ -1,4 +1,4 @@
-internal import CZlib
+internal import SettlePlatform
 
 /// One direction's compression and running checksum, which last as long as the connection.
 ///
@@ -7,38 +7,18 @@ internal import CZlib
 ///
 /// Used by one thread at a time.
 final class BLIPCodec {
-    private var stream = z_stream()
-    private let isWriter: Bool
-    private var isOpen = false
-    private var sum: UInt = 0
+    private let direction: Deflate.Direction
+    /// Begins with the first compressed frame: it has hundreds of kilobytes, and many connections only wait.
+    private var stream: Deflate?
+    /// The checksum so far.
+    private(set) var checksum: UInt32 = 0
 
     private static let flushed: [UInt8] = [0, 0, 0xFF, 0xFF]
 
-    init(isWriter: Bool) { self.isWriter = isWriter }
-
-    /// Begins with the first compressed frame: a context has hundreds of kilobytes, and many connections only wait.
-    private func open() {
-        guard !isOpen else { return }
-        let size = Int32(MemoryLayout<z_stream>.size)
-        let code =
-            isWriter
-            ? deflateInit2_(&stream, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
-            : inflateInit2_(&stream, -15, ZLIB_VERSION, size)
-        isOpen = code == Z_OK
-    }
-
-    deinit {
-        guard isOpen else { return }
-        if isWriter { deflateEnd(&stream) } else { inflateEnd(&stream) }
-    }
-
-    /// The checksum so far.
-    var checksum: UInt32 { UInt32(truncatingIfNeeded: sum) }
+    init(isWriter: Bool) { direction = isWriter ? .compress : .expand }
 
     /// Adds uncompressed bytes to the checksum.
-    func add(_ bytes: [UInt8]) {
-        bytes.withUnsafeBufferPointer { sum = crc32_z(sum, $0.baseAddress, $0.count) }
-    }
+    func add(_ bytes: [UInt8]) { checksum = Deflate.crc32(bytes, after: checksum) }
 
     /// Compresses the bytes of a frame.
     func deflate(_ bytes: [UInt8]) throws(BLIPError) -> [UInt8] {
@@ -56,33 +36,27 @@ final class BLIPCodec {
     }
 
     private func run(_ bytes: [UInt8], limit: Int) throws(BLIPError) -> [UInt8] {
-        open()
-        guard isOpen else { throw .broken("zlib could not begin") }
-        var output: [UInt8] = []
-        var input = bytes
-        var failure: BLIPError?
-        // Not an array, which would be filled with zeros for each frame.
-        withUnsafeTemporaryAllocation(byteCount: 32 * 1024, alignment: 1) { room in
-            input.withUnsafeMutableBufferPointer { buffer in
-                stream.next_in = buffer.baseAddress
-                stream.avail_in = UInt32(buffer.count)
-                repeat {
-                    stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
-                    stream.avail_out = UInt32(room.count)
-                    let code = isWriter ? CZlib.deflate(&stream, Z_SYNC_FLUSH) : CZlib.inflate(&stream, Z_SYNC_FLUSH)
-                    guard code == Z_OK || code == Z_BUF_ERROR else {
-                        failure = .broken("a compressed frame is no deflate")
-                        return
-                    }
-                    output += UnsafeRawBufferPointer(rebasing: room[..<(room.count - Int(stream.avail_out))])
+        do {
+            let stream = try stream ?? Deflate(direction, .raw, memory: 9)
+            self.stream = stream
+            var output: [UInt8] = []
+            try bytes.withUnsafeBytes { bytes in
+                try stream.process(bytes, .sync) { piece in
+                    output += piece
                     guard output.count <= limit else {
-                        failure = .broken("a frame expands to more than \(limit) bytes")
-                        return
+                        throw BLIPError.broken("a frame expands to more than \(limit) bytes")
                     }
-                } while stream.avail_out == 0
+                }
             }
+            // A frame does not end the stream.
+            guard !stream.isAtEnd else { throw BLIPError.broken("a compressed frame is no deflate") }
+            return output
+        } catch let error as BLIPError {
+            throw error
+        } catch Deflate.Failure.start {
+            throw .broken("zlib could not begin")
+        } catch {
+            throw .broken("a compressed frame is no deflate")
         }
-        if let failure { throw failure }
-        return output
     }
 }
