@@ -136,50 +136,37 @@ final class MultipartBody: Sendable {
 /// One pass over a body from its start.
 private final class MultipartReading: Sendable {
     private let rest: Guarded<ArraySlice<MultipartBody.Segment>>
-    private let pipe = Guarded<AttachmentPipe?>(nil)
+    private let source = Guarded<OpenSource?>(nil)
 
     init(_ segments: [MultipartBody.Segment]) { rest = Guarded(segments[...]) }
 
-    deinit { pipe.withLock { $0?.cancel() } }
+    deinit { source.withLock { $0?.cancel() } }
 
     /// The next piece; `nil` at the end.
     func next() async throws -> [UInt8]? {
         while true {
-            if let open = pipe.withLock({ $0 }) {
+            if let open = source.withLock({ $0 }) {
                 if let piece = try await open.next() { return piece }
-                pipe.withLock { $0 = nil }
+                source.withLock { $0 = nil }
             }
             guard let segment = rest.withLock({ $0.popFirst() }) else { return nil }
             switch segment {
             case .bytes(let bytes): if !bytes.isEmpty { return bytes }
             case .source(let source, let length):
-                pipe.withLock { $0 = AttachmentPipe(source, length: length) }
+                self.source.withLock { $0 = OpenSource(source, length: length) }
             }
         }
     }
 }
 
-// MARK: - AttachmentPipe
+// MARK: - OpenSource
 
-/// Turns a source that pushes its pieces into one that is pulled from, with one piece in flight.
-///
-///     task:  source.read ──→ hand over ─┐                  ┌─ waits until the piece is taken
-///                                       ▼                  │
-///     next:                       waits for a piece ──→ takes it
+/// A source that a task reads into a pipe, from which the body is pulled.
 ///
 /// After a cut, the source is read again from the offset reached; it gives up after a few attempts without progress.
-final class AttachmentPipe: Sendable {
-    private enum State {
-        case idle
-        /// A piece waits for the reader.
-        case full([UInt8], CheckedContinuation<Void, any Error>)
-        /// The reader waits for a piece.
-        case wanted(CheckedContinuation<[UInt8]?, any Error>)
-        case ended(Result<Void, any Error>)
-    }
-
-    private let state = Guarded(State.idle)
-    private let reader = Guarded<Task<Void, Never>?>(nil)
+private struct OpenSource: Sendable {
+    private let pipe = BytePipe()
+    private let reader: Task<Void, Never>
     /// How many attempts in a row may yield nothing.
     private static let attempts = 4
 
@@ -189,88 +176,22 @@ final class AttachmentPipe: Sendable {
     ///   - source: The source.
     ///   - length: How many bytes it has.
     init(_ source: any AttachmentSource, length: Int64) {
-        let task = Task { [weak self] in
+        reader = Task { [pipe] in
             do {
-                try await Self.read(source, length: length) { piece in
-                    guard let self else { throw CancellationError() }
-                    try await self.put(piece)
-                }
-                self?.end(.success(()))
-            } catch { self?.end(.failure(error)) }
+                try await Self.read(source, length: length) { try await pipe.put($0) }
+                pipe.finish()
+            } catch { pipe.finish(error) }
         }
-        reader.withLock { $0 = task }
     }
 
-    deinit { cancel() }
-
-    /// Stops reading; waiting readers are notified.
+    /// Stops reading; a waiting reader of the body is woken.
     func cancel() {
-        reader.withLock { $0 }?.cancel()
-        end(.failure(CancellationError()))
+        reader.cancel()
+        pipe.cut()
     }
 
     /// The next piece; `nil` at the end.
-    func next() async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiting in
-                let action = state.withLock { state -> () -> Void in
-                    switch state {
-                    case .full(let piece, let reader):
-                        state = .idle
-                        return {
-                            waiting.resume(returning: piece)
-                            reader.resume()
-                        }
-                    case .ended(let result): return { waiting.resume(with: result.map { nil }) }
-                    case .idle, .wanted:
-                        state = .wanted(waiting)
-                        return {}
-                    }
-                }
-                action()
-            }
-        } onCancel: {
-            cancel()
-        }
-    }
-
-    private func put(_ piece: [UInt8]) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { reader in
-                let action = state.withLock { state -> () -> Void in
-                    switch state {
-                    case .wanted(let waiting):
-                        state = .idle
-                        return {
-                            waiting.resume(returning: piece)
-                            reader.resume()
-                        }
-                    case .ended: return { reader.resume(throwing: CancellationError()) }
-                    case .idle, .full:
-                        state = .full(piece, reader)
-                        return {}
-                    }
-                }
-                action()
-            }
-        } onCancel: {
-            end(.failure(CancellationError()))
-        }
-    }
-
-    private func end(_ result: Result<Void, any Error>) {
-        let action = state.withLock { state -> () -> Void in
-            let before = state
-            if case .ended = before { return {} }
-            state = .ended(result)
-            switch before {
-            case .full(_, let reader): return { reader.resume(throwing: CancellationError()) }
-            case .wanted(let waiting): return { waiting.resume(with: result.map { nil }) }
-            case .idle, .ended: return {}
-            }
-        }
-        action()
-    }
+    func next() async throws -> [UInt8]? { try await pipe.next(onCancel: cancel) }
 
     /// Reads a source to its end, resuming after cuts.
     private static func read(

@@ -1,5 +1,6 @@
 #if canImport(CCurl)
 internal import CCurl
+internal import SettlePlatform
 
 /// One transfer of curl; used only on the loop's thread.
 final class CurlExchange {
@@ -57,21 +58,21 @@ final class CurlExchange {
 
     /// Counts waiting for this side as activity, so that the silence does not time the server out.
     func noteStalls(_ now: ContinuousClock.Instant) {
-        if transfer.inbox.isStalled || transfer.upload.isStalled { lastActivity = now }
+        if transfer.body.isStalled || transfer.upload.isStalled { lastActivity = now }
     }
 
     /// Hands on the head once it is complete; curl does not deliver another part of it then.
     func handHeadOn() {
         guard head.isComplete, !wasHeadHandedOn else { return }
         wasHeadHandedOn = true
-        transfer.inbox.put(head)
+        transfer.put(head)
     }
 
     /// Resumes the directions that don't wait for this side.
     func resume() {
         lastActivity = .now
         let mask =
-            (transfer.inbox.isStalled ? CURLPAUSE_RECV : 0) | (transfer.upload.isStalled ? CURLPAUSE_SEND : 0)
+            (transfer.body.isStalled ? CURLPAUSE_RECV : 0) | (transfer.upload.isStalled ? CURLPAUSE_SEND : 0)
         curl_easy_pause(easy, mask)
     }
 
@@ -82,9 +83,9 @@ final class CurlExchange {
 
     private func received(body: UnsafeRawBufferPointer) -> Int {
         lastActivity = .now
-        switch transfer.inbox.put(body) {
+        switch transfer.body.offer(body) {
         case .taken: return body.count
-        case .stalled: return settle_curl_pause_write
+        case .full: return settle_curl_pause_write
         case .ended: return 0
         }
     }

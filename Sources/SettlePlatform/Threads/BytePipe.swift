@@ -1,0 +1,222 @@
+/// Hands bytes from one side to another in pieces, and holds only so many: a bounded pipe.
+///
+///     writer                                      reader
+///     put      suspends its task while full       next   suspends its task while empty
+///     write    blocks its thread while full       read   blocks its thread while empty
+///     offer    never waits: full, stalled
+///
+///     open ── finish ──→ finished     the reader gets what waits, and then the end or the writer's error
+///       └──── cut ─────→ cut          both sides end at once, and what waits is dropped
+///
+/// Each side may be a task or a thread, so either side of a pipe can be in the other's world. One writer and one reader use it.
+package final class BytePipe: Sendable {
+    private enum End {
+        case open
+        case finished((any Error)?)
+        case cut(any Error)
+    }
+
+    private struct State {
+        let capacity: Int
+        var pieces = Queue<[UInt8]>()
+        /// The last piece, which still grows while bytes are offered; behind `pieces`.
+        var growing: [UInt8] = []
+        var count = 0
+        var end = End.open
+        var isStalled = false
+        var onRoom: @Sendable () -> Void = {}
+
+        /// Adds a piece; returns whether the reader is still there, `nil` while the writer has to wait.
+        mutating func add(_ piece: [UInt8]) -> Bool? {
+            guard case .open = end else { return false }
+            guard count < capacity else { return nil }
+            if !piece.isEmpty { pieces.append(piece) }
+            count += piece.count
+            return true
+        }
+
+        /// Removes the oldest piece; `nil` while the reader has to wait.
+        mutating func next() -> Result<[UInt8]?, any Error>? {
+            if case .cut(let error) = end { return .failure(error) }
+            if let piece = pieces.popFirst() {
+                count -= piece.count
+                return .success(piece)
+            }
+            if !growing.isEmpty {
+                defer { (growing, count) = ([], 0) }
+                return .success(growing)
+            }
+            guard case .finished(let error) = end else { return nil }
+            return error.map { .failure($0) } ?? .success(nil)
+        }
+
+        /// What to call now that there is room again.
+        mutating func roomMade() -> (@Sendable () -> Void)? {
+            guard isStalled, count <= capacity / 2 else { return nil }
+            isStalled = false
+            return onRoom
+        }
+    }
+
+    private let state: Monitor<State>
+    private let bell = Bell()
+    /// How large a piece of offered bytes grows.
+    private static let pieceSize = 64 << 10
+    /// How long a thread waits between two checks, in seconds.
+    private static let interval = 0.05
+
+    /// Makes an open pipe.
+    ///
+    /// - Parameter capacity: With so many bytes it is full. The last piece may go beyond that. A pipe of one byte, the default, holds
+    ///   one piece.
+    package init(capacity: Int = 1) { state = Monitor(State(capacity: capacity)) }
+
+    // MARK: - End
+
+    /// Says that nothing more comes; the reader still gets what waits.
+    ///
+    /// - Parameter error: What the reader's last call throws; `nil` for the regular end.
+    /// - Returns: Whether the pipe was open.
+    @discardableResult
+    package func finish(_ error: (any Error)? = nil) -> Bool {
+        change { state in
+            guard case .open = state.end else { return false }
+            state.end = .finished(error)
+            return true
+        }
+    }
+
+    /// Ends both sides at once and drops what waits. A writer is told so, and a reader's call throws an error.
+    ///
+    /// - Returns: Whether the pipe was open.
+    @discardableResult
+    package func cut(_ error: any Error = CancellationError()) -> Bool {
+        change { state in
+            let wasOpen = if case .open = state.end { true } else { false }
+            if case .cut = state.end { return false }
+            (state.pieces, state.growing, state.count) = (Queue(), [], 0)
+            state.end = .cut(error)
+            return wasOpen
+        }
+    }
+
+    /// Changes the state, and wakes threads and tasks.
+    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        let result = state.update { body(&$0) }
+        bell.ring()
+        return result
+    }
+
+    // MARK: - Writing
+
+    /// Puts a piece into the pipe; waits without a thread while it is full. A cancelled task cuts the pipe.
+    ///
+    /// - Throws: `CancellationError` if the pipe was cut.
+    package func put(_ piece: [UInt8]) async throws {
+        try await withTaskCancellationHandler {
+            while true {
+                let seen = bell.position
+                // Rings only for a change: this task would never wait otherwise.
+                if let isOpen = state.update({ $0.add(piece) }) {
+                    bell.ring()
+                    if !isOpen { throw CancellationError() }
+                    return
+                }
+                await bell.wait(after: seen)
+            }
+        } onCancel: {
+            cut()
+        }
+    }
+
+    /// Puts a piece into the pipe; blocks the thread while it is full.
+    ///
+    /// - Parameters:
+    ///   - piece: The piece.
+    ///   - check: Called several times a second while the thread waits; its error ends the wait.
+    /// - Returns: Whether the reader is still there; if not, the piece is dropped.
+    /// - Throws: What `check` throws.
+    @available(*, noasync)
+    package func write(_ piece: [UInt8], checking check: () throws -> Void) throws -> Bool {
+        while true {
+            if let isOpen = state.wait(seconds: Self.interval, for: { $0.add(piece) }) {
+                change { _ in }
+                return isOpen
+            }
+            try check()
+        }
+    }
+
+    /// What happened to offered bytes.
+    package enum Offer: Sendable {
+        case taken
+        /// The pipe is full. The bytes were not taken, and the pipe is stalled until half of it is free.
+        case full
+        /// The pipe has ended.
+        case ended
+    }
+
+    /// Puts bytes into the pipe unless it is full; never waits.
+    package func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
+        change { state in
+            guard case .open = state.end else { return .ended }
+            guard state.count < state.capacity else {
+                state.isStalled = true
+                return .full
+            }
+            if state.growing.count + bytes.count > Self.pieceSize, !state.growing.isEmpty {
+                state.pieces.append(state.growing)
+                state.growing = []
+            }
+            state.growing.append(contentsOf: bytes)
+            state.count += bytes.count
+            return .taken
+        }
+    }
+
+    /// Whether offered bytes were refused, and not half of the pipe is free since.
+    package var isStalled: Bool { state.withLock(\.isStalled) }
+
+    /// Sets what is called when a stalled pipe has room again, on the reader's thread.
+    package func onRoom(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onRoom = body } }
+
+    // MARK: - Reading
+
+    /// The next piece; waits without a thread while there is none.
+    ///
+    /// - Parameter onCancel: What the cancellation of the task does; by default it cuts the pipe. It must end the pipe.
+    /// - Returns: The piece; `nil` at the end.
+    /// - Throws: The error that the pipe was finished or cut with.
+    package func next(onCancel: (@Sendable () -> Void)? = nil) async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            while true {
+                let seen = bell.position
+                if let piece = state.withLock({ $0.next() }) {
+                    madeRoom()
+                    return try piece.get()
+                }
+                await bell.wait(after: seen)
+            }
+        } onCancel: {
+            if let onCancel { onCancel() } else { cut() }
+        }
+    }
+
+    /// The next piece; blocks the thread while there is none.
+    ///
+    /// - Parameter check: Called several times a second while the thread waits; its error ends the wait.
+    /// - Returns: The piece; `nil` at the end.
+    /// - Throws: The error that the pipe was finished or cut with, and what `check` throws.
+    @available(*, noasync)
+    package func read(checking check: () throws -> Void) throws -> [UInt8]? {
+        while true {
+            if let piece = state.wait(seconds: Self.interval, for: { $0.next() }) {
+                madeRoom()
+                return try piece.get()
+            }
+            try check()
+        }
+    }
+
+    private func madeRoom() { change { $0.roomMade() }?() }
+}
