@@ -277,7 +277,7 @@ if doubles {
             path: "Tests/SettleReplicationTests",
             sources: [
                 "HTTP/TransportTests.swift", "HTTP/HTTPFaultTests.swift", "HTTP/ConnectionReuseTests.swift",
-                "HTTP/Support/Corelibs.swift", "HTTP/Support/Event.swift", "HTTP/Support/RawPeer.swift",
+                "HTTP/Support/Corelibs.swift", "HTTP/Support/RawPeer.swift",
                 "HTTP/Support/RawServer.swift", "Authentication/SealedBytesTests.swift",
                 "Mobile/PassivePeerTests.swift",
             ],

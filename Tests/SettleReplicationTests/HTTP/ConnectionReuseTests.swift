@@ -36,11 +36,11 @@ import Testing
 
     @Test(.disabled(if: Corelibs.isUsed, "waiting counts as silence"))
     func `waiting for a free connection counts towards the total time, not as silence`() async throws {
-        let (held, goOn) = (Event<Bool>(), DispatchSemaphore(value: 0))
+        let (held, goOn) = (Promise<Bool>(), DispatchSemaphore(value: 0))
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
                 if request.head.hasPrefix("GET /first") {
-                    held.happen(true)
+                    held.fulfil(true)
                     goOn.wait()
                 }
                 try Self.answer(peer)
@@ -51,7 +51,7 @@ import Testing
         let client = DefaultTransport(options)
         let url = try HTTPURL(server.url)
         let first = Task { try await client.send(TransportRequest("GET", url.appending("first"))).status }
-        #expect(await held.wait())
+        #expect(await held.get())
         var late = TransportRequest("GET", url)
         late.timeout = .milliseconds(2500)
         var patient = TransportRequest("GET", url)
@@ -67,13 +67,13 @@ import Testing
 
     @Test(arguments: ["GET", "POST", "PUT"])
     func `a connection that was closed while idle is opened again`(method: String) async throws {
-        let (closed, bodies) = (Event<Bool>(), Guarded<[String]>([]))
+        let (closed, bodies) = (Promise<Bool>(), Guarded<[String]>([]))
         let server = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }
             bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
             try Self.answer(peer)
             peer.close()
-            closed.happen(true)
+            closed.fulfil(true)
         }
         let client = DefaultTransport()
         for number in 1...2 {
@@ -91,7 +91,7 @@ import Testing
                 }
             }
             #expect(try await client.send(request).collect(limit: 10) == Array("ok".utf8))
-            #expect(await closed.wait())
+            #expect(await closed.get())
         }
         #expect(server.accepted == 2)
         #expect(bodies.withLock { $0 } == (method == "GET" ? ["", ""] : ["body 1", "body 2"]))
@@ -166,10 +166,10 @@ import Testing
     }
 
     @Test func `bodies are sent compressed when this is enabled`() async throws {
-        let head = Event<String>()
+        let head = Promise<String>()
         let server = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }
-            head.happen(request.head)
+            head.fulfil(request.head)
             let text = String(decoding: try Self.expand(request.body), as: UTF8.self)
             try Self.answer(peer, "\(text.utf8.count)")
         }
@@ -178,7 +178,7 @@ import Testing
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
         let request = TransportRequest("POST", try HTTPURL(server.url), body: .bytes(body))
         #expect(try await DefaultTransport(options).send(request).collect(limit: 10) == Array("100000".utf8))
-        #expect(await head.wait().contains("Content-Encoding: gzip\r\n"))
+        #expect(await head.get().contains("Content-Encoding: gzip\r\n"))
     }
 
     private static func expand(_ bytes: [UInt8]) throws -> [UInt8] {

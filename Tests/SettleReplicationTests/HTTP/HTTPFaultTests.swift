@@ -61,7 +61,7 @@ import Testing
 
     @Test(.disabled(if: Corelibs.isUsed, "it holds the whole download"))
     func `a reader that does not read slows the server down, and fills no memory`() async throws {
-        let accepted = Event<Int>()
+        let accepted = Promise<Int>()
         let total = 64 << 20
         let server = try RawServer { peer in
             _ = try peer.readRequest()
@@ -70,16 +70,16 @@ import Testing
             var sent = 0
             while sent < total {
                 let count = try peer.writeSome(Array(piece.prefix(total - sent)), milliseconds: 500)
-                if count == 0 { accepted.happen(sent) }
+                if count == 0 { accepted.fulfil(sent) }
                 sent += count
             }
-            accepted.happen(sent)
+            accepted.fulfil(sent)
         }
         var request = try request(server)
         // The silence is the reader's, so it does not count.
         request.idleTimeout = .milliseconds(300)
         let response = try await client.send(request)
-        let held = await accepted.wait()
+        let held = await accepted.get()
         #expect(held < 24 << 20, "the system's buffers and 256 KiB of ours")
         var count = 0
         for try await piece in response.body { count += piece.count }
@@ -89,7 +89,7 @@ import Testing
     @Test(.disabled(if: Corelibs.isUsed, "it has no bound streams"))
     func `a server that does not read slows the producer down`() async throws {
         let produced = Guarded(0)
-        let (silent, goOn) = (Event<Int>(), DispatchSemaphore(value: 0))
+        let (silent, goOn) = (Promise<Int>(), DispatchSemaphore(value: 0))
         let total = 64 << 20
         let server = try RawServer { peer in
             _ = try peer.read(through: "\r\n\r\n")
@@ -98,7 +98,7 @@ import Testing
                 last = produced.withLock { $0 }
                 usleep(300_000)
             }
-            silent.happen(last)
+            silent.fulfil(last)
             goOn.wait()
             let body = try peer.read(count: total)
             try peer.write("HTTP/1.1 201 Created\r\nX-Count: \(body.count)\r\nContent-Length: 0\r\n\r\n")
@@ -114,27 +114,27 @@ import Testing
             }
         }
         let sending = Task { [request] in try await client.send(request) }
-        let held = await silent.wait()
+        let held = await silent.get()
         #expect(held < 24 << 20)
         goOn.signal()
         #expect(try await sending.value.headers["X-Count"] == "\(total)")
     }
 
     @Test func `a cancelled request ends at once, and the server notices`() async throws {
-        let (asked, gone) = (Event<Bool>(), Event<Bool>())
+        let (asked, gone) = (Promise<Bool>(), Promise<Bool>())
         let server = try RawServer { peer in
             _ = try peer.readRequest()
-            asked.happen(true)
+            asked.fulfil(true)
             _ = try? peer.readToEnd()
-            gone.happen(true)
+            gone.fulfil(true)
         }
         let request = try request(server)
         let sending = Task { try await client.send(request) }
-        #expect(await asked.wait())
+        #expect(await asked.get())
         sending.cancel()
         let error = await #expect(throws: TransportError.self) { try await sending.value }
         #expect(error?.code == .cancelled && error?.isTransient == false)
-        #expect(await gone.wait())
+        #expect(await gone.get())
     }
 
     @Test func `a cancelled task sends no request`() async throws {
@@ -150,30 +150,30 @@ import Testing
 
     @Test(arguments: [false, true])
     func `releasing an answer, or cancelling its reader, ends the transfer`(cancels: Bool) async throws {
-        let gone = Event<Bool>()
+        let gone = Promise<Bool>()
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
             _ = try? peer.readToEnd()
-            gone.happen(true)
+            gone.fulfil(true)
         }
         let request = try request(server)
-        let begun = Event<Bool>()
+        let begun = Promise<Bool>()
         let reading = Task {
             let response = try await client.send(request)
             var iterator = response.body.makeAsyncIterator()
             #expect(try await iterator.next() == [UInt8(ascii: "x")])
             guard cancels else { return }
-            begun.happen(true)
+            begun.fulfil(true)
             _ = try await iterator.next()
         }
         if cancels {
-            #expect(await begun.wait())
+            #expect(await begun.get())
             reading.cancel()
             let error = await #expect(throws: TransportError.self) { try await reading.value }
             #expect(error?.code == .cancelled)
         }
-        #expect(await gone.wait())
+        #expect(await gone.get())
     }
 
     @Test func `an answer that outlives its client can be read to its end`() async throws {

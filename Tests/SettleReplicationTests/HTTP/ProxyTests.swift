@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleReplication
 import SettleServer
 import SettleTesting
@@ -16,17 +17,17 @@ import Testing
     }
 
     @Test func `an HTTP request sends the whole URL to the proxy`() async throws {
-        let head = Event<String>()
+        let head = Promise<String>()
         let proxy = try RawServer { peer in
             while let request = try peer.readRequest() {
-                head.happen(request.head)
+                head.fulfil(request.head)
                 try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
         }
         let through = try HTTPProxy.through("http://an%40na:p%3Aw@127.0.0.1:\(proxy.port)")
         let request = TransportRequest("GET", try HTTPURL("http://couch.invalid/db?a=b"))
         #expect(try await client(through).send(request).collect(limit: 10) == Array("ok".utf8))
-        let seen = await head.wait()
+        let seen = await head.get()
         #expect(seen.hasPrefix("GET http://couch.invalid/db?a=b HTTP/1.1\r\n"))
         #expect(seen.contains("Proxy-Authorization: Basic YW5AbmE6cDp3\r\n"))
     }
@@ -38,10 +39,10 @@ import Testing
         let certificate = Certificate(
             chain: try openSSL.text("server.pem"), key: try openSSL.text("server-key.pem"))
         let live = try LiveServer { $0.certificate = certificate }
-        let head = Event<String>()
+        let head = Promise<String>()
         let proxy = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }
-            head.happen(request.head)
+            head.fulfil(request.head)
             let server = try RawPeer.connected(to: live.server.port)
             try peer.write("HTTP/1.1 200 Connected\r\n\r\n")
             Thread.detachNewThread {
@@ -55,7 +56,7 @@ import Testing
         let database = CouchDBConnection(database: try live.url("db"), client: client)
         #expect(try await database.json("PUT", "").status == 201)
         #expect(try await database.json("PUT", "a", body: [:]).status == 201)
-        let seen = await head.wait()
+        let seen = await head.get()
         #expect(seen.hasPrefix("CONNECT localhost:\(live.server.port) HTTP/1.1\r\n"))
         #expect(!seen.contains("Authorization") && proxy.accepted == 1)
     }
