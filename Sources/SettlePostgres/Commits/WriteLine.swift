@@ -12,7 +12,7 @@ final class WriteLine: Sendable {
     final class Place: Sendable {
         /// What wakes the thread.
         enum Signal: Sendable {
-            /// Commit these sets, one's own among them.
+            /// Commit the own set, and those of these places behind it.
             case lead([Place])
             /// Write alone.
             case alone
@@ -72,15 +72,16 @@ final class WriteLine: Sendable {
             guard state.turn == nil, let first = state.waiting.popFirst() else { return nil }
             state.turn = .now
             guard first.set != nil else { return (first, .alone) }
-            var (group, bytes) = ([first], first.bytes)
-            while let place = state.waiting.first, place.set != nil, group.count < Self.largestGroup,
+            // Without the first, which would keep itself alive by its signal.
+            var (others, bytes) = ([Place](), first.bytes)
+            while let place = state.waiting.first, place.set != nil, others.count + 1 < Self.largestGroup,
                 bytes + place.bytes <= Self.mostBytes
             {
                 _ = state.waiting.popFirst()
-                group.append(place)
+                others.append(place)
                 bytes += place.bytes
             }
-            return (first, .lead(group))
+            return (first, .lead(others))
         }
         if let (place, signal) = next { place.signal.fulfil(signal) }
     }

@@ -151,16 +151,15 @@ final class PostgresEngine: StorageEngine {
         let place = WriteLine.Place(changes.set, bytes: changes.bytes, actions: changes.actions)
         let outcome: CommitOutcome
         switch line.enter(place) {
-        case .lead(let group):
+        case .lead(let others):
+            let group = [place] + others
             let outcomes = committer.commit(group.compactMap(\.set), settings, followed)
             if let state = outcomes.state { ring(database, state) }
             for (other, outcome) in zip(group, outcomes.each) {
                 if case .committed = outcome { for action in other.actions { action() } }
             }
             line.leave(unanswered: outcomes.each.contains(where: \.isUnanswered))
-            for (other, outcome) in zip(group, outcomes.each) where other !== place {
-                other.signal.fulfil(.ended(outcome))
-            }
+            for (other, outcome) in zip(others, outcomes.each.dropFirst()) { other.signal.fulfil(.ended(outcome)) }
             outcome = outcomes.each[0]
         case .ended(let ended): outcome = ended
         case .alone: outcome = .stale
