@@ -70,10 +70,10 @@ format: ## Format all Swift code by .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)
 
 collation: ## Write the table of the order of strings, from libicu 72
-	Scripts/collation/derive.py Sources/SettleDatabase/Queries/CollationData.swift
+	Scripts/collation/derive.py Sources/SettleQuery/Collation/CollationData.swift
 
 collation-check: ## Check that libicu 72, where it is installed, gives the table of the order of strings
-	@Scripts/collation/derive.py --check Sources/SettleDatabase/Queries/CollationData.swift
+	@Scripts/collation/derive.py --check Sources/SettleQuery/Collation/CollationData.swift
 
 lint: ## Check the format and the lint rules, without changes
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)

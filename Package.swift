@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "Settle", targets: ["Settle"]),
         .library(name: "SettleUI", targets: ["SettleUI"]),
         .library(name: "SettleCore", targets: ["SettleCore"]),
+        .library(name: "SettleQuery", targets: ["SettleQuery"]),
         // What storage engines and transports are written with.
         .library(name: "SettleDatabase", targets: ["SettleDatabase"]),
         .library(name: "SettleReplication", targets: ["SettleReplication"]),
@@ -82,9 +83,13 @@ let package = Package(
         .target(name: "SettlePlatform", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: strict),
         .target(name: "SettleCore", dependencies: ["SettlePlatform", "SettleCrypto"], swiftSettings: strict),
+        // What asks a JSON value: selectors, patterns, the order of values, JSON Schema.
+        .target(
+            name: "SettleQuery", dependencies: ["SettlePlatform", "SettleCore"] + core("CPCRE2"),
+            swiftSettings: strict),
         .target(
             name: "SettleDatabase",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "CSQLite"] + core("CPCRE2"),
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "CSQLite"],
             swiftSettings: strict),
         // BLIP over WebSockets: the messages of Couchbase Mobile.
         .target(
@@ -93,15 +98,20 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SettleReplication",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile"]
+            dependencies: [
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleMobile",
+            ]
                 + core("CCurl") + core("CCrypto") + double("CryptoKit"),
             swiftSettings: strict),
         .target(
             name: "SettleViews",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite"],
+            dependencies: [
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "CSQLite",
+            ],
             swiftSettings: strict),
         .target(
-            name: "Settle", dependencies: ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
+            name: "Settle",
+            dependencies: ["SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication", "SettleViews"],
             swiftSettings: strict),
         // SwiftUI's side of `Settle`; empty where SwiftUI is not.
         .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
@@ -127,8 +137,8 @@ let package = Package(
         .target(
             name: "SettleServer",
             dependencies: [
-                "CConsole", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile",
-                "SettleReplication", "SettleScripting",
+                "CConsole", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase",
+                "SettleMobile", "SettleReplication", "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),
@@ -139,8 +149,8 @@ let package = Package(
         .target(
             name: "SettleCommands",
             dependencies: [
-                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleReplication", "SettleViews",
-                "Settle",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication",
+                "SettleViews", "Settle",
                 "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
             ],
             swiftSettings: strict),
@@ -172,6 +182,8 @@ let package = Package(
             name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
+            name: "SettleQueryTests", dependencies: ["SettleQuery", "Settle", "SettleTesting"], swiftSettings: strict),
+        .testTarget(
             name: "SettleDatabaseTests",
             dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"] + postgres,
             exclude: ["Fixtures"], swiftSettings: strict),
@@ -182,7 +194,7 @@ let package = Package(
         .testTarget(
             name: "CollationTests",
             dependencies: [
-                "SettleCore", "SettleDatabase", "SettleTesting",
+                "SettleCore", "SettleQuery", "SettleTesting",
                 .target(name: "CICU", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
@@ -254,10 +266,10 @@ package.targets += isolatedSnippets.map { name in
 // With stand-ins, the core and its tests alone. Tests of the transport are those that FoundationNetworking can run.
 if doubles {
     let core: Set = [
-        "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase",
-        "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool",
+        "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery",
+        "SettleDatabase", "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool",
         "SettlePlatformTests",
-        "SettleCryptoTests", "SettleCoreTests",
+        "SettleCryptoTests", "SettleCoreTests", "SettleQueryTests",
         "SettleMobileTests", "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres",
         "PostgresTesting",
     ]

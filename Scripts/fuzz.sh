@@ -26,6 +26,7 @@ compile() {
 compile SettlePlatform Sources/SettlePlatform
 compile SettleCrypto Sources/SettleCrypto
 compile SettleCore Sources/SettleCore
+compile SettleQuery Sources/SettleQuery
 compile SettleDatabase Sources/SettleDatabase
 compile SettleMobile Sources/SettleMobile
 compile SettleReplication Sources/SettleReplication
@@ -35,7 +36,8 @@ compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleDatabase,SettleMobile,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleMobile,SettleReplication}.o \
+        "$out"/{SettleViews,Settle,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 

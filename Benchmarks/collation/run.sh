@@ -15,6 +15,6 @@ find Sources/SettlePlatform -name '*.swift' -print0 | xargs -0 swiftc -O -wmo -s
     -c -o "$out/SettlePlatform.o"
 swiftc -O -wmo -swift-version 6 -package-name settle -I "$out" -I Sources/CZlib -Xcc "-fmodule-map-file=$out/CICU.modulemap" \
     Benchmarks/collation/main.swift \
-    Sources/SettleDatabase/Queries/Collation?*.swift Tests/CollationTests/{ICU,TextKind}.swift Sources/SettleTesting/Simulation/SeededRandom.swift \
+    Sources/SettleQuery/Collation/Collation?*.swift Tests/CollationTests/{ICU,TextKind}.swift Sources/SettleTesting/Simulation/SeededRandom.swift \
     "$out/SettlePlatform.o" "$out/CICU.o" -lz -licui18n -licuuc -o "$out/collation"
 "$out/collation" "${PAIRS:-0}"

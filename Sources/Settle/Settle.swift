@@ -53,7 +53,6 @@
 @_exported public import protocol SettleDatabase.DocumentValue
 @_exported public import enum SettleDatabase.Durability
 @_exported public import struct SettleDatabase.FieldDecision
-@_exported public import struct SettleDatabase.JSONSchema
 // The journal of local changes
 @_exported public import struct SettleDatabase.Journal
 @_exported public import struct SettleDatabase.JournalEntry
@@ -61,7 +60,6 @@
 @_exported public import struct SettleDatabase.LocalDocument
 @_exported public import struct SettleDatabase.MaintenanceProgress
 // Queries
-@_exported public import struct SettleDatabase.MangoSelector
 @_exported public import struct SettleDatabase.MemberClashes
 @_exported public import struct SettleDatabase.PendingChange
 @_exported public import struct SettleDatabase.PendingObservation
@@ -72,9 +70,6 @@
 @_exported public import struct SettleDatabase.ResolverIdentity
 @_exported public import enum SettleDatabase.SaveConflict
 @_exported public import struct SettleDatabase.Saved
-@_exported public import struct SettleDatabase.SchemaError
-@_exported public import struct SettleDatabase.SchemaProblem
-@_exported public import struct SettleDatabase.SelectorError
 @_exported public import protocol SettleDatabase.SettleError
 @_exported public import struct SettleDatabase.SettleLog
 @_exported public import struct SettleDatabase.Settlement
@@ -85,6 +80,11 @@
 @_exported public import enum SettleDatabase.ValidationAdapter
 @_exported public import struct SettleDatabase.ValidationContext
 @_exported public import struct SettleDatabase.VerificationReport
+@_exported public import struct SettleQuery.JSONSchema
+@_exported public import struct SettleQuery.MangoSelector
+@_exported public import struct SettleQuery.SchemaError
+@_exported public import struct SettleQuery.SchemaProblem
+@_exported public import struct SettleQuery.SelectorError
 // Replication
 @_exported public import struct SettleReplication.BatchLimits
 @_exported public import struct SettleReplication.CouchDBError

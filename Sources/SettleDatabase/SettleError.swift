@@ -1,4 +1,5 @@
 public import SettleCore
+public import SettleQuery
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

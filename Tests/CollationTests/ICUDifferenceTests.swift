@@ -2,7 +2,7 @@
 import SettleTesting
 import Foundation
 import SettleCore
-@testable import SettleDatabase
+@testable import SettleQuery
 import Testing
 
 /// Random strings, compared by ICU and by Settle: the order and the bytes of the keys have to be the same.

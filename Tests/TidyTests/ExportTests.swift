@@ -3,7 +3,9 @@ import Testing
 /// What `import Settle` shows an app: the types that Settle.swift exports, and their members.
 struct ExportTests {
     private static let list = "docs/IMPORT_SETTLE.txt"
-    private static let inside: Set<Substring> = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication"]
+    private static let inside: Set<Substring> = [
+        "SettleCore", "SettleQuery", "SettleDatabase", "SettleViews", "SettleReplication",
+    ]
 
     /// The types that a text exports by name.
     private func exported(in text: String) -> Set<Substring> {

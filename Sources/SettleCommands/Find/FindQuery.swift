@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleQuery
 import SettleServer
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.

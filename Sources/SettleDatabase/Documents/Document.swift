@@ -1,4 +1,5 @@
 public import SettleCore
+public import SettleQuery
 
 /// A document as an app reads, changes and saves it: a value that knows which revision it was read at.
 ///
@@ -204,4 +205,30 @@ public enum SaveConflict: Sendable {
     /// `current` is `nil` if the document is deleted. If it returns `false` or throws, the call fails with `conflict`,
     /// and nothing is written.
     case merge(@Sendable (_ new: inout Document, _ current: Document?) throws -> Bool)
+}
+
+// MARK: - MangoSelector
+
+extension MangoSelector {
+    /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as stubs.
+    ///
+    /// - Complexity: O(*n*) in bytes of the document.
+    public func matches(_ document: Document) -> Bool {
+        var members: [(String, JSONValue)] = [("_id", .string(document.id.string))]
+        if let revision = document.revision { members.append(("_rev", .string(revision.description))) }
+        if document.isDeleted { members.append(("_deleted", true)) }
+        for member in document.json.object ?? [:] { members.append((member.name, member.value)) }
+        if !document.attachments.isEmpty {
+            members.append(("_attachments", .object(JSONObject(document.attachments.map { ($0.name, Self.stub($0)) }))))
+        }
+        return matches(JSONValue.object(JSONObject(members)))
+    }
+
+    private static func stub(_ attachment: DocumentAttachment) -> JSONValue {
+        [
+            "content_type": .string(attachment.contentType), "revpos": .number(JSONNumber(attachment.revpos)),
+            "digest": .string(attachment.digest.description), "length": .number(JSONNumber(attachment.length)),
+            "stub": true,
+        ]
+    }
 }

@@ -1,5 +1,6 @@
 public import SettleCore
 internal import SettlePlatform
+public import SettleQuery
 
 /// The argument of a validation function: a revision that is about to be stored.
 ///
@@ -224,6 +225,31 @@ public enum ValidationAdapter {
         returning { context, response in
             block(context, response)
             return true
+        }
+    }
+}
+
+// MARK: - JSONSchema
+
+extension JSONSchema {
+    /// A validation function that refuses documents which violate the schema (SEMANTICS 126).
+    ///
+    ///     let schema = try JSONSchema(["type": "object", "required": ["title"]])
+    ///     database.addValidation("note", schema.validation())
+    ///
+    /// The refusal has status 403 and names the position of the first problem. Tombstones, which usually have no
+    /// members, are accepted (SEMANTICS 119), and so are design documents.
+    ///
+    /// - Parameter isConcerned: Which other documents to check; by default all.
+    /// - Returns: The function, for ``Database/addValidation(_:_:)``.
+    public func validation(
+        for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }
+    ) -> DocumentValidation {
+        { context in
+            let document = context.newRevision
+            guard !document.isDeleted, !document.id.isDesign, isConcerned(document) else { return }
+            guard let problem = problems(in: document.json).first else { return }
+            throw DocumentRejection(message: problem.description)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleQuery
 
 /// The encoder for ``JSONValue/init(encoding:coding:)``.
 struct JSONEncoding: Encoder {

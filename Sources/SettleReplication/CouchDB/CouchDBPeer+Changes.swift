@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 extension CouchDBPeer {
     /// How many bytes a row of `_changes` may have; enough for some ten thousand leaves.

@@ -1,6 +1,7 @@
 package import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 /// A replication in CouchDB's JSON format: a document of `_replicator`, or a request to `_replicate`.
 ///

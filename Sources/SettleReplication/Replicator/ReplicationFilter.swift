@@ -1,6 +1,7 @@
 public import SettleCore
 public import SettleDatabase
 internal import SettlePlatform
+public import SettleQuery
 
 /// Which documents of a source take part in a replication. A filter runs at the source (SEMANTICS 128).
 public enum ReplicationFilter: Sendable {

@@ -2,6 +2,7 @@ internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 /// The log of a replication as one side keeps it, in CouchDB's format.
 ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 
 /// Prints the rows of a feed.
 struct ChangeRow: Sendable {

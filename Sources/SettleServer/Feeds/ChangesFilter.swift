@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 internal import SettleScripting
 
 /// The changes that a feed includes.

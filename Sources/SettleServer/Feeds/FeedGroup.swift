@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 /// The open feeds of one kind on a database, and their recently rendered rows.
 struct FeedGroup: Sendable {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 internal import SettleViews
 
 /// What `_explain` tells of a query.

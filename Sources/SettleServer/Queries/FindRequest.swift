@@ -1,5 +1,5 @@
 internal import SettleCore
-internal import SettleDatabase
+internal import SettleQuery
 internal import SettleViews
 
 /// What `_find` and `_explain` are asked.

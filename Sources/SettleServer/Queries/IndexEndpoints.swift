@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 internal import SettleViews
 
 /// The indexes of queries by selector, which are members of design documents.

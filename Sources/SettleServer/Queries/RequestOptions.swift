@@ -1,5 +1,5 @@
 internal import SettleCore
-internal import SettleDatabase
+internal import SettleQuery
 
 /// The members of a request's body, taken out one by one, in CouchDB's order and with its words for what is wrong.
 struct RequestOptions {

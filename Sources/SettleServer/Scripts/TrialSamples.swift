@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 internal import SettleViews
 
 /// Documents that functions are tried on.

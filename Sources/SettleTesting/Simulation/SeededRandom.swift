@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Random numbers that are reproducible from a seed, on every machine.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -23,4 +25,10 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     public mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }
+}
+
+extension SeededRandom {
+    /// The seed of this run: from the environment, or a new one. `SETTLE_SEED=… swift test` repeats a failure.
+    package static let seed =
+        ProcessInfo.processInfo.environment["SETTLE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
 }

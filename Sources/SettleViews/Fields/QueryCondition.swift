@@ -1,5 +1,5 @@
 internal import SettleCore
-public import SettleDatabase
+public import SettleQuery
 
 /// What the conditions of a query are made of: a ``QueryCondition``, or a field that is a `Bool`, which asks for `true`.
 ///

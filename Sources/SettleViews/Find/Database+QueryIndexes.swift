@@ -1,5 +1,6 @@
 import SettleCore
 public import SettleDatabase
+public import SettleQuery
 
 extension Database {
     /// Creates an index for queries, unless it exists already.

@@ -1,5 +1,6 @@
 import SettleCore
-public import SettleDatabase
+internal import SettleDatabase
+public import SettleQuery
 
 /// A query for documents: conditions, order, number of results, and members to return.
 ///

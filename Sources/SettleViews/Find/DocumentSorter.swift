@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 
 /// Sorts the documents of a query in memory, when no index has their order.
 ///

@@ -1,5 +1,6 @@
 import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 
 /// Finds the documents of a query in batches.
 ///

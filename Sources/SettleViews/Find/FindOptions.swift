@@ -1,6 +1,6 @@
 import SettleCore
-package import SettleDatabase
 internal import SettlePlatform
+package import SettleQuery
 
 /// The parameters of a query without a model: CouchDB's `_find` as a value.
 package struct FindOptions: Sendable {

@@ -1,5 +1,6 @@
 internal import SettleCore
 import SettleDatabase
+internal import SettleQuery
 
 /// Chooses the index that answers a query, as CouchDB does.
 ///

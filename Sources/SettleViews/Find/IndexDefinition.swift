@@ -1,5 +1,6 @@
 package import SettleCore
-package import SettleDatabase
+internal import SettleDatabase
+package import SettleQuery
 
 /// The definition of an index, and its representation in a design document.
 ///

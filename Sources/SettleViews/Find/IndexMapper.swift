@@ -1,5 +1,6 @@
 package import SettleCore
 package import SettleDatabase
+internal import SettleQuery
 
 /// Emits the rows of an index: for each document that has all fields, one whose key is the array of their values.
 ///

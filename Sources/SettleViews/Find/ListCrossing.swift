@@ -1,5 +1,5 @@
 internal import SettleCore
-internal import SettleDatabase
+internal import SettleQuery
 
 /// Notices conditions that find nothing because their path goes through a list: `lines.product`, where `lines` has several objects.
 ///

@@ -1,7 +1,8 @@
 public import SettleCore
 internal import SettleCrypto
-public import SettleDatabase
+package import SettleDatabase
 internal import SettlePlatform
+public import SettleQuery
 
 /// An index that selector queries may use.
 ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 import SettleDatabase
+internal import SettleQuery
 
 /// A live query: an endless sequence of its results, first the current ones, then after each change of them.
 ///

@@ -1,5 +1,6 @@
 public import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 
 /// The plan of a query, as CouchDB's `_explain` returns it.
 public struct QueryPlan: Sendable {

@@ -1,5 +1,6 @@
 public import SettleCore
 public import SettleDatabase
+internal import SettleQuery
 
 /// The result of a query, or a page of it.
 public struct QueryResult<Model: Decodable & Sendable>: Sendable {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleQuery
 
 /// The ranges of members that a selector's conditions allow, as they are shown and as they are searched.
 ///

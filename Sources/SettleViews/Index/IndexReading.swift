@@ -1,5 +1,6 @@
 import SettleCore
 package import SettleDatabase
+internal import SettleQuery
 
 /// One snapshot of an index, valid while a closure reads it.
 package struct IndexReading {

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 /// Writes documents' emissions to an index, one transaction per batch.
 ///

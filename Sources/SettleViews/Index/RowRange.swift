@@ -1,5 +1,5 @@
 package import SettleCore
-package import SettleDatabase
+package import SettleQuery
 
 /// A range of a view's rows.
 ///

@@ -1,6 +1,7 @@
 import SettleCore
 package import SettleDatabase
 internal import SettlePlatform
+package import SettleQuery
 
 /// The rows of some views of a database, in a separate file, updated on demand.
 package final class ViewIndex: FiledIndex {

@@ -1,5 +1,5 @@
 package import SettleCore
-package import SettleDatabase
+package import SettleQuery
 
 /// CouchDB's built-in reduce functions.
 package enum BuiltInReducer {

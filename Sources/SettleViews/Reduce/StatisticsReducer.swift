@@ -1,5 +1,5 @@
 internal import SettleCore
-internal import SettleDatabase
+internal import SettleQuery
 
 /// Sum, count, extremes and sum of squares of numbers, or of arrays of numbers element by element: `_stats`.
 ///

@@ -1,5 +1,6 @@
 package import SettleCore
 import SettleDatabase
+internal import SettleQuery
 
 /// Search indexes in design documents, in the format of CouchDB's and Cloudant's text indexes.
 ///

@@ -2,6 +2,7 @@ internal import SettleCore
 internal import SettleCrypto
 package import SettleDatabase
 internal import SettlePlatform
+internal import SettleQuery
 
 /// A search index: the texts of documents that are searched, and the tokenizer that splits them into words.
 ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 package import SettleDatabase
+internal import SettleQuery
 
 /// The words in the documents of a database, in a separate file that is updated like those of views.
 package final class TextRows: FiledIndex {

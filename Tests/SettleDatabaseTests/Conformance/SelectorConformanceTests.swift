@@ -1,5 +1,5 @@
 import Settle
-import SettleDatabase
+import SettleQuery
 import Testing
 
 /// A selector used as a plain filter finds what a CouchDB found.

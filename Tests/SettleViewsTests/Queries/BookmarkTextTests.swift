@@ -1,6 +1,8 @@
 import Settle
 import SettleDatabase
+import SettleQuery
 import SettleTesting
+import SettleViews
 import Testing
 
 /// Bookmarks have CouchDB's form.

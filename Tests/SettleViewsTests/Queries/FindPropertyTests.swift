@@ -1,6 +1,7 @@
 import PostgresTesting
 import Settle
 import SettleDatabase
+import SettleQuery
 import SettleTesting
 import SettleViews
 import Testing

@@ -1,4 +1,5 @@
-import Settle
+import SettleCore
+import SettleQuery
 import Testing
 
 /// Regular expressions: Perl's language over bytes, with bounded work.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 /// The official suite, if it is installed; deviations are listed here with their reasons.
 @Suite struct `The JSONValue Schema test suite` {

@@ -1,4 +1,5 @@
 package import SettleCore
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// A bookmark in CouchDB's format: a position in an index as an Erlang term, compressed if that is smaller, in URL-safe

@@ -1,4 +1,5 @@
-import Settle
+import SettleCore
+import SettleQuery
 import Testing
 
 /// Invalid selectors, and their errors.

@@ -1,4 +1,4 @@
-import Settle
+import SettleCore
 import SettleTesting
 
 /// Random JSON values that often share parts.

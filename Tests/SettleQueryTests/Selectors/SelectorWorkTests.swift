@@ -1,8 +1,7 @@
-import Settle
 import SettleCore
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 /// The work of a selector is counted in steps, so its result never depends on time.
 @Suite struct SelectorWorkTests {

@@ -110,30 +110,6 @@ extension MangoSelector: Hashable, CustomStringConvertible {
     public var description: String { String(decoding: json.utf8, as: UTF8.self) }
 }
 
-extension MangoSelector {
-    /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as stubs.
-    ///
-    /// - Complexity: O(*n*) in bytes of the document.
-    public func matches(_ document: Document) -> Bool {
-        var members: [(String, JSONValue)] = [("_id", .string(document.id.string))]
-        if let revision = document.revision { members.append(("_rev", .string(revision.description))) }
-        if document.isDeleted { members.append(("_deleted", true)) }
-        for member in document.json.object ?? [:] { members.append((member.name, member.value)) }
-        if !document.attachments.isEmpty {
-            members.append(("_attachments", .object(JSONObject(document.attachments.map { ($0.name, Self.stub($0)) }))))
-        }
-        return matches(JSONValue.object(JSONObject(members)))
-    }
-
-    private static func stub(_ attachment: DocumentAttachment) -> JSONValue {
-        [
-            "content_type": .string(attachment.contentType), "revpos": .number(JSONNumber(attachment.revpos)),
-            "digest": .string(attachment.digest.description), "length": .number(JSONNumber(attachment.length)),
-            "stub": true,
-        ]
-    }
-}
-
 /// The parts of a selector that a search index evaluates.
 extension MangoSelector {
     /// The texts of its `$text`s: a document matches only if all of them find it.

@@ -1,7 +1,7 @@
 import SettleCore
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 @Suite struct `Keywords of a JSONValue Schema` {
     /// Checks a value, both given as JSON text, and gives the problems as text.

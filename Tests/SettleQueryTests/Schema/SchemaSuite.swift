@@ -1,7 +1,7 @@
 import Foundation
 import SettleCore
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 /// A folder of the JSON Schema test suite, run through ``JSONSchema``.
 struct SchemaSuite {

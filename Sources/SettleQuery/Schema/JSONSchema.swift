@@ -59,29 +59,6 @@ public struct JSONSchema: Sendable {
     }
 }
 
-extension JSONSchema {
-    /// A validation function that refuses documents which violate the schema (SEMANTICS 126).
-    ///
-    ///     let schema = try JSONSchema(["type": "object", "required": ["title"]])
-    ///     database.addValidation("note", schema.validation())
-    ///
-    /// The refusal has status 403 and names the position of the first problem. Tombstones, which usually have no
-    /// members, are accepted (SEMANTICS 119), and so are design documents.
-    ///
-    /// - Parameter isConcerned: Which other documents to check; by default all.
-    /// - Returns: The function, for ``Database/addValidation(_:_:)``.
-    public func validation(
-        for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }
-    ) -> DocumentValidation {
-        { context in
-            let document = context.newRevision
-            guard !document.isDeleted, !document.id.isDesign, isConcerned(document) else { return }
-            guard let problem = problems(in: document.json).first else { return }
-            throw DocumentRejection(message: problem.description)
-        }
-    }
-}
-
 /// Why a JSON value is not a usable schema.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.

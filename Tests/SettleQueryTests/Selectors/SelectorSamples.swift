@@ -1,4 +1,5 @@
-import Settle
+import SettleCore
+import SettleQuery
 import Testing
 
 /// Shorthands for matching.

@@ -1,4 +1,5 @@
-import Settle
+import SettleCore
+import SettleQuery
 import Testing
 
 /// The comparison operators, and how they treat a missing member.

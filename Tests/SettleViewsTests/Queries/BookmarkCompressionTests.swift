@@ -1,8 +1,9 @@
+import SettleDatabase
 import SettlePlatform
 import SettleTesting
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleViews
 
 /// Bookmarks are compressed with little memory, and are the same as with more.
 struct BookmarkCompressionTests {

@@ -1,4 +1,5 @@
 import Settle
+import SettleQuery
 import Testing
 
 /// Operators that combine conditions, and those that apply to elements.

@@ -1,7 +1,7 @@
 import SettleCore
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 @Suite struct `JSONValue Schemas that are refused` {
     private func error(_ schema: String) throws -> SchemaError? {

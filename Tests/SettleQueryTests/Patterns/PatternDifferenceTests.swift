@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 #if canImport(CPCRE2)
 /// Patterns on Foundation: what is accepted gives PCRE2's answers.

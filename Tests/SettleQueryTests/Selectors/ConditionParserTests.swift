@@ -1,7 +1,6 @@
-import Settle
+import SettleCore
+import SettleQuery
 import Testing
-
-@testable import SettleServer
 
 struct ConditionParserTests {
     @Test(arguments: [

@@ -1,5 +1,5 @@
-import Settle
-import SettleDatabase
+import SettleCore
+import SettleQuery
 import SettleTesting
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import SettleCore
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 @Suite struct SchemaFormatTests {
     /// The folder of the formats in Debian's package `json-schema-test-suite`, for the newest draft it has.

@@ -1,7 +1,7 @@
 import SettleCore
 import Testing
 
-@testable import SettleDatabase
+@testable import SettleQuery
 
 @Suite struct `Limits of checking against a JSONValue Schema` {
     @Test func `accept recursive values as deep as the limit, and no deeper`() throws {
