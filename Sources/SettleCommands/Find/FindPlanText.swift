@@ -24,16 +24,12 @@ struct FindPlanText {
         if let filter = index.filter { rows.append(("Only with", filter.description)) }
         rows.append(search.map { ("Searches", $0) } ?? ("Reads", range))
         let columns = search == nil ? index.fields.map(\.path) : []
-        let (narrowing, checked) = FindConditions(plan["selector"] ?? .null).split(by: columns)
-        if !narrowing.isEmpty { rows.append(("Narrowed by", narrowing.map(\.text).joined(separator: " and "))) }
-        // In normal form it is {"$default": {"$text": …}}.
-        let isSearch = { (condition: FindConditions.Condition) in
-            (condition.argument["$default"] ?? condition.argument)["$text"] != nil
-        }
-        let left = checked.filter { search == nil || !isSearch($0) }
+        let conditions = FindConditions(plan["selector"] ?? [:])
+        let (narrowing, checked) = conditions.split(by: columns, isSearched: search != nil)
+        if !narrowing.isEmpty { rows.append(("Narrowed by", narrowing.joined(separator: " and "))) }
         let isCovering = plan["covering"] == true || plan["covered"] == true
         let each = isCovering ? "Checked on each row" : "Checked on each document"
-        rows.append((each, left.isEmpty ? "no further condition" : left.map(\.text).joined(separator: " and ")))
+        rows.append((each, checked.isEmpty ? "no further condition" : checked.joined(separator: " and ")))
         if isCovering { rows.append(("Documents", "none is read: the index has all that is asked for")) }
         return rows + others
     }

@@ -1,6 +1,5 @@
 internal import Settle
 internal import SettleQuery
-import SettleServer
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.
 struct FindQuery {
@@ -49,8 +48,7 @@ struct FindQuery {
 
     /// The command that creates a suitable index; `nil` if no index would help.
     func indexCommand(_ invocation: Invocation) throws -> String? {
-        let isSearch = (try? MangoSelector(selector))?.searches.isEmpty == false
-        let columns = isSearch ? ["--text"] : FindConditions(selector).columns(sortedBy: sort)
+        let columns = FindConditions(selector).columns(sortedBy: sort)
         guard !columns.isEmpty else { return nil }
         let given = try invocation.arguments.operand("DB")
         let database = Invocation.isURL(given) ? try HTTPURL(given).withoutCredentials.description : given
@@ -79,7 +77,7 @@ extension FindQuery {
                 throw CommandError.usage("the selector is empty; '{}' finds all documents", verb: "find")
             }
             guard first == "{" || first == "[" else {
-                do { return try ConditionParser.selector(text) } catch let error as ConditionError {
+                do { return try MangoSelector.json(ofCondition: text) } catch let error as ConditionError {
                     throw CommandError.usage(error.message, verb: "find")
                 }
             }
@@ -122,71 +120,66 @@ extension FindQuery {
 
 // MARK: - FindConditions
 
-/// The conditions of a selector that must all hold.
+/// The conditions of a selector that must all hold, and what an index does for them.
 struct FindConditions {
-    /// A condition: on a member, or a nested one without a single path.
-    struct Condition {
-        let path: String?
-        /// CouchDB's operator; empty for a nested one.
-        let name: String
-        let argument: JSONValue
-
-        private static let signs = ["$eq": "=", "$ne": "!=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="]
-
-        /// The condition as a plain expression.
-        var text: String {
-            guard let path else { return argument.description }
-            return "\(path) \(Self.signs[name] ?? name) \(argument)"
-        }
-    }
-
-    private static let narrowing: Set<String> = ["$eq", "$lt", "$lte", "$gt", "$gte", "$beginsWith"]
-
-    let all: [Condition]
+    private let json: JSONValue
+    /// `nil` if the JSON is not a selector, or a server's with operators that are unknown here.
+    private let selector: MangoSelector?
 
     /// The conditions of a selector, in normal form or any other.
-    init(_ selector: JSONValue) { all = Self.conditions(selector) }
+    init(_ selector: JSONValue) {
+        json = selector
+        self.selector = try? MangoSelector(selector)
+    }
 
-    /// The conditions that an index of some members narrows by, and those that remain to be checked.
-    func split(by columns: [String]) -> (narrowing: [Condition], checked: [Condition]) {
+    /// The conditions that an index of some members narrows by, and those that remain to be checked, as text.
+    ///
+    /// - Parameters:
+    ///   - columns: The members of the index.
+    ///   - isSearched: Whether it is a text index, which evaluates each `$text`.
+    /// - Returns: Both, in their order.
+    func split(by columns: [String], isSearched: Bool = false) -> (narrowing: [String], checked: [String]) {
+        guard let selector else { return ([], [json.description]) }
         var open: Set<String> = []
         for column in columns {
             open.insert(column)
-            guard all.contains(where: { $0.path == column && $0.name == "$eq" }) else { break }
+            guard selector.isConstant(column) else { break }
         }
-        func isNarrowing(_ condition: Condition) -> Bool {
-            guard let path = condition.path else { return false }
-            if condition.name == "$exists" { return condition.argument == true && columns.contains(path) }
-            return open.contains(path) && Self.narrowing.contains(condition.name)
+        func isNarrowing(_ part: SelectorPart) -> Bool {
+            guard let condition = part.condition else { return false }
+            switch condition.range {
+            case .missing: return false
+            case .existing: return columns.contains(condition.path)
+            default: return open.contains(condition.path)
+            }
         }
-        return (all.filter(isNarrowing), all.filter { !isNarrowing($0) })
+        let checked = selector.parts.filter { !isNarrowing($0) && !($0.isSearch && isSearched) }
+        return (selector.parts.filter(isNarrowing).map(\.description), checked.map(\.description))
     }
 
     /// The members of an index for these conditions and an order: those compared for equality, then those sorted by, or
-    /// else one with a range.
+    /// else one with a range; for a search `--text`.
     func columns(sortedBy sort: [String]) -> [String] {
-        let equal = all.filter { $0.name == "$eq" }.compactMap(\.path)
-        let ranged = all.first { $0.name != "$eq" && $0.path != "_id" && Self.narrowing.contains($0.name) }?.path
+        guard let selector else { return [] }
+        guard selector.searches.isEmpty else { return ["--text"] }
+        let ranged = selector.conditions.first { condition in
+            switch condition.range {
+            case .exactly, .existing, .missing: false
+            default: condition.path != "_id"
+            }
+        }
         var columns: [String] = []
-        for path in equal.filter({ !sort.contains($0) }) + (sort.isEmpty ? [ranged].compactMap(\.self) : sort)
+        let equal = constants.map(\.path).filter { !sort.contains($0) }
+        for path in equal + (sort.isEmpty ? [ranged?.path].compactMap(\.self) : sort)
         where path != "_id" && !columns.contains(path) { columns.append(path) }
         return columns
     }
 
-    private static func conditions(_ selector: JSONValue) -> [Condition] {
-        (selector.object ?? JSONObject()).flatMap { member -> [Condition] in
-            if member.name == "$and", let list = member.value.array { return list.flatMap(conditions) }
-            guard !member.name.hasPrefix("$") else {
-                return [Condition(path: nil, name: "", argument: .object(JSONObject([(member.name, member.value)])))]
-            }
-            guard let tests = member.value.object, let first = tests.first else {
-                return [Condition(path: member.name, name: "$eq", argument: member.value)]
-            }
-            guard first.name.hasPrefix("$") else {
-                // {"a": {"b": 1}} is a condition on a.b.
-                return tests.flatMap { conditions(.object(JSONObject([("\(member.name).\($0.name)", $0.value)]))) }
-            }
-            return tests.map { Condition(path: member.name, name: $0.name, argument: $0.value) }
+    /// The members that are compared for equality, and their values.
+    var constants: [(path: String, value: JSONValue)] {
+        (selector?.conditions ?? []).compactMap { condition in
+            guard case .exactly(let value) = condition.range else { return nil }
+            return (condition.path, value)
         }
     }
 }

@@ -7,26 +7,22 @@ package import SettleCore
 ///     either    = both { "||" both }           also: or
 ///     both      = one { "&&" one }             also: and
 ///     one       = "!" one | "(" either ")" | condition         also: not
-///     condition = path ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") value
-///               | path ["not"] ("in" | "contains" | "begins" | "matches") value
-///               | path ["not"] "exists" | path "missing"
+///     condition = path sign value              such as age > 30
+///               | path ["not"] word [value]    such as city not in ["Brno"], or address exists
+///               | path "missing"
 ///
-/// Keywords may be written in any case.
-package struct ConditionParser {
+/// The signs and words are those of ``SelectorOperator``. Keywords may be written in any case.
+struct ConditionParser {
     private var scanner: ConditionScanner
     private var token: ConditionScanner.Token?
     private var depth = 0
 
     private static let deepest = 100
-    private static let operators = [
-        "=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte", "in": "$in",
-        "begins": "$beginsWith", "matches": "$regex", "contains": "$elemMatch",
-    ]
 
     /// Parses a condition.
     ///
     /// - Throws: ``ConditionError``, which names the position.
-    package static func selector(_ text: String) throws -> JSONValue {
+    static func selector(_ text: String) throws -> JSONValue {
         var parser = ConditionParser(scanner: ConditionScanner(text))
         try parser.advance()
         let selector = try parser.either()
@@ -86,23 +82,30 @@ package struct ConditionParser {
     }
 
     private mutating func plainCondition(_ path: String, isNegated: Bool) throws -> JSONValue {
-        let sign = token?.keyword ?? ""
-        if sign == "exists" || sign == "missing" && !isNegated {
+        let keyword = token?.keyword ?? ""
+        if keyword == "missing", !isNegated {
             try advance()
-            return Self.condition(path, "$exists", .bool(sign == "exists"))
+            return Self.condition(path, "$exists", false)
         }
-        guard let name = Self.operators[sign], !isNegated || sign.first?.isLetter == true else {
-            let signs = isNegated ? "" : "= == != < <= > >= "
+        guard let row = SelectorOperator.worded(keyword), let word = row.word, !isNegated || !word.isSign else {
             throw failure(
                 "after \(path)\(isNegated ? " not" : "") must follow one of "
-                    + signs + "in contains begins matches exists\(isNegated ? "" : " missing")")
+                    + Self.words(isNegated: isNegated).joined(separator: " "))
         }
         try advance()
-        let value = try value(after: sign)
-        return sign == "contains" ? Self.containing(path, value) : Self.condition(path, name, value)
+        guard word.operand != .nothing else { return Self.condition(path, row.name, true) }
+        let value = try value(after: word)
+        return row.isOfParts ? Self.containing(path, row, value) : Self.condition(path, row.name, value)
     }
 
-    private mutating func value(after sign: String) throws -> JSONValue {
+    /// What may follow a path, or a path and `not`.
+    private static func words(isNegated: Bool) -> [String] {
+        let all = SelectorOperator.all.compactMap(\.word)
+        if isNegated { return all.filter { !$0.isSign }.map(\.text) }
+        return all.flatMap { $0.text == "=" ? ["=", "=="] : [$0.text] } + ["missing"]
+    }
+
+    private mutating func value(after operatorWord: SelectorOperator.Word) throws -> JSONValue {
         let value: JSONValue
         switch token {
         case .value(let given): value = given
@@ -113,12 +116,12 @@ package struct ConditionParser {
             case "null": value = .null
             default: throw failure("a text must be quoted, \"\(word)\"")
             }
-        default: throw failure("a value is missing after \(sign)")
+        default: throw failure("a value is missing after \(operatorWord.text)")
         }
-        switch sign {
-        case "in" where value.array == nil: throw failure("an array must follow in, such as [1, 2]")
-        case "begins" where value.string == nil, "matches" where value.string == nil:
-            throw failure("a quoted text must follow \(sign)")
+        switch operatorWord.operand {
+        case .list where value.array == nil:
+            throw failure("an array must follow \(operatorWord.text), such as [1, 2]")
+        case .text where value.string == nil: throw failure("a quoted text must follow \(operatorWord.text)")
         default: break
         }
         try advance()
@@ -126,8 +129,8 @@ package struct ConditionParser {
     }
 
     /// The condition that a list has an element, or that a text has a part.
-    private static func containing(_ path: String, _ value: JSONValue) -> JSONValue {
-        let inList = condition(path, "$elemMatch", ["$eq": value])
+    private static func containing(_ path: String, _ row: SelectorOperator, _ value: JSONValue) -> JSONValue {
+        let inList = condition(path, row.name, ["$eq": value])
         guard let text = value.string else { return inList }
         let pattern = text.map { "\\^$.|?*+()[]{}".contains($0) ? "\\\($0)" : String($0) }.joined()
         return ["$or": [inList, condition(path, "$regex", .string(pattern))]]
@@ -136,4 +139,11 @@ package struct ConditionParser {
     private static func condition(_ path: String, _ name: String, _ value: JSONValue) -> JSONValue {
         .object(JSONObject([(path, .object(JSONObject([(name, value)])))]))
     }
+}
+
+extension MangoSelector {
+    /// The selector of a condition written as text, such as `age > 30 && city in ["Prague", "Brno"]`.
+    ///
+    /// - Throws: ``ConditionError``, which names the position.
+    package static func json(ofCondition text: String) throws -> JSONValue { try ConditionParser.selector(text) }
 }

@@ -7,7 +7,9 @@ struct ConditionScanner {
     /// Where the last token began.
     private(set) var place: Substring
 
-    private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "(", ")", "!", "=", "<", ">"]
+    /// The symbols, those that begin with another one first.
+    private static let symbols = (["&&", "||", "==", "(", ")", "!"] + SelectorOperator.all.compactMap(\.sign))
+        .sorted { $0.count > $1.count }
 
     init(_ text: String) {
         self.text = text
@@ -119,7 +121,7 @@ extension ConditionScanner {
     enum Token: Equatable {
         /// The path of a member, or a keyword such as `and`.
         case word(String)
-        /// One of `( ) ! && || = != < <= > >=`.
+        /// One of `( ) ! && ||`, or an operator's sign.
         case symbol(String)
         /// A number, a quoted text, an array or an object.
         case value(JSONValue)

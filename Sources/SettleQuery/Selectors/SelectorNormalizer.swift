@@ -14,7 +14,7 @@ enum SelectorNormalizer {
     ///
     /// - Throws: ``SelectorError`` for misplaced paths and conditions.
     static func normalize(_ node: SelectorNode) throws(SelectorError) -> SelectorNode {
-        let normal = withoutNegations(try withPaths(node, SelectorPath(""), isInside: false))
+        let normal = try withoutNegations(withPaths(node, SelectorPath(""), isInside: false))
         try checkText(normal, isWanted: true)
         if case .at(let path, _) = normal, path.spelling.isEmpty {
             throw SelectorError(.invalidSelector, "One or more conditions is missing a field name.")
@@ -33,9 +33,9 @@ enum SelectorNormalizer {
         case .none(let nodes): return .none(try withPaths(nodes, path, isInside))
         case .not(let node): return .not(try withPaths(node, path, isInside: isInside))
         case .member(let name, let node): return try withPaths(node, path.member(name), isInside: isInside)
-        case .each(let quantifier, let node):
+        case .each(let row, let node):
             let inner = try withPaths(node, SelectorPath(""), isInside: true)
-            return .at(try checked(path, isInside), .each(quantifier, inner))
+            return .at(try checked(path, isInside), .each(row, inner))
         case .test, .at: return .at(try checked(path, isInside), node)
         case .misplaced(let argument): throw misplaced(argument)
         case .text(let search):
@@ -83,24 +83,24 @@ enum SelectorNormalizer {
 
     // MARK: - Negations
 
-    private static func withoutNegations(_ node: SelectorNode) -> SelectorNode {
+    private static func withoutNegations(_ node: SelectorNode) throws(SelectorError) -> SelectorNode {
         switch node {
-        case .not(let node): negation(of: node)
-        case .none(let nodes): .all(nodes.map(negation))
-        case .all(let nodes): .all(nodes.map(withoutNegations))
-        case .any(let nodes): .any(nodes.map(withoutNegations))
+        case .not(let node): try negation(of: node)
+        case .none(let nodes): .all(try nodes.map(negation))
+        case .all(let nodes): .all(try nodes.map(withoutNegations))
+        case .any(let nodes): .any(try nodes.map(withoutNegations))
         default: node
         }
     }
 
-    private static func negation(of node: SelectorNode) -> SelectorNode {
+    private static func negation(of node: SelectorNode) throws(SelectorError) -> SelectorNode {
         switch node {
-        case .not(let node): withoutNegations(node)
-        case .none(let nodes): .any(nodes.map(withoutNegations))
-        case .all(let nodes): .any(nodes.map(negation))
-        case .any(let nodes): .all(nodes.map(negation))
-        case .at(let path, let node): .at(path, negation(of: node))
-        case .test(let test): test.negated.map { .test($0) } ?? .not(node)
+        case .not(let node): try withoutNegations(node)
+        case .none(let nodes): .any(try nodes.map(withoutNegations))
+        case .all(let nodes): .any(try nodes.map(negation))
+        case .any(let nodes): .all(try nodes.map(negation))
+        case .at(let path, let node): .at(path, try negation(of: node))
+        case .test(let test): try test.negated() ?? .not(node)
         case .each, .member, .text, .misplaced: .not(node)
         }
     }
@@ -124,22 +124,12 @@ indirect enum SelectorNode: Sendable {
     case member(String, SelectorNode)
     /// The value at a path has to match; only after paths are pushed down.
     case at(SelectorPath, SelectorNode)
-    /// Elements or names of the value have to match.
-    case each(Quantifier, SelectorNode)
+    /// Parts of the value have to match, as an operator says.
+    case each(SelectorOperator, SelectorNode)
     /// A test of the value itself.
     case test(SelectorTest)
     /// `$text`: what a search index has to find in the document's texts.
     case text(JSONValue)
     /// `$default` of something other than `$text`, which is allowed nowhere.
     case misplaced(JSONValue)
-
-    /// Which of the elements have to match.
-    enum Quantifier: String {
-        /// One element of an array.
-        case element = "$elemMatch"
-        /// All elements of a nonempty array.
-        case elements = "$allMatch"
-        /// One name of an object's members.
-        case name = "$keyMapMatch"
-    }
 }

@@ -15,7 +15,7 @@ enum SelectorParser {
     /// - Throws: ``SelectorError`` for the first invalid operator.
     static func parse(_ selector: JSONValue) throws(SelectorError) -> SelectorNode {
         guard case .object(let members) = selector, let first = members.first else {
-            return .test(.compare(.equal, selector))
+            return try SelectorOperator.equal.node(selector)
         }
         guard members.count == 1 else { return .all(try parse(members)) }
         return try parse(first)
@@ -35,7 +35,7 @@ enum SelectorParser {
         case "$or": return .any(try list(name, argument))
         case "$nor": return .none(try list(name, argument))
         case "$not":
-            guard case .object = argument else { throw badArgument(name, argument) }
+            guard case .object = argument else { throw .badArgument(name, argument) }
             return .not(try parse(argument))
         case "$text": return .text(try text(argument))
         case "$default":
@@ -48,71 +48,22 @@ enum SelectorParser {
             throw SelectorError(.notSupported, "Unsupported operator: \(name)")
         default: break
         }
-        if let quantifier = SelectorNode.Quantifier(rawValue: name) {
-            guard case .object = argument else { throw badArgument(name, argument) }
-            return .each(quantifier, try parse(argument))
-        }
-        return .test(try SelectorParser.test(name, argument))
+        guard let row = SelectorOperator.named(name) else { throw .unknownOperator(name) }
+        return try row.node(argument)
     }
 
     private static func text(_ argument: JSONValue) throws(SelectorError) -> JSONValue {
         switch argument {
         case .string, .number, .bool: return argument
-        default: throw badArgument("$text", argument)
+        default: throw .badArgument("$text", argument)
         }
     }
 
     private static func list(_ name: String, _ argument: JSONValue) throws(SelectorError) -> [SelectorNode] {
-        guard let selectors = argument.array else { throw badArgument(name, argument) }
+        guard let selectors = argument.array else { throw .badArgument(name, argument) }
         var nodes: [SelectorNode] = []
         for selector in selectors { nodes.append(try parse(selector)) }
         return nodes
-    }
-
-    static func pattern(
-        _ text: String, _ name: String, _ argument: JSONValue
-    ) throws(SelectorError) -> BytePattern {
-        do { return try BytePattern(text) } catch {
-            guard case .unsupported(let construct) = error else { throw badArgument(name, argument) }
-            let reason = badArgument(name, argument).reason
-            throw SelectorError(.badArgument, "\(reason): patterns on this system don't support \(construct)")
-        }
-    }
-
-    /// The error for an operator's invalid argument.
-    static func badArgument(_ name: String, _ argument: JSONValue) -> SelectorError {
-        SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
-    }
-}
-
-extension SelectorParser {
-    /// Reads an operator that tests one value.
-    static func test(_ name: String, _ argument: JSONValue) throws(SelectorError) -> SelectorTest {
-        if let comparison = SelectorTest.Comparison(rawValue: name) { return .compare(comparison, argument) }
-        switch (name, argument) {
-        case ("$in", .array(let values)): return .contained(values, isIn: true)
-        case ("$nin", .array(let values)): return .contained(values, isIn: false)
-        case ("$all", .array(let values)): return .contains(values)
-        case ("$exists", .bool(let value)): return .exists(value)
-        case ("$type", .string(let name)): return .type(name)
-        case ("$mod", .array(let numbers)):
-            guard numbers.count == 2, let divisor = numbers[0].int, let rest = numbers[1].number, rest.isInteger else {
-                throw badArgument(name, argument)
-            }
-            return .remainder(divisor: divisor, rest)
-        case ("$size", .number(let number)):
-            guard number.isInteger, !number.text.hasPrefix("-") || number.int == 0 else {
-                throw badArgument(name, argument)
-            }
-            return .size(number.int)
-        case ("$regex", .string(let text)):
-            return .pattern(try pattern(text, name, argument))
-        case ("$beginsWith", .string(let prefix)): return .prefix(prefix)
-        case ("$in", _), ("$nin", _), ("$all", _), ("$exists", _), ("$type", _), ("$mod", _), ("$size", _):
-            throw badArgument(name, argument)
-        // CouchDB returns this error for `$regex` and `$beginsWith` with an argument that is not a string.
-        default: throw SelectorError(.invalidOperator, "Invalid operator: \(name)")
-        }
     }
 }
 
@@ -160,6 +111,16 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
     init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
+    }
+
+    /// The error for an operator's invalid argument.
+    static func badArgument(_ name: String, _ argument: JSONValue) -> SelectorError {
+        SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
+    }
+
+    /// The error for an unknown operator. CouchDB has it also for `$regex` and `$beginsWith` with an argument that is not a string.
+    static func unknownOperator(_ name: String) -> SelectorError {
+        SelectorError(.invalidOperator, "Invalid operator: \(name)")
     }
 
     /// The code and the reason.

@@ -12,7 +12,7 @@ enum FindEndpoints {
         guard let text = try context.jsonObject()["text"]?.string else {
             throw HTTPError.badRequest("`text` must be a condition.")
         }
-        do { return .json(["selector": try ConditionParser.selector(text)]) } catch let error as ConditionError {
+        do { return .json(["selector": try MangoSelector.json(ofCondition: text)]) } catch let error as ConditionError {
             return .json(
                 [
                     "error": "bad_condition", "reason": .string(error.message),

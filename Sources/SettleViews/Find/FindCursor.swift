@@ -78,7 +78,7 @@ package struct FindCursor {
 
     /// Whether the query probably examines few documents, each cheaply.
     package func isQuick(_ few: Int) -> Bool {
-        guard isCurrent, texts == nil, options.limit <= few, options.skip <= few, !selector.hasPatterns else {
+        guard isCurrent, texts == nil, options.limit <= few, options.skip <= few, !selector.isCostly else {
             return false
         }
         return !plan.index.isAllDocuments || plan.isExact

@@ -231,10 +231,9 @@ package struct FindPlanner {
         var last = -1
         for condition in selector.conditions {
             guard let place = columns.firstIndex(of: Array(condition.path.utf8)) else { return false }
-            switch condition.kind {
-            case .exists:
-                if condition.argument != true { return false }
-            case .prefix: return false
+            switch condition.range {
+            case .existing: break
+            case .missing, .prefix: return false
             default:
                 // Conditions on ids compare bytes, unlike the order of an index.
                 if !index.isAllDocuments, condition.path == "_id" { return false }

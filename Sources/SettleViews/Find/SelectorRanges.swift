@@ -56,12 +56,11 @@ struct SelectorRanges {
         }
         var range = FieldRange()
         for condition in conditions where condition.path.utf8.elementsEqual(path.utf8) {
-            if isID {
-                if condition.kind == .equal { range.narrow(condition, by: order) }
-            } else if condition.kind == .prefix {
-                Self.narrow(&range, toTextsWith: condition.argument.string ?? "")
-            } else {
-                range.narrow(condition, by: order)
+            switch condition.range {
+            case .exactly: range.narrow(condition, by: order)
+            case _ where isID: break
+            case .prefix(let prefix): Self.narrow(&range, toTextsWith: prefix)
+            default: range.narrow(condition, by: order)
             }
         }
         return range
@@ -79,7 +78,7 @@ struct SelectorRanges {
     var searchedIDs: DocumentRange? {
         var range = FieldRange()
         for condition in conditions where condition.path == "_id" {
-            guard condition.kind == .prefix, let prefix = condition.argument.string else {
+            guard case .prefix(let prefix) = condition.range else {
                 range.narrow(condition, by: ErlangOrder.compare)
                 continue
             }
@@ -195,19 +194,16 @@ struct FieldRange: Sendable {
     /// Applies a condition as CouchDB does; the range of a prefix is from the text to the same text followed by the
     /// last character of all.
     mutating func narrow(_ condition: SelectorCondition, by order: Order) {
-        let value = condition.argument
-        switch condition.kind {
-        case .less: fall(to: value, isIncluded: false, by: order)
-        case .lessOrEqual: fall(to: value, isIncluded: true, by: order)
-        case .greater: rise(to: value, isIncluded: false, by: order)
-        case .greaterOrEqual: rise(to: value, isIncluded: true, by: order)
-        case .equal:
+        switch condition.range {
+        case .below(let value, let isIncluded): fall(to: value, isIncluded: isIncluded, by: order)
+        case .above(let value, let isIncluded): rise(to: value, isIncluded: isIncluded, by: order)
+        case .exactly(let value):
             rise(to: value, isIncluded: true, by: order)
             fall(to: value, isIncluded: true, by: order)
-        case .prefix:
-            rise(to: value, isIncluded: true, by: order)
-            fall(to: .string((value.string ?? "") + "\u{FFFF}"), isIncluded: true, by: order)
-        case .exists: break
+        case .prefix(let prefix):
+            rise(to: .string(prefix), isIncluded: true, by: order)
+            fall(to: .string(prefix + "\u{FFFF}"), isIncluded: true, by: order)
+        case .existing, .missing: break
         }
     }
 

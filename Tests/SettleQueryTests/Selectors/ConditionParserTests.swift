@@ -33,7 +33,7 @@ struct ConditionParserTests {
         // A keyword of the language may be a member.
         ("in = 1 && exists exists", #"{"$and":[{"in":{"$eq":1}},{"exists":{"$exists":true}}]}"#),
     ]) func `a condition is translated to a selector`(condition: String, selector: String) throws {
-        let made = try ConditionParser.selector(condition)
+        let made = try MangoSelector.json(ofCondition: condition)
         #expect(try made == JSONValue(parsing: selector), "\(made)")
         // The library accepts it.
         _ = try MangoSelector(made)
@@ -51,15 +51,15 @@ struct ConditionParserTests {
         ("a = 1 & b = 2", #""&" has no meaning here, at & b = 2"#), ("a = 1 &&", "at the end of a = 1 &&"),
         (#"a = "\q""#, "is not JSON"), ("", "a condition begins with the path"),
     ]) func `a malformed condition is reported with its position`(condition: String, complaint: String) throws {
-        let error = try #require(throws: ConditionError.self) { try ConditionParser.selector(condition) }
+        let error = try #require(throws: ConditionError.self) { try MangoSelector.json(ofCondition: condition) }
         #expect(error.message.contains(complaint), "\(error.message)")
     }
 
     @Test func `nesting is limited`() throws {
         let deep = String(repeating: "(", count: 5000)
-        let error = try #require(throws: ConditionError.self) { try ConditionParser.selector(deep) }
+        let error = try #require(throws: ConditionError.self) { try MangoSelector.json(ofCondition: deep) }
         #expect(error.message.contains("nested too deep"))
         let fine = String(repeating: "(", count: 50) + "a = 1" + String(repeating: ")", count: 50)
-        #expect(try ConditionParser.selector(fine) == ["a": ["$eq": 1]])
+        #expect(try MangoSelector.json(ofCondition: fine) == ["a": ["$eq": 1]])
     }
 }
