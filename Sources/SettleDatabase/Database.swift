@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import SettleCore
+package import SettleCore
 internal import SettlePlatform
 internal import Synchronization
 
@@ -292,10 +292,14 @@ package final class Cancellation: Sendable {
 // MARK: - HasherPool
 
 /// Reusable hashers, each used by one thread at a time.
-final class HasherPool: Sendable {
+package final class HasherPool: Sendable {
     private let idle = Guarded<[Lent<RevisionHasher>]>([])
 
-    func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {
+    /// Makes a pool.
+    package init() {}
+
+    /// Runs a closure with a hasher.
+    package func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {
         let hasher = idle.withLock { $0.popLast() } ?? Lent(RevisionHasher())
         defer { idle.withLock { $0.append(hasher) } }
         return try body(hasher.value)

@@ -1,4 +1,8 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
+import SettleReplication
+import SettleServer
 
 /// Finds the documents in conflict: by the index of a folder's database, or among those with several leaves at a server, whose
 /// changes tell how many a document has.
@@ -34,15 +38,13 @@ extension Client {
     private func forEachConflict(
         _ kind: ConflictKind, in database: Database, _ body: (inout DocumentState) throws -> Bool
     ) throws {
-        var last: DocumentID?
-        while case let page = try database.conflictedDocumentIDs(kind, after: last, limit: 500), let newest = page.last
-        {
+        var sweep = ConflictSweep([kind])
+        while case let page = try sweep.next(in: database), !page.isEmpty {
             for id in page {
                 try Interruption.check()
                 var state = try DocumentState(id, in: database)
                 guard try body(&state) else { return }
             }
-            last = newest
         }
     }
 
@@ -82,9 +84,15 @@ extension Client {
         return counts
     }
 
-    /// The documents that have more than one leaf, by their ids.
+    /// The documents that may have several live leaves, by their ids: those of a folder's index, or a server's with more than
+    /// one leaf.
     func documentsWithLeaves() throws -> [DocumentID] {
         var ids: [DocumentID] = []
+        if let database {
+            var sweep = ConflictSweep([.branches])
+            while case let page = try sweep.next(in: database), !page.isEmpty { ids += page }
+            return ids
+        }
         try forEachElement("results", of: "_changes", query: ["style": "all_docs"]) { text in
             let row = try JSONValue(utf8: text)
             if let id = row["id"]?.string, (row["changes"]?.array?.count ?? 0) > 1 {
@@ -93,5 +101,123 @@ extension Client {
             return true
         }
         return ids.sorted()
+    }
+
+    /// A document of a server with its deletions that contradict an edit. CouchDB does not tell which old tombstones are
+    /// deletions; Settle does.
+    func withDeletions(_ copy: DocumentCopy) throws -> DocumentCopy {
+        let leaves = copy.tree.leaves
+        let isOpen = leaves.contains { $0.isDeleted && !$0.marks.contains(.closing) && !$0.marks.contains(.deletion) }
+        guard isOpen, leaves.contains(where: { !$0.isDeleted }), try isAtSettle() else { return copy }
+        let path = HTTPPath.endpoint("_conflicts", about: copy.id)
+        guard path.isExact else { return copy }
+        let answer: JSONValue
+        // A conflict with too many leaves is refused, and that is said when it is to be settled.
+        do { answer = try json("GET", path, query: ["docs": "false", "tree": "none"], about: copy.id) } catch let error
+            as CommandError where [.refused, .notFound].contains(error.status)
+        { return copy }
+        var copy = copy
+        for leaf in answer["leaves"]?.array ?? [] where leaf["deleted"] == true {
+            if let revision = leaf["rev"]?.string.flatMap({ RevisionID($0) }) { copy.mark(asDeletion: revision) }
+        }
+        return copy
+    }
+}
+
+// MARK: - Settling
+
+/// Settles conflicts: at a Settle server by its own call, so that its user's rights and functions count; at another server
+/// by writing the revisions.
+extension Client {
+    /// Settles a document's conflict.
+    ///
+    /// - Returns: What became of it, as `settle resolve --json` says it.
+    /// - Throws: ``CommandError``, ``DatabaseError``.
+    func settle(_ state: inout DocumentState, by order: SettlementOrder) throws -> JSONValue {
+        let path = HTTPPath.endpoint("_settle", about: state.id)
+        guard path.isExact, !(state.id.isDesign && order.isInvented), try settlesItself() else {
+            return SettlementJSON.settlement(try settle(&state, using: order.policy))
+        }
+        return try json("POST", path, body: order.request(about: try state.conflict()), about: state.id)
+    }
+
+    /// Settles a document's conflict in a folder, or by writing revisions.
+    func settle(_ state: inout DocumentState, using policy: ConflictPolicy) throws -> Settlement {
+        try state.settle(using: policy) { [self] state, writes in
+            try store(
+                try writes.map { write in
+                    try onTheWay(
+                        state, write.revision, on: write.parent, isDeleted: write.isDeleted, write.body,
+                        write.attachments)
+                })
+        }
+    }
+
+    /// Has a Settle server settle all conflicts of some kinds by a policy, page by page.
+    ///
+    /// - Parameters:
+    ///   - order: The policy.
+    ///   - progress: Is given the counts after each page, and the page's failures.
+    /// - Returns: The counts; `nil` when the server has no such call, or not for this user.
+    /// - Throws: ``CommandError``, or what `progress` throws.
+    func settlePages(
+        by order: SettlementOrder,
+        progress: (SettlementReport, [(id: DocumentID, error: CouchDBError)]) throws -> Void
+    ) throws -> SettlementReport? {
+        guard try settlesItself() else { return nil }
+        var report = SettlementReport()
+        var isFirst = true
+        for kind in ConflictKind.allCases where order.policy.kinds.contains(kind) {
+            var next: JSONValue = .null
+            repeat {
+                try Interruption.check()
+                var request = order.request(about: nil)
+                request["kind"] = kind == .branches ? "branches" : "deletions"
+                request["startkey"] = next
+                let answer: JSONValue
+                // Administrators alone settle many in one call; others settle one after another.
+                do { answer = try json("POST", "_settle", body: request) } catch let error as CommandError
+                    where isFirst && ["unauthorized", "forbidden"].contains(error.code)
+                { return nil }
+                isFirst = false
+                SettlementJSON.add(answer, to: &report)
+                let failures = (answer["rows"]?.array ?? []).compactMap { row in
+                    row["error"]?.string.map { error in
+                        (
+                            id: DocumentID(unchecked: row["id"]?.string ?? ""),
+                            error: Self.failure(error, row["reason"]?.string)
+                        )
+                    }
+                }
+                try progress(report, failures)
+                next = answer["next_startkey"] ?? .null
+            } while !next.isNull
+        }
+        return report
+    }
+
+    /// Whether the server is Settle and the documents of the database have no rules of their own, by which it would settle
+    /// them for administrators alone.
+    private func settlesItself() throws -> Bool {
+        guard database == nil, let name = url.databaseName, !name.hasPrefix("_"), !name.hasSuffix("/_replicator") else {
+            return false
+        }
+        return try isAtSettle()
+    }
+
+    /// The failure of one document, as if it had been settled by itself.
+    private static func failure(_ error: String, _ reason: String?) -> CouchDBError {
+        let status =
+            switch error {
+            case "unauthorized": 401
+            case "forbidden": 403
+            case "not_found": 404
+            case "conflict": 409
+            case "missing_stub": 412
+            case "document_too_large", "attachment_too_large", "too_large": 413
+            case "bad_request": 400
+            default: 500
+            }
+        return CouchDBError(status: status, error: error, reason: reason ?? "", method: "POST", path: "_settle")
     }
 }

@@ -26,12 +26,12 @@ extension Client {
     func states(
         of ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent
     ) throws -> [DocumentState] {
-        let kept = extent == .bases ? try fieldsKeptOnDelete() : []
         let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
-            try await DocumentFetch(connection: connection, fieldsKeptOnDelete: kept).fetch(
-                ids, with: revisions, extent)
+            try await DocumentFetch(connection: connection).fetch(ids, with: revisions, extent)
         }
-        return copies.map(DocumentState.init)
+        guard extent == .bases else { return copies.map { DocumentState($0) } }
+        let kept = try fieldsKeptOnDelete()
+        return try copies.map { DocumentState(try withDeletions($0), fieldsKeptOnDelete: kept) }
     }
 
     /// Writes an edit, which is refused if the revision it is made on is no leaf any more.
@@ -94,22 +94,10 @@ extension Client {
         return revision
     }
 
-    /// Settles a document's conflict.
-    func settle(_ state: inout DocumentState, using policy: ConflictPolicy) throws -> Settlement {
-        try state.settle(using: policy) { state, writes in
-            try store(
-                try writes.map { write in
-                    try onTheWay(
-                        state, write.revision, on: write.parent, isDeleted: write.isDeleted, write.body,
-                        write.attachments)
-                })
-        }
-    }
-
     /// Stores revisions as they are, with their histories; they never conflict.
     ///
     /// - Throws: ``CommandError`` when one is refused.
-    private func store(_ revisions: [PeerRevision]) throws {
+    func store(_ revisions: [PeerRevision]) throws {
         let outcomes = try wait { _, peer in try await peer.store(revisions, branching: .allowed) }
         for (revision, outcome) in zip(revisions, outcomes) {
             switch outcome {
@@ -119,7 +107,7 @@ extension Client {
         }
     }
 
-    private func onTheWay(
+    func onTheWay(
         _ state: DocumentState, _ revision: RevisionID, on parent: RevisionID, isDeleted: Bool, _ body: DocumentBody,
         _ attachments: [DocumentAttachment], _ scratch: Database? = nil
     ) throws -> PeerRevision {

@@ -20,6 +20,8 @@ final class Client {
     private let peer: CouchDBPeer
     /// The answer of a server to ``fieldsKeptOnDelete()``.
     private var keptFields: Set<String>?
+    /// The answer of a server to ``isAtSettle()``.
+    private var isSettle: Bool?
 
     /// Makes the client of a database at a server; nothing is sent yet. From now on Ctrl-C ends what is waited for.
     init(_ url: HTTPURL, arguments: Arguments, console: Console) throws {
@@ -136,6 +138,16 @@ final class Client {
         let names = Set((try json()["fields_kept_on_delete"]?.array ?? []).compactMap(\.string))
         keptFields = names
         return names
+    }
+
+    /// Whether the database is at a Settle server, which has calls that CouchDB does not have.
+    func isAtSettle() throws -> Bool {
+        if database != nil { return false }
+        if let isSettle { return isSettle }
+        let product = try wait { _, peer in try await peer.connect().product }
+        try Interruption.check()
+        isSettle = product == "Settle"
+        return product == "Settle"
     }
 
     /// Makes the database unless it is there.

@@ -16,8 +16,6 @@ struct DocumentFetch: Sendable {
     }
 
     let connection: CouchDBConnection
-    /// The members that every tombstone of the database keeps.
-    let fieldsKeptOnDelete: Set<String>
     /// A leaf of 8 MB, a thousand times.
     private static let longestAnswer = 8 << 30
     private static let atOnce = 8
@@ -62,7 +60,7 @@ struct DocumentFetch: Sendable {
         for revision in wanted where !leaves.contains(revision) {
             if let document = try await document(id, revision) { documents.append(document) }
         }
-        var copy = DocumentCopy(id, fieldsKeptOnDelete: fieldsKeptOnDelete)
+        var copy = DocumentCopy(id)
         if extent == .stored {
             for inner in try await stored(behind: documents, of: id) {
                 copy.insert(inner.history, isDeleted: inner.isDeleted, nil)

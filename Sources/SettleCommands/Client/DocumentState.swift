@@ -8,7 +8,7 @@ import SettleDatabase
 struct DocumentState {
     private enum Source {
         case folder(Database)
-        case server(DocumentCopy)
+        case server(DocumentCopy, fieldsKeptOnDelete: Set<String>)
     }
 
     /// The document's id.
@@ -23,17 +23,17 @@ struct DocumentState {
         source = .folder(database)
     }
 
-    init(_ copy: DocumentCopy) {
+    init(_ copy: DocumentCopy, fieldsKeptOnDelete: Set<String> = []) {
         id = copy.id
         tree = copy.tree
-        source = .server(copy)
+        source = .server(copy, fieldsKeptOnDelete: fieldsKeptOnDelete)
     }
 
     /// A revision with its content; `nil` where that is not kept, or was not asked for.
     func document(_ revision: RevisionID) throws -> Document? {
         switch source {
         case .folder(let database): try database.document(id, revision: revision)
-        case .server(let copy): copy.document(revision)
+        case .server(let copy, _): copy.document(revision)
         }
     }
 
@@ -75,7 +75,7 @@ struct DocumentState {
     func conflict() throws -> Conflict? {
         switch source {
         case .folder(let database): try database.conflict(of: id)
-        case .server(let copy): try copy.conflict()
+        case .server(let copy, _): try copy.conflict()
         }
     }
 
@@ -83,7 +83,8 @@ struct DocumentState {
     func preview(using policy: ConflictPolicy) throws -> SettlementPreview? {
         switch source {
         case .folder(let database): try database.preview(id, using: policy)
-        case .server(let copy): try copy.preview(using: policy)
+        case .server(let copy, let kept):
+            try SettlementRun(id, policy, at: RemoteSource(copy, fieldsKeptOnDelete: kept)).preview()
         }
     }
 
@@ -95,17 +96,18 @@ struct DocumentState {
     /// - Returns: What became of it.
     /// - Throws: ``DatabaseError``, and what `store` throws.
     mutating func settle(
-        using policy: ConflictPolicy, _ store: (DocumentState, [SettlementPlan.Write]) throws -> Void
+        using policy: ConflictPolicy, _ store: @escaping (DocumentState, [SettlementPlan.Write]) throws -> Void
     ) throws -> Settlement {
         switch source {
         case .folder(let database):
             let settlement = try database.settle(id, using: policy)
             tree = try database.tree(of: id) ?? RevisionTree()
             return settlement
-        case .server(var copy):
-            let before = self
-            let settlement = try copy.settle(using: policy) { try store(before, $0) }
-            (tree, source) = (copy.tree, .server(copy))
+        case .server(let copy, let kept):
+            let there = RemoteSource(copy, fieldsKeptOnDelete: kept) { try store(DocumentState($0), $1) }
+            var run = SettlementRun(id, policy, at: there)
+            let settlement = try run.settle()
+            self = DocumentState(run.source.copy, fieldsKeptOnDelete: kept)
             return settlement
         }
     }

@@ -8,8 +8,8 @@ struct ConflictEditing {
     /// The policy that makes the proposal.
     let policy: ConflictPolicy
 
-    /// Asks the user for a resolution, and returns the leaves that were shown; `nil` if there is no conflict.
-    func ask() throws -> (leaves: Set<RevisionID?>, resolution: Resolution)? {
+    /// Asks the user for a document, and returns the leaves that were shown; `nil` if there is no conflict.
+    func ask() throws -> (leaves: Set<RevisionID?>, order: SettlementOrder)? {
         let read = try invocation.withClient(warns: false) { client -> (Conflict, SettlementPreview?)? in
             let state = try client.state(of: id, .bases)
             return try state.conflict().map { ($0, try state.preview(using: policy)) }
@@ -19,7 +19,7 @@ struct ConflictEditing {
         let editor = try TextEditor(file.text)
         while true {
             do {
-                guard let resolution = try file.resolution(from: editor.edit()) else {
+                guard let order = try file.order(from: editor.edit()) else {
                     editor.remove()
                     throw CommandError(
                         "aborted",
@@ -27,7 +27,7 @@ struct ConflictEditing {
                         status: .failure)
                 }
                 editor.remove()
-                return (Set(conflict.leaves.map(\.revision)), resolution)
+                return (Set(conflict.leaves.map(\.revision)), order)
             } catch let error as CommandError where error.status == .refused {
                 guard wantsAnotherTry(error) else {
                     throw CommandError(
@@ -108,10 +108,10 @@ struct ConflictFile {
         return parts.joined(separator: "\n") + "\n"
     }
 
-    /// The user's resolution; `nil` if the text was emptied or left unchanged.
+    /// The user's document; `nil` if the text was emptied or left unchanged.
     ///
     /// - Throws: ``CommandError`` with status `refused` for JSON that is not a document.
-    func resolution(from edited: String) throws -> Resolution? {
+    func order(from edited: String) throws -> SettlementOrder? {
         let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")
         if text.allSatisfy(\.isWhitespace) { return nil }
@@ -123,7 +123,7 @@ struct ConflictFile {
         if document == proposal { return nil }
         let attachments = try attachments(members["_attachments"])
         members["_attachments"] = nil
-        do { return .merged(try DocumentBody(.object(members)), attachments: attachments) } catch {
+        do { return .edit(try DocumentBody(.object(members)), attachments) } catch {
             throw CommandError(error)
         }
     }

@@ -41,6 +41,16 @@ enum PolicyOptions {
         return policy
     }
 
+    /// The policy, for any database.
+    static func order(_ arguments: Arguments, verb: String) throws -> SettlementOrder {
+        let policy = try policy(arguments, verb: verb)
+        var description: JSONObject = ["name": .string(arguments.text("--policy") ?? "threeWayMerge")]
+        let rules = try arguments.texts("--merge-rule").map { try pair($0, verb: verb) }
+        if !rules.isEmpty { description["rules"] = .object(JSONObject(rules.map { ($0.path, .string($0.rule)) })) }
+        if let rule = arguments.text("--on-clash") { description["on_clash"] = .string(rule) }
+        return SettlementOrder(policy, .object(description))
+    }
+
     /// Refuses policies that depend on where a leaf came from, for a conflict at a server, which does not report that.
     static func refuseSides(_ policy: ConflictPolicy, in invocation: Invocation) throws {
         let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
@@ -57,7 +67,8 @@ enum PolicyOptions {
             all.onClash = rule
         }
         for text in arguments.texts("--merge-rule") {
-            let (path, rule) = try pair(text, verb: verb)
+            let (path, name) = try pair(text, verb: verb)
+            guard let rule = PolicyNames.rule(name) else { throw unknown("rule", name, among: rules, verb) }
             guard all[path] == nil else { throw CommandError.usage("\(path) has two rules", verb: verb) }
             all[path] = rule
         }
@@ -69,15 +80,14 @@ enum PolicyOptions {
         return all
     }
 
-    /// A path and its rule, separated by the last `=` that a rule follows.
-    private static func pair(_ text: String, verb: String) throws -> (String, MergeRule) {
+    /// A path and the name of its rule, separated by the last `=` that a rule follows.
+    private static func pair(_ text: String, verb: String) throws -> (path: String, rule: String) {
         guard let last = text.lastIndex(of: "=") else {
             throw CommandError.usage("--merge-rule takes PATH=RULE, not \"\(text)\"", verb: verb)
         }
         for index in text.indices.reversed() where text[index] == "=" {
-            if let rule = PolicyNames.rule(String(text[text.index(after: index)...])) {
-                return (String(text[..<index]), rule)
-            }
+            let name = String(text[text.index(after: index)...])
+            if PolicyNames.rule(name) != nil { return (String(text[..<index]), name) }
         }
         throw unknown("rule", String(text[text.index(after: last)...]), among: rules, verb)
     }

@@ -49,27 +49,26 @@ enum ResolveCommand: Command {
             throw CommandError.usage(
                 "choose one of --policy POLICY, --keep REV, --delete or --edit", verb: spec.name)
         }
-        let policy = try PolicyOptions.policy(arguments, verb: spec.name)
-        try PolicyOptions.refuseSides(policy, in: invocation)
+        let order = try PolicyOptions.order(arguments, verb: spec.name)
+        try PolicyOptions.refuseSides(order.policy, in: invocation)
         if arguments.flag("--all") {
             if let way = ways.first { try arguments.refuse("--all", with: way) }
             if arguments.optionalOperand("ID") != nil {
                 throw CommandError.usage("--all and ID exclude each other", verb: spec.name)
             }
-            return try SettlingAll(policy: policy, console: invocation.console).run(invocation)
+            return try SettlingAll(order: order, console: invocation.console).run(invocation)
         }
         let id = try invocation.documentID()
         switch ways.first {
         case "--keep": return try keep(arguments.text("--keep") ?? "", of: id, invocation)
         case "--delete":
-            let delete = ConflictPolicy.custom("delete", deletions: true) { _ in .delete }
             return try invocation.withClient(warns: false) {
-                try settle($0.state(of: id, .bases), using: delete, "deleted", $0, invocation)
+                try settle($0.state(of: id, .bases), by: .delete, "deleted", $0, invocation)
             }
-        case "--edit": return try edit(id, policy, invocation)
+        case "--edit": return try edit(id, order.policy, invocation)
         default:
             return try invocation.withClient(warns: false) {
-                try settle($0.state(of: id, .bases), using: policy, nil, $0, invocation)
+                try settle($0.state(of: id, .bases), by: order, nil, $0, invocation)
             }
         }
     }
@@ -84,10 +83,8 @@ enum ResolveCommand: Command {
                 let what = found.isEmpty ? "\(text) is not a leaf of the conflict" : "\(text) may be several leaves"
                 throw CommandError.invalid("\(what); there are \(leaves.map(\.description).joined(separator: ", "))")
             }
-            let keep = ConflictPolicy.custom("keep", deletions: true) { _ in
-                found.first.map { .keep($0) } ?? .leaveConflicted
-            }
-            return try settle(state, using: keep, "\(found.first?.abbreviated ?? "") was kept", client, invocation)
+            let order = found.first.map(SettlementOrder.keep) ?? .leave
+            return try settle(state, by: order, "\(found.first?.abbreviated ?? "") was kept", client, invocation)
         }
     }
 
@@ -96,23 +93,21 @@ enum ResolveCommand: Command {
         let answer = try ConflictEditing(id: id, invocation: invocation, policy: policy).ask()
         return try invocation.withClient(warns: false) { client in
             let state = try client.state(of: id, .bases)
-            let resolution = answer?.resolution ?? .leaveConflicted
-            let edit = ConflictPolicy.custom("edit", deletions: true) { _ in resolution }
             if let answer, let conflict = try state.conflict(),
                 answer.leaves != Set(conflict.leaves.map(\.revision))
             {
                 throw CommandError("conflict", "\"\(id)\" was changed meanwhile; try again", status: .conflict)
             }
-            return try settle(state, using: edit, "as edited", client, invocation)
+            return try settle(state, by: answer?.order ?? .leave, "as edited", client, invocation)
         }
     }
 
     private static func settle(
-        _ given: DocumentState, using policy: ConflictPolicy, _ how: String?, _ client: Client,
+        _ given: DocumentState, by order: SettlementOrder, _ how: String?, _ client: Client,
         _ invocation: Invocation
     ) throws -> ExitStatus {
         var state = given
-        let (id, console) = (state.id, invocation.console)
+        let (id, policy, console) = (state.id, order.policy, invocation.console)
         guard let conflict = try state.conflict() else {
             if state.tree.isEmpty { throw state.missing }
             try console.print("\(id): not in conflict", json: SettlementJSON.nothing(id))
@@ -134,17 +129,19 @@ enum ResolveCommand: Command {
             }
             return .success
         }
-        let settlement = try client.settle(&state, using: policy)
-        if !console.isJSON { for warning in settlement.warnings { console.complain(warning, json: .null) } }
-        let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers were merged"
+        let answer = try client.settle(&state, by: order)
+        if !console.isJSON {
+            for warning in answer["warnings"]?.array ?? [] { console.complain(warning.string ?? "", json: .null) }
+        }
+        let reason = how ?? answer["reason"]?.string.map(conflict.abbreviating) ?? "racing answers were merged"
         let text =
-            switch settlement.outcome {
-            case .settled:
-                "\(id): \(console.styled("settled", .green)) as \(settlement.survivor?.description ?? ""), \(reason)"
-            case .left: "\(id): \(console.styled("left in conflict", .red)), \(reason)"
-            case .nothing: undecided(id, policy)
+            switch answer["outcome"]?.string {
+            case "settled":
+                "\(id): \(console.styled("settled", .green)) as \(answer["rev"]?.string ?? ""), \(reason)"
+            case "left": "\(id): \(console.styled("left in conflict", .red)), \(reason)"
+            default: undecided(id, policy)
             }
-        try console.print(text, json: SettlementJSON.settlement(settlement))
+        try console.print(text, json: answer)
         return .success
     }
 

@@ -1,16 +1,21 @@
 internal import Settle
+import SettleDatabase
+import SettleServer
 
 /// Settles all conflicts of a database by a policy, and reports the outcomes.
 struct SettlingAll {
-    let policy: ConflictPolicy
+    let order: SettlementOrder
     let console: Console
+
+    private var policy: ConflictPolicy { order.policy }
 
     /// Settles them, or shows the result if `--dry-run` was given.
     func run(_ invocation: Invocation) throws -> ExitStatus {
         try invocation.withClient(warns: false) { client in
             let bar = ProgressBar(console)
             if invocation.arguments.flag("--dry-run") { return try preview(client) }
-            let report = try client.database.map { try settle($0, bar) } ?? settle(client, bar)
+            let report =
+                try client.database.map { try settle($0, bar) } ?? settlePages(client, bar) ?? settle(client, bar)
             if console.isJSON {
                 try console.print(json(report, bar.elapsed).description)
             } else {
@@ -20,45 +25,28 @@ struct SettlingAll {
         }
     }
 
-    /// The outcomes of the conflicts.
-    private struct Report {
-        var settled = 0
-        var left = 0
-        var gone = 0
-        var failed = 0
-        var revisionsWritten = 0
-        var races = 0
-
-        init() {}
-
-        init(_ report: SettlementReport) {
-            (settled, left, gone, failed) = (report.settled, report.left, report.gone, report.failed)
-            (revisionsWritten, races) = (report.revisionsWritten, report.races)
-        }
-
-        mutating func add(_ settlement: Settlement) {
-            switch settlement.outcome {
-            case .settled: settled += 1
-            case .left: left += 1
-            case .nothing: gone += 1
-            }
-            revisionsWritten += settlement.written.count
-            if !settlement.racingAnswers.isEmpty { races += 1 }
-        }
+    /// Settles the conflicts of a folder.
+    private func settle(_ database: Database, _ bar: ProgressBar) throws -> SettlementReport {
+        let report = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
+        for failure in report.failures { complain(failure.documentID, failure.error) }
+        let hidden = report.failed - report.failures.count
+        if hidden > 0, !console.isJSON { console.complain("… and \(Quantity.grouped(hidden)) more", json: .null) }
+        return report
     }
 
-    /// Settles the conflicts of a folder, several concurrently.
-    private func settle(_ database: Database, _ bar: ProgressBar) throws -> Report {
-        let all = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
-        for failure in all.failures { complain(failure.documentID, failure.error) }
-        let hidden = all.failed - all.failures.count
-        if hidden > 0, !console.isJSON { console.complain("… and \(Quantity.grouped(hidden)) more", json: .null) }
-        return Report(all)
+    /// Has the server settle its conflicts; `nil` if it does not, or not for this user.
+    private func settlePages(_ client: Client, _ bar: ProgressBar) throws -> SettlementReport? {
+        defer { bar.finish() }
+        return try client.settlePages(by: order) { report, failures in
+            if !failures.isEmpty { bar.finish() }
+            for (id, error) in failures { complain(id, client.failure(about: id).explained(error)) }
+            show(report, bar)
+        }
     }
 
     /// Settles the conflicts of a server, one document after another.
-    private func settle(_ client: Client, _ bar: ProgressBar) throws -> Report {
-        var report = Report()
+    private func settle(_ client: Client, _ bar: ProgressBar) throws -> SettlementReport {
+        var report = SettlementReport()
         defer { bar.finish() }
         try client.forEachConflict(ConflictKind.allCases.filter(policy.kinds.contains)) { state in
             let id = state.id
@@ -71,10 +59,14 @@ struct SettlingAll {
                 bar.finish()
                 complain(id, failure)
             }
-            bar.update("Settling", fraction: nil, "\(Quantity.of(report.settled, "conflict")) settled")
+            show(report, bar)
             return true
         }
         return report
+    }
+
+    private func show(_ report: SettlementReport, _ bar: ProgressBar) {
+        bar.update("Settling", fraction: nil, "\(Quantity.of(report.settled, "conflict")) settled")
     }
 
     private func complain(_ id: DocumentID, _ error: any Error) {
@@ -84,7 +76,7 @@ struct SettlingAll {
             json: ["id": .string(id.string), "error": .string(failure.code), "message": .string(failure.message)])
     }
 
-    private func summary(_ report: Report, _ elapsed: Duration) -> String {
+    private func summary(_ report: SettlementReport, _ elapsed: Duration) -> String {
         var text = "Settled \(Quantity.of(report.settled, "conflict")) by \(policy) in \(Quantity.duration(elapsed))"
         text += ", \(Quantity.of(report.revisionsWritten, "revision")) written"
         for (count, what) in [(report.left, "left in conflict"), (report.gone, "gone"), (report.failed, "failed")]
@@ -95,14 +87,11 @@ struct SettlingAll {
         return text
     }
 
-    private func json(_ report: Report, _ elapsed: Duration) -> JSONValue {
-        [
-            "ok": .bool(report.failed == 0), "settled": .number(JSONNumber(report.settled)),
-            "left": .number(JSONNumber(report.left)), "gone": .number(JSONNumber(report.gone)),
-            "failed": .number(JSONNumber(report.failed)), "written": .number(JSONNumber(report.revisionsWritten)),
-            "races": .number(JSONNumber(report.races)),
-            "seconds": JSONNumber(Quantity.seconds(elapsed)).map(JSONValue.number) ?? .null,
-        ]
+    private func json(_ report: SettlementReport, _ elapsed: Duration) -> JSONValue {
+        var answer: JSONObject = ["ok": .bool(report.failed == 0)]
+        for member in SettlementJSON.report(report) { answer[member.name] = member.value }
+        answer["seconds"] = JSONNumber(Quantity.seconds(elapsed)).map(JSONValue.number) ?? .null
+        return .object(answer)
     }
 
     /// Shows the result that would be written, a line for each document.

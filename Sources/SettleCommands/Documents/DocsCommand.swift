@@ -95,8 +95,7 @@ private struct Lister {
     }
 
     func forEachConflict(_ client: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
-        let ids = try client.database?.conflictedDocumentIDs() ?? client.documentsWithLeaves()
-        let wanted = ids.filter(includes)
+        let wanted = try client.documentsWithLeaves().filter(includes)
         for id in isDescending ? wanted.reversed() : wanted {
             try Interruption.check()
             let state = try client.state(of: id)

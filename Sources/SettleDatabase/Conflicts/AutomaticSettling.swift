@@ -210,22 +210,16 @@ struct SettlingWorker: Sendable {
     }
 
     private func sweep() async throws {
-        for kind in policy.kindsInOrder {
-            var last: DocumentID?
-            while true {
-                let after = last
-                let page = try await database.perform { try $0.conflictedDocumentIDs(kind, after: after, limit: 100) }
-                guard let newest = page.last else { break }
-                try await withThrowingDiscardingTaskGroup { group in
-                    for id in page {
-                        await slots.take()
-                        group.addTask {
-                            defer { slots.giveBack() }
-                            try await settle(id)
-                        }
+        var sweep = ConflictSweep(policy.kinds)
+        while case let page = try await sweep.next(in: database), !page.isEmpty {
+            try await withThrowingDiscardingTaskGroup { group in
+                for id in page {
+                    await slots.take()
+                    group.addTask {
+                        defer { slots.giveBack() }
+                        try await settle(id)
                     }
                 }
-                last = newest
             }
         }
     }

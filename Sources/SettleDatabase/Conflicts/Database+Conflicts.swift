@@ -55,15 +55,8 @@ extension Database {
     @discardableResult
     public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
         let id = try id.ofDocument()
-        var run = SettlementRun(id, policy, self)
-        do {
-            while let conflict = try run.conflict() {
-                let start = ContinuousClock.now
-                let decision = try policy.decideNow(conflict)
-                try run.apply(decision, to: conflict, took: ContinuousClock.now - start)
-            }
-        } catch { throw reported(error, id) }
-        return run.settlement
+        var run = SettlementRun(id, policy, at: LocalSource(id, in: self, mustExist: true))
+        do { return try run.settle() } catch { throw reported(error, id) }
     }
 
     /// Settles the conflict of a document by a policy that may wait, for a person for example; otherwise like
@@ -80,7 +73,7 @@ extension Database {
     package func settle(
         _ id: DocumentID, asking policy: ConflictPolicy, beside peer: FormerState?
     ) async throws -> Settlement {
-        var run = SettlementRun(id, policy, beside: peer, self)
+        var run = SettlementRun(id, policy, at: LocalSource(id, in: self, mustExist: true, beside: peer))
         do {
             while true {
                 let reading = run
@@ -109,13 +102,8 @@ extension Database {
     ///
     /// - Throws: As ``settle(_:using:)``, except for refusals by a validation.
     public func preview(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> SettlementPreview? {
-        guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
-        if policy.endsRaces, let plan = try SettlementRun.racePlan(conflict, self) {
-            return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
-        }
-        let decision = try policy.decideNow(conflict)
-        let plan = try SettlementRun.plan(decision, conflict, policy, self)
-        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+        let id = try id.ofDocument()
+        return try SettlementRun(id, policy, at: LocalSource(id, in: self)).preview()
     }
 
     /// Logs why a conflict stays (SEMANTICS 29).
@@ -151,14 +139,13 @@ extension Database {
     ) throws -> SettlementReport {
         var report = SettlementReport()
         let total = try conflictCount(policy.kinds)
-        for kind in policy.kindsInOrder {
-            var last: DocumentID?
-            while case let page = try conflictedDocumentIDs(kind, after: last, limit: Self.settlePage), !page.isEmpty {
-                for id in page {
-                    report.add(try Self.outcome(of: id) { try settle(id, using: policy) }, id)
-                    try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
-                }
-                last = page.last
+        var sweep = ConflictSweep(policy.kinds)
+        while case let page = try sweep.next(in: self), !page.isEmpty {
+            for id in page {
+                do { report.add(try settle(id, using: policy)) } catch let error as DatabaseError
+                    where error.code.isOfOneDocument
+                { report.add(error, id) }
+                try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
             }
         }
         return report
@@ -179,25 +166,18 @@ extension Database {
     ) async throws -> SettlementReport {
         var report = SettlementReport()
         let total = try await perform { try $0.conflictCount(policy.kinds) }
-        for kind in policy.kindsInOrder {
-            var last: DocumentID?
-            while true {
-                let after = last
-                let page = try await perform {
-                    try $0.conflictedDocumentIDs(kind, after: after, limit: Self.settlePage)
+        var sweep = ConflictSweep(policy.kinds)
+        while case let page = try await sweep.next(in: self), !page.isEmpty {
+            try await settle(page, policy, atOnce: max(1, atOnce)) { id, outcome in
+                switch outcome {
+                case .success(let settlement): report.add(settlement)
+                case .failure(let error): report.add(error, id)
                 }
-                guard let newest = page.last else { break }
-                last = newest
-                try await settle(page, policy, atOnce: max(1, atOnce)) { id, outcome in
-                    report.add(outcome, id)
-                    try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
-                }
+                try progress(MaintenanceProgress("conflicts", report.total, of: max(total, report.total)))
             }
         }
         return report
     }
-
-    private static let settlePage = 500
 
     private func settle(
         _ ids: [DocumentID], _ policy: ConflictPolicy, atOnce: Int,
@@ -217,59 +197,6 @@ extension Database {
             while let (id, outcome) = try await group.next() {
                 try report(id, outcome)
                 addNext()
-            }
-        }
-    }
-
-    private static func outcome(
-        of id: DocumentID, _ settle: () throws -> Settlement
-    ) throws -> Result<Settlement, DatabaseError> {
-        do { return .success(try settle()) } catch let error as DatabaseError where error.code.isOfOneDocument {
-            return .failure(error)
-        }
-    }
-}
-
-extension ConflictPolicy {
-    /// The kinds of conflict it decides, always in the same order.
-    var kindsInOrder: [ConflictKind] { ConflictKind.allCases.filter(kinds.contains) }
-}
-
-extension SettlementReport {
-    fileprivate mutating func add(_ outcome: Result<Settlement, DatabaseError>, _ id: DocumentID) {
-        switch outcome {
-        case .success(let settlement): add(settlement)
-        case .failure(let error): add(error, id)
-        }
-    }
-}
-
-// MARK: - Carry Out
-
-extension Database {
-    /// Writes what a preview plans in one transaction, unless the leaves of the document have changed.
-    ///
-    /// - Parameters:
-    ///   - preview: What is to be written; a pure function of the leaves, so the revisions are those it shows.
-    ///   - policy: The policy that decided it.
-    ///   - check: Says at which age of the design documents the caller has asked validation functions about the writes.
-    /// - Returns: Whether it was written; false if the leaves are others now.
-    /// - Throws: ``WriteCheck/IsOld`` when a design document was written since; ``DatabaseError`` with code `notFound` for a
-    ///   document that was purged, `refused` by a validation of the database, and as ``transaction(_:)`` does.
-    package func carryOut(
-        _ preview: SettlementPreview, by policy: ConflictPolicy, asking check: WriteCheck? = nil
-    ) throws -> Bool {
-        let (conflict, plan, kinds) = (preview.conflict, preview.plan, policy.kinds)
-        let id = conflict.documentID
-        return try transaction {
-            try edit { editor in
-                try editor.begin(check)
-                guard let record = try editor.writer.record(of: id, withContent: true) else {
-                    throw DatabaseError(.notFound, "\"\(id)\" was purged while its conflict was being settled")
-                }
-                guard Conflict.revisions(in: record.tree, kinds) == conflict.revisions else { return false }
-                try editor.write(plan, of: id)
-                return true
             }
         }
     }

@@ -1,7 +1,6 @@
 package import SettleCore
 
-/// A document of a database elsewhere: its revision tree, and those contents that were fetched. Its conflict is settled as one
-/// of a database here is, and by the same revisions.
+/// A document of a database elsewhere: its revision tree, and those contents that were fetched.
 ///
 /// Which leaf came from a peer is not known of it, so policies that ask for sides can't be used.
 package struct DocumentCopy: Sendable {
@@ -10,18 +9,9 @@ package struct DocumentCopy: Sendable {
     /// Its revisions, as far as they are known; those with a body token have their content at the other database.
     package private(set) var tree = RevisionTree()
     private var contents: [RevisionID: RevisionContent] = [:]
-    /// The members that every tombstone of the other database keeps.
-    private let fieldsKeptOnDelete: Set<String>
 
     /// Makes a copy without revisions.
-    ///
-    /// - Parameters:
-    ///   - id: The document's id.
-    ///   - names: The members that every tombstone of the other database keeps.
-    package init(_ id: DocumentID, fieldsKeptOnDelete names: Set<String> = []) {
-        self.id = id
-        fieldsKeptOnDelete = names
-    }
+    package init(_ id: DocumentID) { self.id = id }
 
     /// Adds a revision with its content; children are added after their ancestors, or with a history.
     ///
@@ -42,9 +32,12 @@ package struct DocumentCopy: Sendable {
         if ClosingTombstone(content.body) != nil {
             tree.mark(revision, .closing)
         } else if isDeletionAtSource {
-            tree.mark(revision, .deletion)
+            mark(asDeletion: revision)
         }
     }
+
+    /// Notes that a tombstone is a user's deletion.
+    package mutating func mark(asDeletion revision: RevisionID) { tree.mark(revision, .deletion) }
 
     /// Says that a content is kept, whichever it is.
     private static let token = BodyToken.record
@@ -72,50 +65,46 @@ package struct DocumentCopy: Sendable {
             token == BodyToken.none ? nil : contents[revisions[Int(token) - Self.firstToken]]
         }
     }
+}
 
-    /// What a policy would decide, as ``Database/preview(_:using:)`` tells it.
-    ///
-    /// - Throws: ``DatabaseError``.
-    package func preview(using policy: ConflictPolicy) throws -> SettlementPreview? {
-        guard let conflict = try conflict(kinds: policy.kinds) else { return nil }
-        let hasher = RevisionHasher()
-        if policy.endsRaces, let race = conflict.race {
-            let plan = try SettlementPlan(race, of: conflict, hasher: hasher)
-            return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
-        }
-        let decision = try policy.decideNow(conflict)
-        let plan = try SettlementPlan(
-            decision.resolution, of: conflict, resolver: policy.resolver, origin: 0,
-            keepingOnDelete: fieldsKeptOnDelete, hasher: hasher)
-        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
-    }
+// MARK: - RemoteSource
 
-    /// Settles its conflict.
+/// A document of a database behind CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
+/// leaf that arrived since it was read is in conflict with the survivor.
+package struct RemoteSource: SettlementSource {
+    /// The document, with what was written since it was read.
+    package private(set) var copy: DocumentCopy
+    package let hashers = HasherPool()
+    package let origin: UInt64 = 0
+    private let fieldsKept: Set<String>
+    private let store: (DocumentCopy, [SettlementPlan.Write]) throws -> Void
+
+    /// Makes a source.
     ///
     /// - Parameters:
-    ///   - policy: What decides.
-    ///   - store: Stores the revisions at the other database.
-    /// - Returns: What became of it.
-    /// - Throws: ``DatabaseError``, and what `store` throws.
-    package mutating func settle(
-        using policy: ConflictPolicy, _ store: ([SettlementPlan.Write]) throws -> Void
-    ) throws -> Settlement {
-        var settlement = Settlement(id, .nothing)
-        while let preview = try preview(using: policy) {
-            settlement.add(preview, by: policy)
-            guard preview.plan.survivor != nil else { break }
-            try store(preview.plan.writes)
-            settlement.wrote(preview.plan)
-            for write in preview.plan.writes {
-                guard let path = tree.history(of: write.parent) else { continue }
-                let history = try RevisionHistory(
-                    start: write.revision.generation, signatures: [write.revision.signature] + path.signatures)
-                insert(
-                    history, isDeleted: write.isDeleted,
-                    RevisionContent(body: write.body, attachments: write.attachments))
-            }
-            if preview.decision != nil { break }
+    ///   - copy: The document as it was read.
+    ///   - names: The top-level members that every tombstone of the other database keeps.
+    ///   - store: Stores revisions of a document at the other database.
+    package init(
+        _ copy: DocumentCopy, fieldsKeptOnDelete names: Set<String>,
+        store: @escaping (DocumentCopy, [SettlementPlan.Write]) throws -> Void = { _, _ in }
+    ) {
+        (self.copy, fieldsKept, self.store) = (copy, names, store)
+    }
+
+    package func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict? { try copy.conflict(kinds: kinds) }
+
+    package func fieldsKeptOnDelete() throws -> Set<String> { fieldsKept }
+
+    package mutating func write(_ preview: SettlementPreview, by policy: ConflictPolicy) throws -> Bool {
+        try store(copy, preview.plan.writes)
+        for write in preview.plan.writes {
+            guard let path = copy.tree.history(of: write.parent) else { continue }
+            let history = try RevisionHistory(
+                start: write.revision.generation, signatures: [write.revision.signature] + path.signatures)
+            copy.insert(
+                history, isDeleted: write.isDeleted, RevisionContent(body: write.body, attachments: write.attachments))
         }
-        return settlement
+        return true
     }
 }

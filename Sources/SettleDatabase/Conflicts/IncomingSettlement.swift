@@ -68,9 +68,7 @@ struct IncomingSettlement: Sendable {
     /// The documents in conflict among those stored, in order.
     private func conflicted(_ outcomes: [ReplicatedRevision.Outcome]) throws -> [DocumentID] {
         // Most databases have no conflicts, which an index shows quickly.
-        guard try policy.kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
-            return []
-        }
+        if try ConflictSweep(policy.kinds).isEmpty(in: database) { return [] }
         let arrived = Set(zip(revisions, outcomes).compactMap { $1.isRefused ? nil : $0.id })
         return try database.conflicted(among: arrived.sorted(), policy.kinds)
     }
@@ -82,7 +80,7 @@ struct IncomingSettlement: Sendable {
             question.bases.append((id, missing))
             return nil
         }
-        var run = SettlementRun(id, policy, beside: peer, database)
+        var run = SettlementRun(id, policy, at: LocalSource(id, in: database, mustExist: true, beside: peer))
         guard let conflict = try run.conflict() else { return run.settlement }
         guard let decision = decisions[id], decision.conflict.isSame(as: conflict) else {
             question.conflicts.append(conflict)

@@ -45,7 +45,7 @@ public struct Settlement: Sendable {
     ///
     /// - Returns: The warnings that are new.
     @discardableResult
-    package mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
+    mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
         let conflict = preview.conflict
         var new = preview.plan.warnings
         if let decision = preview.decision {
@@ -74,12 +74,14 @@ public struct Settlement: Sendable {
                 The replicas saw different edits, use different resolvers, or one that does not always answer the same
                 """)
         }
+        // A decision that came too late is made again, and has the same warnings.
+        new.removeAll(where: warnings.contains)
         warnings += new
         return new
     }
 
     /// Notes that a plan is carried out.
-    package mutating func wrote(_ plan: SettlementPlan) {
+    mutating func wrote(_ plan: SettlementPlan) {
         outcome = .settled
         survivor = plan.survivor
         superseded += plan.writes.map(\.parent)
@@ -100,19 +102,19 @@ public struct SettlementReport: Sendable {
     }
 
     /// How many conflicts were settled.
-    public internal(set) var settled = 0
+    public package(set) var settled = 0
     /// How many the policy left (SEMANTICS 75).
-    public internal(set) var left = 0
+    public package(set) var left = 0
     /// How many no longer existed when their turn came.
-    public internal(set) var gone = 0
+    public package(set) var gone = 0
     /// How many could not be settled.
-    public internal(set) var failed = 0
+    public package(set) var failed = 0
     /// The first 1000 of those that could not be settled.
     public internal(set) var failures: [Failure] = []
     /// How many had racing answers.
-    public internal(set) var races = 0
+    public package(set) var races = 0
     /// How many revisions were written.
-    public internal(set) var revisionsWritten = 0
+    public package(set) var revisionsWritten = 0
     /// The policy's total time.
     public internal(set) var timeInPolicy: Duration = .zero
     /// The document for which the policy took longest, with the time.
@@ -122,10 +124,13 @@ public struct SettlementReport: Sendable {
 
     private static let maximumFailures = 1000
 
+    package init() {}
+
     /// How many conflicts were processed.
     public var total: Int { settled + left + gone + failed }
 
-    mutating func add(_ settlement: Settlement) {
+    /// Counts a conflict that was settled, or left.
+    package mutating func add(_ settlement: Settlement) {
         switch settlement.outcome {
         case .settled: settled += 1
         case .left: left += 1

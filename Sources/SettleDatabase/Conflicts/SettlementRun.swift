@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 
 /// Settles one conflict: reads it, calls the policy, writes, and repeats if the document changed in between
 /// (SEMANTICS 35).
@@ -7,101 +7,102 @@ internal import SettleCore
 ///        ▲                                                       │
 ///        └──────────────── the leaves have changed ──────────────┘
 ///
-/// Racing answers are settled on the way, without calling the policy.
-struct SettlementRun {
-    let database: Database
-    let policy: ConflictPolicy
-    /// The states of the peer that the conflict came from, if it sends its current state alone.
-    let peer: FormerState?
-    private(set) var settlement: Settlement
+/// Racing answers are settled on the way, without calling the policy. The source says where the conflict is; everything
+/// that settles one goes through a run, so it writes the same revisions everywhere (82).
+package struct SettlementRun<Source: SettlementSource> {
+    /// Where the conflict is.
+    package private(set) var source: Source
+    private let policy: ConflictPolicy
+    /// The result so far.
+    package private(set) var settlement: Settlement
     private var isDone = false
-    private var races = 0
-    private static let maximumAttempts = 1000
+    private var attempts = 0
 
-    init(_ id: DocumentID, _ policy: ConflictPolicy, beside peer: FormerState? = nil, _ database: Database) {
-        self.database = database
-        self.peer = peer
-        self.policy = policy
+    /// Begins to settle the conflict of a document.
+    package init(_ id: DocumentID, _ policy: ConflictPolicy, at source: Source) {
+        (self.policy, self.source) = (policy, source)
         settlement = Settlement(id, .nothing)
     }
-
-    private var id: DocumentID { settlement.documentID }
 
     /// The conflict for which to call the policy; `nil` at the end.
     mutating func conflict() throws -> Conflict? {
         while !isDone {
-            guard let conflict = try read() else { return nil }
-            guard policy.endsRaces, let plan = try Self.racePlan(conflict, database) else { return conflict }
-            guard races < Self.maximumAttempts else { throw changesTooOften(races) }
-            races += 1
-            let preview = SettlementPreview(conflict: conflict, decision: nil, plan: plan)
+            guard let conflict = try source.conflict(policy.kinds) else { return nil }
+            guard let preview = try race(in: conflict) else { return conflict }
             guard try write(preview) else { continue }
             note(preview)
         }
         return nil
     }
 
-    private func read() throws -> Conflict? {
-        try database.engine.snapshot { reader in
-            guard let record = try reader.record(of: id, withContent: true) else {
-                throw DatabaseError(.notFound, "there is no document \"\(id)\" to settle")
-            }
-            return try database.conflict(in: record, policy.kinds, beside: peer, reader)
-        }
-    }
-
-    /// The plan for racing answers; `nil` if there are none.
-    static func racePlan(_ conflict: Conflict, _ database: Database) throws -> SettlementPlan? {
-        guard let race = conflict.race else { return nil }
-        return try database.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
-    }
-
-    /// The plan for a decision.
-    static func plan(
-        _ decision: PolicyDecision, _ conflict: Conflict, _ policy: ConflictPolicy, _ database: Database
-    ) throws -> SettlementPlan {
-        let names = try database.fieldsKeptOnDelete()
-        return try database.hashers.with {
-            try SettlementPlan(
-                decision.resolution, of: conflict, resolver: policy.resolver, origin: database.identity,
-                keepingOnDelete: names, hasher: $0)
-        }
-    }
-
     /// Carries out a decision, unless the document was changed meanwhile.
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
         settlement.timeInPolicy += time
-        let plan = try Self.plan(decision, conflict, policy, database)
-        let preview = SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+        let preview = try preview(of: decision, conflict)
         note(preview)
-        if plan.survivor == nil {
+        if preview.plan.survivor == nil {
             isDone = true
         } else if try write(preview) {
             isDone = true
-        } else if settlement.attempts >= Self.maximumAttempts {
-            throw changesTooOften(settlement.attempts)
         }
     }
 
-    private func changesTooOften(_ times: Int) -> DatabaseError {
-        DatabaseError(
-            .conflict,
-            """
-            \"\(id)\" was changed each time it was to be settled, \(times) times; settle outside of a snapshot, and later
-            """)
+    /// Settles the conflict by a policy that does not wait.
+    ///
+    /// - Returns: The result.
+    /// - Throws: As ``Database/settle(_:using:)``, and what the source throws.
+    package mutating func settle() throws -> Settlement {
+        while let conflict = try conflict() {
+            let start = ContinuousClock.now
+            let decision = try policy.decideNow(conflict)
+            try apply(decision, to: conflict, took: ContinuousClock.now - start)
+        }
+        return settlement
+    }
+
+    /// What ``settle()`` would write first; `nil` if there is nothing to settle.
+    package func preview() throws -> SettlementPreview? {
+        guard let conflict = try source.conflict(policy.kinds) else { return nil }
+        return try race(in: conflict) ?? preview(of: policy.decideNow(conflict), conflict)
+    }
+
+    /// What settles racing answers; `nil` if there are none.
+    private func race(in conflict: Conflict) throws -> SettlementPreview? {
+        guard policy.endsRaces, let race = conflict.race else { return nil }
+        let plan = try source.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
+        return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
+    }
+
+    /// What carries out a decision.
+    private func preview(of decision: PolicyDecision, _ conflict: Conflict) throws -> SettlementPreview {
+        let names = try source.fieldsKeptOnDelete()
+        let plan = try source.hashers.with {
+            try SettlementPlan(
+                decision.resolution, of: conflict, resolver: policy.resolver, origin: source.origin,
+                keepingOnDelete: names, hasher: $0)
+        }
+        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
     }
 
     /// Writes a plan in one transaction (SEMANTICS 72); false if the leaves have changed.
     private mutating func write(_ preview: SettlementPreview) throws -> Bool {
-        guard try database.carryOut(preview, by: policy) else { return false }
+        guard attempts < source.maximumAttempts else {
+            throw source.gaveUp(settlement.documentID, attempts: attempts)
+        }
+        attempts += 1
+        guard try source.write(preview, by: policy) else { return false }
         settlement.wrote(preview.plan)
         return true
     }
 
     private mutating func note(_ preview: SettlementPreview) {
-        for warning in settlement.add(preview, by: policy) { database.warn(warning, in: .conflicts) }
+        for warning in settlement.add(preview, by: policy) { source.warn(warning) }
     }
 }
+
+extension SettlementRun: Sendable where Source: Sendable {}
+
+// MARK: - SettlementPreview
 
 /// A policy's decision about a conflict, and the revisions it would write; nothing is written.
 public struct SettlementPreview: Sendable {
@@ -111,4 +112,12 @@ public struct SettlementPreview: Sendable {
     public let decision: PolicyDecision?
     /// The revisions that would be written.
     public let plan: SettlementPlan
+
+    /// The result of carrying it out.
+    package func settlement(by policy: ConflictPolicy) -> Settlement {
+        var settlement = Settlement(conflict.documentID, .nothing)
+        settlement.add(self, by: policy)
+        if plan.survivor != nil { settlement.wrote(plan) }
+        return settlement
+    }
 }

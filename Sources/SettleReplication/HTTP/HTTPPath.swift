@@ -30,6 +30,11 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
         return HTTPPath(encoded: escape(id.string))
     }
 
+    /// The path of an endpoint about a document, below its database.
+    package static func endpoint(_ name: HTTPPath, about id: DocumentID) -> HTTPPath {
+        HTTPPath(encoded: name.encoded + "/" + document(id).encoded)
+    }
+
     /// The path of an attachment; slashes in its name are encoded.
     package static func attachment(_ name: String, of id: DocumentID) -> HTTPPath {
         HTTPPath(encoded: document(id).encoded + "/" + escape(name))

@@ -6,12 +6,6 @@ internal import SettlePlatform
 ///
 /// The bases are fetched even if the policy keeps all leaves: an app that settles later needs them.
 struct ConflictSettler: Sendable {
-    /// The progress of the search for existing conflicts.
-    struct Place: Sendable {
-        var kinds: [ConflictKind]
-        var after: DocumentID?
-    }
-
     private let database: Database
     /// The policy, unless it keeps all leaves.
     private let policy: ConflictPolicy?
@@ -19,7 +13,6 @@ struct ConflictSettler: Sendable {
     private let target: any PeerOperations
     /// Limit how many conflicts are settled at a time.
     private let slots: SettlingSlots
-    private static let pageLength = 200
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
@@ -33,19 +26,14 @@ struct ConflictSettler: Sendable {
         slots = SettlingSlots(configuration.conflictsAtOnce)
     }
 
-    /// Where the search starts; conflicts that are kept need no search.
-    var start: Place { Place(kinds: ConflictKind.allCases.filter { policy?.kinds.contains($0) ?? false }) }
+    /// The search for existing conflicts; those that are kept need none.
+    var sweep: ConflictSweep { ConflictSweep(policy?.kinds ?? []) }
 
     /// Finds existing conflicts.
-    func sweep(from place: Place) async -> FlowExecutor.Event {
-        guard let kind = place.kinds.first else { return .swept([], next: nil) }
-        let page = try? await database.perform {
-            try $0.conflictedDocumentIDs(kind, after: place.after, limit: Self.pageLength)
-        }
-        guard let page else { return .swept([], next: nil) }
-        var next = place
-        if let last = page.last { next.after = last } else { next = Place(kinds: Array(place.kinds.dropFirst())) }
-        return .swept(page, next: next.kinds.isEmpty ? nil : next)
+    func find(_ place: ConflictSweep) async -> FlowExecutor.Event {
+        var sweep = place
+        guard let page = try? await sweep.next(in: database), !page.isEmpty else { return .swept([], next: nil) }
+        return .swept(page, next: sweep)
     }
 
     /// The documents in conflict among stored revisions.
@@ -53,9 +41,7 @@ struct ConflictSettler: Sendable {
         let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
         let found = try? await database.perform { database -> [DocumentID] in
             // Most databases have no conflicts, which an index shows quickly.
-            guard try kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
-                return []
-            }
+            if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
             return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
         }
         return found ?? []
@@ -211,10 +197,10 @@ extension FlowExecutor {
     }
 
     /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
-    mutating func take(_ ids: [DocumentID], next: ConflictSettler.Place?, _ group: inout TaskGroup<Event>) {
+    mutating func take(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
         conflicts.take(ids, goesOn: next != nil)
         guard let settler, let next else { return }
-        group.addTask { await settler.sweep(from: next) }
+        group.addTask { await settler.find(next) }
     }
 
     /// Takes what became of a conflict: one event, after it (SEMANTICS 33).

@@ -26,7 +26,7 @@ struct FlowExecutor {
         case order(ReplicationOrders.Order?)
         case checkpointTime
         case checkpointed(Checkpointer, Checkpointer.Outcome)
-        case swept([DocumentID], next: ConflictSettler.Place?)
+        case swept([DocumentID], next: ConflictSweep?)
         case settled(DocumentID, Result<Settlement?, DatabaseError>)
     }
 
@@ -106,7 +106,7 @@ struct FlowExecutor {
         }
         if let settler {
             conflicts.beginSweep()
-            group.addTask { await settler.sweep(from: settler.start) }
+            group.addTask { await settler.find(settler.sweep) }
         }
         perform(flow.handle(.begin, jitter: 0), &group)
         if orders.isStopping { handle(.stop, &group) }

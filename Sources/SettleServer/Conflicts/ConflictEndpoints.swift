@@ -49,7 +49,7 @@ enum ConflictEndpoints {
         try pages.take(value)
         let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"))
-        return try answer(pages.first(limit).compactMap { try row($0.id, database, differs) }, pages)
+        return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
     }
 
     private static func answer(_ rows: [JSONValue], _ pages: ConflictPages) throws -> HTTPResponse {
@@ -104,15 +104,15 @@ enum ConflictEndpoints {
 struct ConflictPages {
     let database: Database
     /// The kinds that count.
-    var kinds = ConflictKind.allCases
+    var kinds = Set(ConflictKind.allCases)
     var range = DocumentRange()
 
     /// How many documents one request takes at most.
     static let mostKeys = 1000
 
     /// The name of a kind in requests.
-    static let kinds: [String: [ConflictKind]] = [
-        "branches": [.branches], "deletions": [.deletion], "all": ConflictKind.allCases,
+    static let kinds: [String: Set<ConflictKind>] = [
+        "branches": [.branches], "deletions": [.deletion], "all": Set(ConflictKind.allCases),
     ]
 
     /// Reads `kind`, `startkey` and `endkey` by a function from names to values.
@@ -134,16 +134,13 @@ struct ConflictPages {
         range.through = try id("endkey", "end_key")
     }
 
-    /// The first ids, each with its kind.
-    func first(_ limit: Int) throws -> [(id: DocumentID, kind: ConflictKind)] {
-        let lists = try kinds.map { kind in
-            try database.conflictedDocumentIDs(kind, in: range, limit: limit).map { (id: $0, kind: kind) }
-        }
-        return Array(lists.joined().sorted { $0.id < $1.id }.prefix(limit))
+    /// The first ids.
+    func first(_ limit: Int) throws -> [DocumentID] {
+        try ConflictSweep(kinds, in: range).first(limit, in: database)
     }
 
     /// How many there are in the whole database.
-    func total() throws -> Int { try database.conflictCount(Set(kinds)) }
+    func total() throws -> Int { try database.conflictCount(kinds) }
 
     /// The ids of a request's `keys`.
     ///

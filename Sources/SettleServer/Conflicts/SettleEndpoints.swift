@@ -17,15 +17,14 @@ enum SettleEndpoints {
         let request = try SettleRequest(try context.jsonObject(), about: id, leaves: leaves)
         try check(request, id, context)
         guard try database.record(of: id) != nil else { throw HTTPError.missing }
-        var planned = PlannedSettlement(context: context, database: database, id: id, policy: request.policy)
-        planned.seen = request.leaves
+        let source = UserSource(context, id, in: database, seen: request.leaves)
         do {
             guard request.isDryRun else {
-                let settlement = try planned.settle()
+                let settlement = try source.settle(by: request.policy)
                 let isWritten = !settlement.written.isEmpty
                 return .json(SettlementJSON.settlement(settlement), status: isWritten ? 201 : 200)
             }
-            guard let (preview, refusals) = try planned.rehearse() else {
+            guard let (preview, refusals) = try source.rehearse(by: request.policy) else {
                 var answer = SettlementJSON.nothing(id)
                 answer["dry_run"] = true
                 return .json(answer)
@@ -33,13 +32,13 @@ enum SettleEndpoints {
             let answer = RehearsalAnswer(
                 request: request, database: database, preview: preview, refusals: refusals)
             return .json(try answer.json())
-        } catch let changed as PlannedSettlement.Changed {
+        } catch let changed as UserSource.Changed {
             return .json(
                 [
                     "error": "conflict", "reason": "The leaves have changed.",
                     "leaves": .array(changed.leaves.map { .string($0.description) }),
                 ], status: 409)
-        } catch let refusal as PlannedSettlement.Refusal {
+        } catch let refusal as UserSource.Refusal {
             return .json(
                 [
                     "error": .string(refusal.error.error), "reason": .string(refusal.error.reason),
@@ -67,24 +66,24 @@ enum SettleEndpoints {
             // The next call has the same keys, and goes on at the one that this call names.
             ids = Array(keys[(pages.range.from.flatMap(keys.firstIndex) ?? 0)...].prefix(limit + 1))
         } else {
-            ids = try pages.first(limit + 1).map(\.id)
+            ids = try pages.first(limit + 1)
         }
         var page = SettledPage()
         let end = ContinuousClock.now + patience
         for (place, id) in ids.enumerated() {
             // At least one, so that the caller comes on.
             if place == limit || place > 0 && ContinuousClock.now >= end { return .json(page.json(next: id)) }
-            let planned = PlannedSettlement(context: context, database: database, id: id, policy: policy)
+            let source = UserSource(context, id, in: database)
             do {
                 try writeGuard.check(id)
                 if isDryRun {
-                    page.add(try planned.rehearse(), id)
+                    page.add(try source.rehearse(by: policy), id, by: policy)
                 } else {
-                    page.add(try planned.settle())
+                    page.add(try source.settle(by: policy))
                 }
             } catch let error as DatabaseError where !error.code.isOfOneDocument {
                 throw error
-            } catch let refusal as PlannedSettlement.Refusal {
+            } catch let refusal as UserSource.Refusal {
                 page.add(refusal.error, id)
             } catch { page.add(failure(error), id) }
         }
@@ -122,58 +121,42 @@ enum SettleEndpoints {
 /// What became of a page of conflicts.
 struct SettledPage {
     private var rows: [JSONValue] = []
-    private var (settled, left, gone, failed, written, races) = (0, 0, 0, 0, 0, 0)
+    private var report = SettlementReport()
 
     /// Adds a settlement.
     mutating func add(_ settlement: Settlement) {
-        add(
-            settlement.documentID, settlement.outcome, settlement.survivor, settlement.written.count,
-            settlement.decision)
-        if !settlement.racingAnswers.isEmpty { races += 1 }
+        report.add(settlement)
+        rows.append([
+            "id": .string(settlement.documentID.string), "ok": true, "outcome": .string(settlement.outcome.rawValue),
+            "rev": SettlementJSON.revision(settlement.survivor),
+            "written": .number(JSONNumber(settlement.written.count)),
+            "clashes": .array(
+                settlement.decision?.fields.filter(\.isClash).map { .string($0.path) } ?? []),
+        ])
     }
 
     /// Adds a rehearsal; `nil` for a document that is in no conflict any more.
     mutating func add(
-        _ rehearsal: (preview: SettlementPreview, refusals: [PlannedSettlement.Refusal])?, _ id: DocumentID
+        _ rehearsal: (preview: SettlementPreview, refusals: [UserSource.Refusal])?, _ id: DocumentID,
+        by policy: ConflictPolicy
     ) {
-        guard let (preview, refusals) = rehearsal else { return add(id, .nothing, nil, 0, nil) }
+        guard let (preview, refusals) = rehearsal else { return add(Settlement(id, .nothing)) }
         if let refusal = refusals.first { return add(refusal.error, id) }
-        let survivor = preview.plan.survivor
-        add(id, survivor == nil ? .left : .settled, survivor, preview.plan.writes.count, preview.decision)
-        if preview.decision == nil { races += 1 }
+        add(preview.settlement(by: policy))
     }
 
     /// Adds a failure.
     mutating func add(_ error: HTTPError, _ id: DocumentID) {
-        failed += 1
+        report.failed += 1
         rows.append(["id": .string(id.string), "error": .string(error.error), "reason": .string(error.reason)])
-    }
-
-    private mutating func add(
-        _ id: DocumentID, _ outcome: Settlement.Outcome, _ survivor: RevisionID?, _ count: Int,
-        _ decision: PolicyDecision?
-    ) {
-        switch outcome {
-        case .settled: settled += 1
-        case .left: left += 1
-        case .nothing: gone += 1
-        }
-        written += count
-        rows.append([
-            "id": .string(id.string), "ok": true, "outcome": .string(outcome.rawValue),
-            "rev": SettlementJSON.revision(survivor), "written": .number(JSONNumber(count)),
-            "clashes": .array(decision?.fields.filter(\.isClash).map { .string($0.path) } ?? []),
-        ])
     }
 
     /// The answer. `next` is the document at which the caller continues; `nil` after the last page.
     func json(next: DocumentID?) -> JSONValue {
-        func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
-        return [
-            "rows": .array(rows), "settled": number(settled), "left": number(left), "gone": number(gone),
-            "failed": number(failed), "written": number(written), "races": number(races),
-            "next_startkey": next.map { .string($0.string) } ?? .null,
-        ]
+        var answer: JSONObject = ["rows": .array(rows)]
+        for member in SettlementJSON.report(report) { answer[member.name] = member.value }
+        answer["next_startkey"] = next.map { .string($0.string) } ?? .null
+        return .object(answer)
     }
 }
 
@@ -184,20 +167,18 @@ struct RehearsalAnswer {
     let request: SettleRequest
     let database: Database
     let preview: SettlementPreview
-    let refusals: [PlannedSettlement.Refusal]
+    let refusals: [UserSource.Refusal]
 
     /// Bodies up to this size in all are part of the answer.
     private static let mostBytes = 16 << 20
 
     /// The answer.
     func json() throws -> JSONValue {
-        var settlement = Settlement(preview.conflict.documentID, .nothing)
-        settlement.add(preview, by: request.policy)
-        let isLeft = preview.plan.survivor == nil
+        let settlement = preview.settlement(by: request.policy)
         var left = Self.mostBytes
         return [
             "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
-            "outcome": isLeft ? "left" : "settled", "rev": SettlementJSON.revision(preview.plan.survivor),
+            "outcome": .string(settlement.outcome.rawValue), "rev": SettlementJSON.revision(settlement.survivor),
             "policy": .string(request.policy.name),
             "decision": preview.decision.map { decision in
                 SettlementJSON.decision(decision) { field in

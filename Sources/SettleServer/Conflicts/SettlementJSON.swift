@@ -14,6 +14,22 @@ package enum SettlementJSON {
         ]
     }
 
+    /// The names of the counts of a report.
+    private static let counts: [(name: String, count: any WritableKeyPath<SettlementReport, Int> & Sendable)] = [
+        ("settled", \.settled), ("left", \.left), ("gone", \.gone), ("failed", \.failed),
+        ("written", \.revisionsWritten), ("races", \.races),
+    ]
+
+    /// What became of many conflicts, as `settle resolve --all --json` and a page of `_settle` count it.
+    package static func report(_ report: SettlementReport) -> JSONObject {
+        JSONObject(counts.map { ($0.name, .number(JSONNumber(report[keyPath: $0.count]))) })
+    }
+
+    /// Adds the counts of such an answer.
+    package static func add(_ answer: JSONValue, to report: inout SettlementReport) {
+        for (name, count) in counts { report[keyPath: count] += answer[name]?.int ?? 0 }
+    }
+
     /// The outcome without a conflict.
     package static func nothing(_ id: DocumentID) -> JSONValue { settlement(Settlement(id, .nothing)) }
 

@@ -33,10 +33,44 @@ final class RemoteRoom {
 
     deinit { server.stop() }
 
+    /// A proxy in front of the server that hides that it is Settle, so that the tool takes it for another CouchDB.
+    func disguise() throws -> FaultProxy {
+        let plan = FaultPlan("hides the welcome") { request, _ in
+            request.path == "/" ? .answer(status: 404, retryAfter: nil, body: .couchDB) : .none
+        }
+        return try FaultProxy(to: server.port, plan: plan)
+    }
+
+    /// Sends JSON to the server as its administrator, and returns the answer.
+    @discardableResult
+    func send(_ method: String, _ path: String, _ body: JSONValue) throws -> JSONValue {
+        let curl = Process()
+        curl.executableURL = URL(filePath: "/usr/bin/env")
+        curl.arguments = [
+            "curl", "-sS", "--max-time", "60", "-X", method, "-u", "admin:secret-word", "-H",
+            "Content-Type: application/json", "-d", body.description, "http://127.0.0.1:\(port)/\(path)",
+        ]
+        let output = Pipe()
+        curl.standardOutput = output
+        curl.standardInput = FileHandle.nullDevice
+        try curl.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        curl.waitUntilExit()
+        return try JSONValue(utf8: Array(data))
+    }
+
     /// The URL of a database, by default with user and password.
     func url(_ database: String = "db", _ credentials: String = "admin:secret-word@") -> String {
-        "\(scheme)://\(credentials)127.0.0.1:\(server.port)/\(database)"
+        "\(scheme)://\(credentials)127.0.0.1:\(port)/\(database)"
     }
+
+    /// The URL of a database behind a proxy.
+    func url(_ database: String = "db", behind proxy: FaultProxy) -> String {
+        "http://admin:secret-word@127.0.0.1:\(proxy.port)/\(database)"
+    }
+
+    /// The port of the server.
+    var port: Int { server.port }
 
     /// Runs the tool and waits for its end, with a home folder of its own and no other password than the given.
     @discardableResult
