@@ -88,11 +88,14 @@ package struct VersionVector: Hashable, Sendable {
     ///   own state among these ancestors. Other devices would report a conflict, so they get no ids.
     /// - Returns: The text; empty if there is nothing but the current version.
     package func history(ids: Int) -> String {
-        let others = times.filter { $0.key != current?.source }.map { DocumentVersion(time: $0.value, source: $0.key) }
-            .sorted { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
-            .prefix(Self.mostVersions)
+        var others: [DocumentVersion] = []
+        for (source, time) in times where source != current?.source {
+            others.append(DocumentVersion(time: time, source: source))
+        }
+        others.sort { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
         let behind = (current == nil ? legacy.dropFirst() : legacy[...]).prefix(ids)
-        return (others.map(\.description) + behind.map(\.description)).joined(separator: ",")
+        let names = others.prefix(Self.mostVersions).map(\.description) + behind.map(\.description)
+        return names.joined(separator: ",")
     }
 
     /// The versions in one text.

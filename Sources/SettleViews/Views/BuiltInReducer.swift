@@ -79,9 +79,13 @@ struct EdgeReducer: ViewReducer {
         groups.map { rows in
             guard var edge = rows.first else { return JSONValue.null.utf8 }
             for row in rows where RowPosition.isBefore(row.position, edge.position) != isLast { edge = row }
-            return [UInt8(ascii: "[")] + edge.key + [UInt8(ascii: ",")]
-                + JSONValue.string(String(decoding: edge.id, as: UTF8.self)).utf8
-                + [UInt8(ascii: ",")] + edge.value + [UInt8(ascii: "]")]
+            let id = JSONValue.string(String(decoding: edge.id, as: UTF8.self)).utf8
+            var row = Array("[".utf8)
+            row += edge.key
+            row += Array(",".utf8) + id + Array(",".utf8)
+            row += edge.value
+            row += Array("]".utf8)
+            return row
         }
     }
 
