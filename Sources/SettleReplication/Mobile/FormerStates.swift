@@ -135,22 +135,42 @@ struct FormerStates: Sendable {
         return names.filter { !history.revisions.contains($0) }
     }
 
-    /// Forgets the leaves of a document in conflict that the server's current revision replaces, if that one is here.
+    /// Forgets the leaves of documents in conflict that the server's current revisions replace, if those are here.
     ///
-    /// - Returns: The state that the edits here were made on; `nil` if that is not known.
-    func forget(_ id: DocumentID) async -> FormerState? {
-        guard let tree = try? await database.perform({ try $0.tree(of: id) }) else { return nil }
-        let leaves: [Database.EditedLeaf] = tree.leaves.filter { !$0.isDeleted }.map { leaf in
-            (leaf.revision, tree.sharedAncestor(of: leaf.revision))
+    /// - Returns: The states that the edits here were made on, as far as they are known.
+    func forget(_ ids: [DocumentID]) async -> [DocumentID: FormerState] {
+        var found: [DocumentID: FormerState] = [:]
+        for start in stride(from: 0, to: ids.count, by: Self.mostDocuments) {
+            let part = ids[start..<min(start + Self.mostDocuments, ids.count)]
+            guard let trees = try? await database.perform({ database in try part.map { try database.tree(of: $0) } })
+            else { continue }
+            let documents = zip(part, trees).compactMap { id, tree in
+                tree.map { (id: id, tree: $0, leaves: Self.liveLeaves(of: $0)) }
+            }.filter { $0.leaves.count > 1 }
+            guard !documents.isEmpty,
+                let states = try? await server.states(of: documents.map { ($0.id, Self.revisions($0.leaves)) })
+            else { continue }
+            for (document, state) in zip(documents, states) {
+                found[document.id] = await forget(document.id, document.tree, document.leaves, state)
+            }
         }
-        guard leaves.count > 1,
-            let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
-            leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),
+        return found
+    }
+
+    private func forget(
+        _ id: DocumentID, _ tree: RevisionTree, _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState
+    ) async -> FormerState? {
+        guard let current = state.current, leaves.contains(where: { $0.leaf == current }),
+            let history = tree.history(of: current),
             let (replaced, formerState) = try? await judge(
                 Beside(leaves.filter { $0.leaf != current }), state, id, history)
         else { return nil }
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
         return formerState
+    }
+
+    private static func liveLeaves(of tree: RevisionTree) -> [Database.EditedLeaf] {
+        tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
     }
 
     /// The leaves beside a revision of the server, and the other ids that the server may have each of them under.

@@ -151,8 +151,15 @@ extension PeerError {
                 status: error.code, error: "", reason: error.description, method: profile, path: place)
             self.init(answer, at: place)
         } else {
+            // So a peer of Couchbase Lite refuses to send a database with version vectors to a client that knows trees.
+            let hasVersions = error.domain == "LiteCore" && error.code == 501 && profile == "subChanges"
+            let advice =
+                hasVersions
+                ? "; its database has version vectors (Couchbase Lite 4), and can be pushed to, but not pulled from; let both sync with a server"
+                : ""
             self.init(
-                .badRequest, "\(place) refuses \(profile): \(error.domain) \(error.code), \(error.description)",
+                .badRequest,
+                "\(place) refuses \(profile): \(error.domain) \(error.code), \(error.description)\(advice)",
                 cause: error)
         }
     }

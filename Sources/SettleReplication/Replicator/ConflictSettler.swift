@@ -13,6 +13,9 @@ struct ConflictSettler: Sendable {
     private let target: any PeerOperations
     /// Limit how many conflicts are settled at a time.
     private let slots: SettlingSlots
+    /// What a server of Couchbase Mobile's protocol has said about conflicts that wait, so that it is asked once a page; see
+    /// ``FormerStates/forget(_:)``. `nil` inside is an answer, too.
+    private let asked = Guarded<[DocumentID: FormerState?]>([:])
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
@@ -33,7 +36,15 @@ struct ConflictSettler: Sendable {
     func find(_ place: ConflictSweep) async -> FlowExecutor.Event {
         var sweep = place
         guard let page = try? await sweep.next(in: database), !page.isEmpty else { return .swept([], next: nil) }
+        await ask(about: page)
         return .swept(page, next: sweep)
+    }
+
+    /// Forgets what a server of Couchbase Mobile's protocol has replaced, and keeps what it says for ``settle(_:)``.
+    private func ask(about ids: [DocumentID]) async {
+        guard !ids.isEmpty, let states = FormerStates(of: source, at: target) else { return }
+        let found = await states.forget(ids)
+        asked.withLock { asked in for id in ids { asked[id] = .some(found[id]) } }
     }
 
     /// The documents in conflict among stored revisions.
@@ -44,12 +55,15 @@ struct ConflictSettler: Sendable {
             if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
             return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
         }
+        await ask(about: found ?? [])
         return found ?? []
     }
 
     /// Settles the conflict of a document; `nil` if it stays.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
-        let peer = await FormerStates(of: source, at: target)?.forget(id)
+        // One that is settled again has changed meanwhile.
+        if asked.withLock({ $0[id] == nil }) { await ask(about: [id]) }
+        let peer = asked.withLock { $0.removeValue(forKey: id) } ?? nil
         if peer == nil { await bringBases(of: id) }
         guard let policy else { return .success(nil) }
         do {

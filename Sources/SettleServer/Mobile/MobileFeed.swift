@@ -11,6 +11,10 @@ internal import SettlePlatform
 ///
 /// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page are offered,
 /// and so on, before anything else is sent. A row that fails alone is left out.
+///
+/// A document is not offered again while an older revision of it is under way. LiteCore says which revisions of a page it wants by
+/// what it has stored, and stores later what it wanted of the page before. So it would say that it has its own last edit, and then
+/// replace that by the older revision.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
@@ -24,13 +28,19 @@ final class MobileFeed: Sendable {
         var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
         var unanswered = 0
+        /// The documents of pages without an answer, and those whose revision is wanted or has no answer.
+        var underWay: Set<DocumentID> = []
+        /// The document that the next page begins with, if it can't be offered yet.
+        var held: DocumentID?
         /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
         var hasSentEnd = false
         /// The database and the number of the notice while the next change is waited for. It is kept open meanwhile.
         var waiting: (database: Database, notice: Int?)?
         var isOver = false
 
-        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing }
+        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing && held == nil }
+        /// Whether the next page begins with a document that is under way.
+        var isHeld: Bool { held.map(underWay.contains) ?? false }
         /// Whether the parts of a failed page are being offered.
         var isDividing: Bool { !parts.isEmpty || partsUnderWay > 0 }
 
@@ -140,11 +150,13 @@ final class MobileFeed: Sendable {
         let (database, attachments) = (try context.database(), try session.attachments(of: context))
         let own = session.properties(of: collection)
         func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
-            guard let message = rest.popFirst()?.message(stored, attachments, own) else { return false }
+            guard let change = rest.popFirst() else { return false }
+            let message = change.message(stored, attachments, own)
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
-            connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(session) }
-            if message.isSilent { noteAnswer(nil) }
+            let id = change.id
+            connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(about: id, session) }
+            if message.isSilent { noteAnswer(about: id, nil) }
             return connection.outgoingBytes < most
         }
         var hasRoom = true
@@ -159,8 +171,11 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private func noteAnswer(_ session: MobileSession?) {
-        state.withLock { $0.unanswered -= 1 }
+    private func noteAnswer(about id: DocumentID, _ session: MobileSession?) {
+        state.withLock { state in
+            state.unanswered -= 1
+            state.underWay.remove(id)
+        }
         session?.advance()
     }
 
@@ -175,6 +190,7 @@ final class MobileFeed: Sendable {
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
                 state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
+                && !state.isHeld
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
         guard let since else {
@@ -182,8 +198,9 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        let (page, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
-        state.withLock { $0.since = last }
+        let (all, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
+        let (page, isHeld) = begin(all, last)
+        guard !isHeld || !page.isEmpty else { return false }
         var offered = page
         if hasLimits {
             let kept = session.budget.isTight ? 0 : Self.mostKept
@@ -195,9 +212,24 @@ final class MobileFeed: Sendable {
             wait(for: database, after: last, session)
             return false
         }
-        state.withLock { $0.pages += 1 }
+        state.withLock { state in
+            state.pages += 1
+            state.underWay.formUnion(offered.lazy.map(\.id))
+        }
         offer(offered, isPart: false, session, connection)
         return true
+    }
+
+    /// Goes on to the position after a page, or before the first document of it that is under way.
+    ///
+    /// - Returns: The changes that may be offered, and whether others must wait.
+    private func begin(_ page: [PulledRevision], _ last: UpdateSequence) -> ([PulledRevision], isHeld: Bool) {
+        state.withLock { state in
+            let end = page.firstIndex { state.underWay.contains($0.id) }
+            state.held = end.map { page[$0].id }
+            state.since = end.map { UpdateSequence(page[$0].sequence.number - 1) } ?? last
+            return (Array(page[..<(end ?? page.endIndex)]), end != nil)
+        }
     }
 
     /// The next changes, and the position after them.
@@ -262,6 +294,8 @@ final class MobileFeed: Sendable {
             if changes.count > 1 {
                 let middle = changes.count / 2
                 state.parts.insert(contentsOf: [Array(changes[..<middle]), Array(changes[middle...])], at: 0)
+            } else {
+                state.underWay.remove(changes[0].id)
             }
             state.answered(isPart: isPart)
         }
@@ -285,6 +319,8 @@ final class MobileFeed: Sendable {
             return change
         }
         state.withLock { state in
+            state.underWay.subtract(changes.lazy.map(\.id))
+            state.underWay.formUnion(wanted.lazy.map(\.id))
             if isPart { state.wantedOfParts += wanted } else { state.wanted += wanted }
             state.answered(isPart: isPart)
         }

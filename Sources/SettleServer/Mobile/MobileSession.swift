@@ -132,7 +132,8 @@ final class MobileSession: ConnectionOwner {
         let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
         let fault = "a mobile client can't look it up, so it is left out of that connection: \(error)"
         let entry = LeftOutDocuments.Entry(id: change.id, revision: change.revision, fault: fault)
-        for entry in context.service(\.mobile).leftOut.note([entry], offering: [], in: database) {
+        let noted = try? context.service(\.mobile).leftOut.note([entry], offering: [], context.of(database: database))
+        for entry in noted ?? [] {
             context.options.log?.warning(
                 entry.fault, ["database": database, "id": entry.id.string, "peer": peer])
         }

@@ -54,9 +54,8 @@ enum SchedulerEndpoints {
         let suffix = "/_blipsync"
         guard id.hasSuffix(suffix) else { return nil }
         let name = String(id.dropLast(suffix.count))
-        // One that is not there has no ledger.
-        _ = try context.databases.open(name)
-        return context.service(\.mobile).leftOut.ledger(of: name)
+        // A database that is not there has no ledger.
+        return try context.service(\.mobile).leftOut.ledger(of: name, in: context.databases.open(name))
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
