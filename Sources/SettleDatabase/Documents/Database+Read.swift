@@ -233,9 +233,9 @@ extension Database {
     private func seeOthers() {
         do {
             try whileOpen {}
-            if !engine.isWriting { try engine.refresh() }
+            if let shared = capabilities.shared, !engine.isWriting { try shared.refresh() }
         } catch {
-            guard engine.isShared else { return }
+            guard capabilities.shared != nil else { return }
             settingsChanges.note()
             designChanges.note()
             designChanges.commit()

@@ -71,7 +71,7 @@ extension Database {
         }
         let bodies = documents.map { document in Result { try document.body() } }
         return try edit { editor in
-            try editor.writer.prepare(documents.map(\.id), withContent: true)
+            try editor.prepare(documents.map(\.id), withContent: true)
             return try zip(documents, bodies).map { document, body in
                 try checking()
                 return try Self.outcome {
@@ -219,7 +219,7 @@ extension Database {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
         return try commit { editor in
             try editor.begin(check)
-            try editor.writer.prepare(order.map { edits[$0].id }, withContent: true)
+            try editor.prepare(order.map { edits[$0].id }, withContent: true)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {
                 do {

@@ -12,6 +12,7 @@ internal import SettleCore
 /// winner, contents are swapped: the old winner's moves out, the new winner's moves in.
 struct DocumentEditor {
     let writer: any StorageWriter
+    let capabilities: StorageCapabilities
     let hasher: RevisionHasher
     let validations: ValidationList
     let blobs: BlobStore
@@ -34,6 +35,11 @@ struct DocumentEditor {
     let designChanges: DesignChanges
     /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
     var question: DocumentValidation?
+
+    /// Says which documents will be asked for one by one, so that an engine across a network fetches them together.
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws {
+        try capabilities.prefetching?.prepare(ids, withContent: withContent)
+    }
 
     /// A revision to be added to a document.
     struct Edit {

@@ -68,7 +68,8 @@ package struct PromptDatabase: DocumentSource {
     package var database: Database { get throws { throw NotAtHand() } }
 
     package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        let record = try whole.engine.readIfFree { try $0.shortRecord(of: id, mostBytes: Self.mostBytes) }
+        guard let engine = whole.capabilities.prompt else { throw NotAtHand() }
+        let record = try engine.shortRecord(of: id, mostBytes: Self.mostBytes)
         return record.flatMap { whole.noting([$0]).first }
     }
 

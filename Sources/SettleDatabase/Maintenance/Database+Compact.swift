@@ -30,7 +30,7 @@ extension Database {
         keepingOldContentsFor age: Duration? = nil,
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> CompactionResult {
-        let before = try engine.maintain(.measure).bytes + blobs.sizeOnDisk()
+        let before = try capabilities.maintain(.measure).bytes + blobs.sizeOnDisk()
         var result = CompactionResult()
         let newest = try age.map { try newestOldContent(for: $0) } ?? .max
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
@@ -38,9 +38,9 @@ extension Database {
         if options.sharing == nil { result.blobs = try collectBlobs(progress) }
         try noteCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
+        if try capabilities.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
-        result.bytes = try before - engine.maintain(.measure).bytes - blobs.sizeOnDisk()
+        result.bytes = try before - capabilities.maintain(.measure).bytes - blobs.sizeOnDisk()
         return result
     }
 
@@ -345,7 +345,7 @@ extension Database {
         return try engine.commit { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)
-            let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0
+            let kept = try writer.newestContentToken() ?? 0
             let token = max(kept, try writer.setting(BodyToken.floorSetting).flatMap { UInt64($0) } ?? 0)
             marks.note(token, at: now, for: milliseconds)
             try writer.setSetting(ContentMarks.setting, to: marks.text)

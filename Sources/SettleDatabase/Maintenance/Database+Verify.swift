@@ -19,7 +19,7 @@ extension Database {
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> VerificationReport {
         var report = VerificationReport()
-        for problem in try engine.maintain(.check).problems { report.report("file: \(problem)") }
+        for problem in try capabilities.maintain(.check).problems { report.report("file: \(problem)") }
         if let problem = try files?.problemOfLog() { report.report("file: \(problem)") }
         try engine.snapshot { reader in
             var verifier = DocumentVerifier(reader: reader, report: report)

@@ -171,6 +171,7 @@ extension SideRecord {
         case .expiration(let id, _): .expirationsByID(after: id)
         case .blob(let blob): .blobs(after: blob.digest)
         case .journal(let entry): .journal(after: entry.number)
+        case .content(let token, _): .contents(after: token)
         }
     }
 }

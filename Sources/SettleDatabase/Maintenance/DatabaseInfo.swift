@@ -34,7 +34,7 @@ extension Database {
                 conflicts: try reader.count(.conflicted(.branches, DocumentRange())),
                 contested: try reader.count(.conflicted(.deletion, DocumentRange())),
                 blobs: try countBlobs(in: reader),
-                lastSequence: try reader.lastSequence, fileSize: try engine.maintain(.measure).bytes,
+                lastSequence: try reader.lastSequence, fileSize: try capabilities.maintain(.measure).bytes,
                 attachmentFilesSize: try blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))
         }
     }
@@ -90,7 +90,7 @@ extension Database {
     /// - Complexity: O(1); O(*n*) in documents when contents are counted.
     public func sizes() throws -> DatabaseSizes {
         let payload = try payload()
-        let disk = try engine.maintain(.measure)
+        let disk = try capabilities.maintain(.measure)
         let needed = try setting(Self.neededContentsSetting).flatMap { Int64($0) } ?? 0
         let old = max(0, payload.apart - needed)
         return DatabaseSizes(
@@ -113,7 +113,7 @@ extension Database {
     private func countPayload() throws -> StoragePayload {
         let count = try engine.snapshot { reader in
             SizeCount(
-                payload: try engine.maintain(.weigh).payload, sequence: try reader.lastSequence,
+                payload: try capabilities.maintain(.weigh).payload, sequence: try reader.lastSequence,
                 tolerance: Int64(try reader.count(.documents(DocumentRange())) / 16))
         }
         sizeCount.withLock { $0 = count }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SettleCore
 internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
@@ -64,8 +65,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    var readsInParallel: Bool { pool != nil }
-
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {
         listener.withLock { $0 = Listener(notify: notify) }
     }
@@ -74,11 +73,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         if isWriting { return try body(writer) }
         guard let pool else { return try exclusively { try body(writer) } }
         return try pool.read(body)
-    }
-
-    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-        guard let pool, !isWriting else { throw NotAtHand() }
-        return try pool.readIfFree(body)
     }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
@@ -242,6 +236,36 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
+    func close() {
+        pool?.close()
+        let turn = WriteTurn()
+        // Inside a write of this thread the connection is needed until that ends.
+        if isWriting { return perform(.closing(nil), for: turn) }
+        perform(.closing(turn), for: turn)
+        _ = turn.wait()
+    }
+}
+
+// MARK: - Capabilities
+
+extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+        guard let pool, !isWriting else { throw NotAtHand() }
+        return try pool.readIfFree { try $0.shortRecord(of: id, mostBytes: mostBytes) }
+    }
+
+    func removeJournal() throws { try ownWriter().removeJournal() }
+
+    func restore(_ record: DocumentRecord) throws { try ownWriter().restore(record) }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { try ownWriter().restoreSequence(sequence) }
+
+    /// The writer, in a write of this thread.
+    private func ownWriter() throws -> SQLiteWriter {
+        guard isWriting else { throw DatabaseError(.invalid, "this belongs into a transaction") }
+        return writer
+    }
+
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
         if case .reclaimSpace = task { return try reclaimSpace() }
         if isWriting { return try writer.report(on: task) }
@@ -263,15 +287,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             return try writer.connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
         }
         return report
-    }
-
-    func close() {
-        pool?.close()
-        let turn = WriteTurn()
-        // Inside a write of this thread the connection is needed until that ends.
-        if isWriting { return perform(.closing(nil), for: turn) }
-        perform(.closing(turn), for: turn)
-        _ = turn.wait()
     }
 }
 

@@ -151,14 +151,6 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1
     }
-
-    func removeContent(at token: UInt64) throws {
-        guard let number = number(of: token) else { return }
-        changes += 1
-        let statement = try connection.statement(.removeContent)
-        statement.bind(1, number)
-        try statement.run()
-    }
 }
 
 // MARK: - Transaction
@@ -266,20 +258,6 @@ extension SQLiteWriter {
             throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
         }
         newest = record.sequence
-    }
-
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
-        guard let number = number(of: token) else {
-            throw DatabaseError(.invalid, "no content can have the token \(token)")
-        }
-        changes += 1
-        let statement = try connection.statement(.restoreContent)
-        statement.bind(1, number)
-        statement.bind(2, content.storedAttachments)
-        try statement.run(lending: (3, content.body.utf8))
-        guard connection.changedRows == 1 else {
-            throw DatabaseError(.conflict, "there is a content with the token \(token) already")
-        }
     }
 
     func restoreSequence(_ sequence: UpdateSequence) throws {

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettleCore
 internal import SettlePlatform
 internal import Synchronization
 
@@ -9,7 +10,7 @@ internal import Synchronization
 ///
 /// A call that is inside another one on the same thread, as a read in a transaction is, goes on while the engine is left.
 /// Other calls then throw `suspended`, or, if the database is shared, wait until the files are open again.
-final class SuspendableEngine: StorageEngine {
+final class SuspendableEngine: SuspendableStorage {
     private enum Phase {
         case open(SQLiteEngine)
         /// A thread is opening or closing the files.
@@ -329,8 +330,6 @@ final class SuspendableEngine: StorageEngine {
 
     // MARK: - StorageEngine
 
-    var readsInParallel: Bool { true }
-
     var isWriting: Bool {
         state.withLock { state in
             switch state.phase {
@@ -341,12 +340,6 @@ final class SuspendableEngine: StorageEngine {
     }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try using { try $0.read(body) } }
-
-    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-        let engine = try beginAtOnce()
-        defer { end() }
-        return try engine.readIfFree(body)
-    }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         try using { try $0.snapshot(body) }
@@ -365,8 +358,6 @@ final class SuspendableEngine: StorageEngine {
         }
     }
 
-    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try using { try $0.maintain(task) } }
-
     func close() {
         closers.add(1, ordering: .relaxed)
         defer { closers.subtract(1, ordering: .relaxed) }
@@ -384,4 +375,22 @@ final class SuspendableEngine: StorageEngine {
         }
         engine?.close()
     }
+}
+
+// MARK: - Capabilities
+
+extension SuspendableEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+        let engine = try beginAtOnce()
+        defer { end() }
+        return try engine.shortRecord(of: id, mostBytes: mostBytes)
+    }
+
+    func removeJournal() throws { try using { try $0.removeJournal() } }
+
+    func restore(_ record: DocumentRecord) throws { try using { try $0.restore(record) } }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { try using { try $0.restoreSequence(sequence) } }
+
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try using { try $0.maintain(task) } }
 }

@@ -91,6 +91,7 @@ extension SideRecord {
         case .expiration(let id, _): .expiration(id)
         case .blob(let blob): .blob(blob.digest)
         case .journal(let entry): .journal(entry.number)
+        case .content(let token, _): .content(token)
         }
     }
 }

@@ -137,10 +137,7 @@ final class LockedSession: WriteSession {
         try noteRestored(record)
     }
 
-    override func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
-        guard token >= BodyToken.firstApart, let number = Int64(exactly: token) else {
-            throw DatabaseError(.invalid, "no content can have the token \(token)")
-        }
+    override func putContent(_ content: RevisionContent, at token: UInt64) throws {
         guard try self.content(at: token) == nil else {
             throw DatabaseError(.conflict, "there is a content with the token \(token) already")
         }
@@ -148,8 +145,7 @@ final class LockedSession: WriteSession {
         changes.set.removedContents.remove(token)
         changes.count += 1
         changes.bytes += content.body.utf8.count + 100
-        raiseToken(to: number)
-        try changed()
+        raiseToken(to: Int64(clamping: token))
     }
 
     override func restoreSequence(_ sequence: UpdateSequence) throws {

@@ -32,6 +32,8 @@ final class OptimisticSession: WriteSession {
 
     override func prepareForRemoval() throws { try goOnLocked() }
 
+    override func putContent(_ content: RevisionContent, at token: UInt64) throws { try goOnLocked() }
+
     override func require(_ lease: JobLease) throws { try goOnLocked() }
 
     override func requireCurrentDesign() throws { changes.set.designAge = designAge() }

@@ -52,16 +52,8 @@ final class PostgresEngine: StorageEngine {
 
     deinit { onClose() }
 
-    var readsInParallel: Bool { true }
-
     /// How many writes of this node wait for their turn.
     var waitingWrites: Int { line.count }
-
-    var isShared: Bool { true }
-
-    var keepsJournal: Bool { false }
-
-    var longestID: Int? { Self.longestID }
 
     var isWriting: Bool { session != nil }
 
@@ -203,6 +195,37 @@ final class PostgresEngine: StorageEngine {
     /// Sets what is called once another node has deleted the database.
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
+    /// Notes that the state that was followed last was read at a moment.
+    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
+
+    /// Prolongs what this node pins, and removes what nobody needs.
+    func keepHouse() throws {
+        try storedBlobs.tend()
+        let house = Housekeeping(pool: pool)
+        while try house.collectUploads(of: database) > 0 {}
+        try house.forgetMarks(of: database)
+    }
+
+    func close() {
+        let wasOpen = closed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+        if wasOpen { onClose() }
+    }
+}
+
+// MARK: - Capabilities
+
+extension PostgresEngine: SharedStorage, LeasingStorage, BlobKeepingStorage, RestorableStorage, PrefetchingStorage,
+    LimitedStorage, MaintainedStorage
+{
+    var leases: any JobLeases { PostgresLeases(database, pool, node: configuration.node) }
+
+    var blobs: any BlobStorage { storedBlobs }
+
+    var longestID: Int { Self.longestID }
+
     func refresh() throws {
         try checkOpen()
         guard !isWriting, !followed.isFresh else { return }
@@ -212,19 +235,20 @@ final class PostgresEngine: StorageEngine {
         followed.note(readAt: begin)
     }
 
-    /// Notes that the state that was followed last was read at a moment.
-    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
+    func requireCurrentDesign() throws { try ownSession().requireCurrentDesign() }
 
-    var leases: (any JobLeases)? { PostgresLeases(database, pool, node: configuration.node) }
+    func require(_ lease: JobLease) throws { try ownSession().require(lease) }
 
-    var blobs: (any BlobStorage)? { storedBlobs }
+    func restore(_ record: DocumentRecord) throws { try ownSession().restore(record) }
 
-    /// Prolongs what this node pins, and removes what nobody needs.
-    func keepHouse() throws {
-        try storedBlobs.tend()
-        let house = Housekeeping(pool: pool)
-        while try house.collectUploads(of: database) > 0 {}
-        try house.forgetMarks(of: database)
+    func restoreSequence(_ sequence: UpdateSequence) throws { try ownSession().restoreSequence(sequence) }
+
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws { try inner?.prepare(ids, withContent: withContent) }
+
+    /// The session of this thread.
+    private func ownSession() throws -> WriteSession {
+        guard let session else { throw DatabaseError(.invalid, "this belongs into a transaction") }
+        return session
     }
 
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
@@ -236,14 +260,6 @@ final class PostgresEngine: StorageEngine {
             guard let reader = reader as? PostgresReader else { return MaintenanceReport() }
             return try reader.report(on: task)
         }
-    }
-
-    func close() {
-        let wasOpen = closed.withLock { closed in
-            defer { closed = true }
-            return !closed
-        }
-        if wasOpen { onClose() }
     }
 }
 

@@ -66,13 +66,14 @@ class WriteSession: PostgresReader, StorageWriter {
     /// Called before a document is removed.
     func prepareForRemoval() throws {}
 
+    /// Keeps a content at a token that it has elsewhere.
+    func putContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
+
     func require(_ lease: JobLease) throws {}
 
     func requireCurrentDesign() throws {}
 
     func restore(_ record: DocumentRecord) throws { throw Self.onlyLocked }
-
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
 
     func restoreSequence(_ sequence: UpdateSequence) throws { throw Self.onlyLocked }
 
@@ -219,18 +220,6 @@ class WriteSession: PostgresReader, StorageWriter {
         return token
     }
 
-    func removeContent(at token: UInt64) throws {
-        guard token >= BodyToken.firstApart, token <= UInt64(Int64.max) else { return }
-        changes.count += 1
-        if changes.set.newContents.removeValue(forKey: token) == nil { changes.set.removedContents.insert(token) }
-    }
-
-    override func content(at token: UInt64) throws -> RevisionContent? {
-        if let new = changes.set.newContents[token] { return new }
-        if changes.set.removedContents.contains(token) { return nil }
-        return try super.content(at: token)
-    }
-
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
         try record(key) { try super.sideRecord(key) }
     }
@@ -286,24 +275,14 @@ class WriteSession: PostgresReader, StorageWriter {
         return try super.records(scan, limit: limit, withContent: withContent)
     }
 
-    override func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    override func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
         try prepareForScan()
-        return try super.ids(scan, limit: limit)
+        return try super.ids(scan, skipping: skipped, limit: limit)
     }
 
     override func count(_ scan: DocumentScan) throws -> Int {
         try prepareForScan()
         return try super.count(scan)
-    }
-
-    override func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
-        try prepareForScan()
-        return try super.liveID(at: place, in: range)
-    }
-
-    override func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
-        try prepareForScan()
-        return try super.contentTokens(after: token, descending: descending, limit: limit)
     }
 
     override func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
@@ -326,6 +305,12 @@ extension WriteSession {
             changes.set.newBlobs[blob.digest] = blob
             changes.bytes += blob.content?.count ?? 0
         case .journal: throw Self.withoutJournal
+        case .content(let token, let content):
+            changes.count -= 1
+            guard let content, Self.isToken(token) else {
+                throw DatabaseError(.invalid, "no content can have the token \(token)")
+            }
+            try putContent(content, at: token)
         case .local(let document): changes.set.records[.local(document.id)] = .some(record)
         case .setting(let name, _): changes.set.records[.setting(name)] = .some(record)
         case .expiration(let id, _): changes.set.records[.expiration(id)] = .some(record)
@@ -335,22 +320,26 @@ extension WriteSession {
     }
 
     func remove(_ key: SideRecord.Key) throws {
+        if case .content(let token) = key, !Self.isToken(token) { return }
         changes.count += 1
         switch key {
         case .blob(let digest):
             changes.set.newBlobs[digest] = nil
             changes.set.removedBlobs.insert(digest)
         case .journal: break
+        case .content(let token):
+            if changes.set.newContents.removeValue(forKey: token) == nil { changes.set.removedContents.insert(token) }
         default: changes.set.records[key] = .some(nil)
         }
     }
-
-    func removeJournal() throws {}
 
     /// A side record as this write sees it; what was read is compared at the commit.
     func record(_ key: SideRecord.Key, stored: () throws -> SideRecord?) throws -> SideRecord? {
         switch key {
         case .journal: return nil
+        case .content(let token):
+            if let new = changes.set.newContents[token] { return .content(token, new) }
+            return changes.set.removedContents.contains(token) ? nil : try stored()
         case .blob(let digest):
             if changes.set.removedBlobs.contains(digest) { return nil }
             guard let found = try stored() else {
@@ -369,6 +358,11 @@ extension WriteSession {
             changes.set.seen[key] = .some(found)
             return found
         }
+    }
+
+    /// Whether a content that is kept apart can have a token.
+    private static func isToken(_ token: UInt64) -> Bool {
+        token >= BodyToken.firstApart && token <= UInt64(Int64.max)
     }
 
     private static var withoutJournal: DatabaseError {

@@ -109,7 +109,7 @@ public final class PostgresStore: Sendable {
     }
 
     /// Another engine of a database that is there.
-    package func engine(of name: String) throws -> any StorageEngine {
+    package func engine(of name: String) throws -> any LeasingStorage {
         guard let row = try find([name]).first else {
             throw DatabaseError(.notFound, "there is no database \"\(name)\"")
         }
