@@ -80,7 +80,7 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The storage engine failed in another way.
     public static let storage = DatabaseErrorCode(name: "storage")
 
-    init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
     /// The code's name.
     public var description: String { name }

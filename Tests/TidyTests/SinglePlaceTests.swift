@@ -17,4 +17,14 @@ struct SinglePlaceTests {
         }
         #expect(places.map(\.path) == [place])
     }
+
+    @Test func `the client of the tool knows no database`() {
+        let tool = Repository.shared.sources.filter { $0.target == "SettleCommands" }
+        let asking = tool.flatMap { file in
+            file.code.filter { $0.contains("client.database") || $0.contains("isRemote") }
+        }
+        #expect(asking.count <= 1, "\(asking)")
+        let client = tool.filter { $0.path.hasSuffix("Client/Client.swift") }
+        #expect(client.count == 1 && !client.contains { $0.code.contains { $0.contains(/\bDatabase\b/) } })
+    }
 }

@@ -24,10 +24,6 @@ extension Client {
                 "\(self.name) has no design document \"_design/\(name.design)\" with a view \"\(name.view)\"")
         }
         try forEachElement("rows", of: response, body)
-        // The server of a folder ends with the verb, so what it would do afterwards is done now.
-        if database != nil, query["update"] == "lazy" || query["stale"] == "update_after" {
-            try buildViews(of: name.design)
-        }
     }
 
     /// Brings the views of a design document up to date, by asking each for no row.

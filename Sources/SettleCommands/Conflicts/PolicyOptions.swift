@@ -51,13 +51,12 @@ enum PolicyOptions {
         return SettlementOrder(policy, .object(description))
     }
 
-    /// Refuses policies that depend on where a leaf came from, for a conflict at a server, which does not report that.
-    static func refuseSides(_ policy: ConflictPolicy, in invocation: Invocation) throws {
+    /// Refuses policies that depend on where a leaf came from at a server that does not report that.
+    static func refuseSides(_ policy: ConflictPolicy, at client: Client) throws {
         let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
-        guard names.contains(policy.description), try invocation.isRemote() else { return }
+        guard names.contains(policy.description), try !client.isAtSettle() else { return }
         throw CommandError.usage(
-            "\(policy) depends on which leaves were replicated, which a server does not report; settle on this machine"
-        )
+            "\(policy) depends on which leaves were replicated, which CouchDB does not report; settle on this machine")
     }
 
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {

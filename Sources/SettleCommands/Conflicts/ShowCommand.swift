@@ -29,8 +29,8 @@ enum ShowCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let policy = try PolicyOptions.policy(invocation.arguments, verb: spec.name)
-        try PolicyOptions.refuseSides(policy, in: invocation)
         return try invocation.withClient(warns: false) { client in
+            try PolicyOptions.refuseSides(policy, at: client)
             let state = try client.state(of: id, .bases)
             guard let conflict = try state.conflict() else { return try show(state, invocation.console) }
             let preview = try state.preview(using: policy)
@@ -77,7 +77,7 @@ enum ShowCommand: Command {
     /// Shows a document that is not in conflict.
     private static func show(_ state: DocumentState, _ console: Console) throws -> ExitStatus {
         let id = state.id
-        guard let winner = state.tree.winner, let document = try state.document(winner.revision) else {
+        guard let winner = state.tree.winner, let document = state.document(winner.revision) else {
             throw state.missing
         }
         if console.isJSON {

@@ -4,6 +4,7 @@ import SettleCore
 import SettleDatabase
 import SettlePlatform
 import SettleReplication
+internal import SettleServer
 
 /// One backup: it writes the files of a moment, database by database.
 final class BackupRun {
@@ -160,7 +161,8 @@ final class BackupSource {
         guard let store else { return try body(try client(HTTPPath(segments: [name]))) }
         let database = try store.open(name)
         defer { database.close() }
-        return try body(Client(database, path: name, console: console))
+        let server = try InProcessServer(database, path: name, console: console)
+        return try body(Client(server, path: name, console: console))
     }
 
     /// Whether there is a database of a name now.

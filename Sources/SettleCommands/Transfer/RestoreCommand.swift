@@ -2,6 +2,7 @@ internal import Settle
 import SettleCore
 import SettleDatabase
 import SettlePostgres
+internal import SettleServer
 
 /// `settle restore`: restores a moment of a backup.
 enum RestoreCommand: Command {
@@ -104,7 +105,8 @@ enum RestoreCommand: Command {
             }
             count += importer.counts.revisions
         }
-        let client = try Client(database, path: name, console: console)
+        let server = try InProcessServer(database, path: name, console: console)
+        let client = try Client(server, path: name, console: console)
         if entry.security != .object(JSONObject()) { try client.json("PUT", "_security", body: entry.security) }
         let report = try database.verify()
         guard report.isSound else {

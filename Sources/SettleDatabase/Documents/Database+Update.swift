@@ -180,7 +180,7 @@ extension Database {
         }
         if overwrites, current.isDeleted { return nil }
         let target =
-            if conflict.isBranch { try branchPoint(of: document, in: record) } else {
+            if conflict.isBranch { try branchPoint(document.revision, of: document.id, in: record) } else {
                 overwrites ? current.revision : document.revision
             }
         guard let target, let node = record.tree[target], node.isLeaf || conflict.isBranch, !node.isDeleted else {

@@ -29,6 +29,12 @@ extension CouchDBPeer {
         return info
     }
 
+    /// Asks the server for the name of its product.
+    ///
+    /// - Returns: The name; `nil` if it is not known, for example because a proxy hides it.
+    /// - Throws: ``PeerError`` if no request can be made.
+    package func product() async throws -> String? { Self.product(await welcome(try calls())) }
+
     /// Creates the database unless it is there.
     ///
     /// - Throws: ``PeerError``: `unauthorized` or `forbidden` if the user may not create it.

@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// The conflicts of a database and of a document: an extension of ours.
 enum ConflictEndpoints {
-    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids.
+    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids; with `values=false` no document is read.
     static let list: Endpoint = .work { context in
         let query = context.query
         return try page(context) { name in
@@ -49,6 +49,9 @@ enum ConflictEndpoints {
         try pages.take(value)
         let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"))
+        guard try isTrue(value("values") ?? true) else {
+            return try answer(pages.first(limit).map { ["id": .string($0.string), "key": .string($0.string)] }, pages)
+        }
         return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
     }
 

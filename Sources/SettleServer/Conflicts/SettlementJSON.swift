@@ -41,6 +41,9 @@ package enum SettlementJSON {
     /// The name of a kind of conflict.
     package static func kind(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletion" }
 
+    /// The name of a kind of conflict where many are asked for.
+    package static func kinds(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletions" }
+
     /// A policy's decision, with the decisions about members in a form of the caller's.
     package static func decision(_ decision: PolicyDecision, _ member: (FieldDecision) -> JSONValue) -> JSONValue {
         let resolution =

@@ -113,7 +113,8 @@ extension UserSource {
     func settle(by policy: ConflictPolicy) throws -> Settlement {
         var run = SettlementRun(id, policy, at: self)
         let settlement = try run.settle()
-        if let survivor = settlement.survivor, !settlement.written.isEmpty {
+        // A program that has the database open itself tells what it does.
+        if let survivor = settlement.survivor, !settlement.written.isEmpty, !context.options.trustsWriters {
             context.options.log?.notice(
                 "settle",
                 [

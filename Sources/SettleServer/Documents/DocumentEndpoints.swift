@@ -125,7 +125,8 @@ enum DocumentEndpoints {
         }
         if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         return written(
-            id, try writer.edit(document, id: id), status: document.isDeleted ? 200 : 201, location)
+            id, try writer.edit(document, id: id, branches: branches(context)), status: document.isDeleted ? 200 : 201,
+            location)
     }
 
     /// `POST /{db}`
@@ -138,10 +139,14 @@ enum DocumentEndpoints {
         let writer = try DocumentWriter(database, context)
         if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         var response = written(
-            id, try writer.edit(document, id: id), status: 201, context.location(context.parameter("db"), id.string))
+            id, try writer.edit(document, id: id, branches: branches(context)), status: 201,
+            context.location(context.parameter("db"), id.string))
         response.headers["ETag"] = nil
         return response
     }
+
+    /// Whether an edit may begin a branch on a revision that was edited already; an extension of ours.
+    private static func branches(_ context: RequestContext) -> Bool { context.query["conflicts"] == "branch" }
 
     /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
     /// did what it can.

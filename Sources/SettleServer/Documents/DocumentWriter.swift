@@ -21,17 +21,17 @@ struct DocumentWriter {
     /// The outcome of one document: its new revision, or an error.
     typealias Outcome = Result<String, HTTPError>
 
-    /// Writes one edit and returns its revision.
+    /// Writes one edit, which `branches` allows to begin a branch on any known revision, and returns its revision.
     ///
     /// - Throws: ``HTTPError``, or ``DatabaseError``.
-    func edit(_ document: WireDocument, id: DocumentID) throws -> String {
-        try edit([(id, document)]).first?.get() ?? ""
+    func edit(_ document: WireDocument, id: DocumentID, branches: Bool = false) throws -> String {
+        try edit([(id, document)], branches: branches).first?.get() ?? ""
     }
 
     /// Writes edits in one transaction; a refused edit has an error in its place.
     ///
     /// - Throws: ``HTTPError`` if the whole batch is refused, for a document that is too large.
-    func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
+    func edit(_ documents: [(id: DocumentID, document: WireDocument)], branches: Bool = false) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
         var locals: [(index: Int, local: LocalDocument?)] = []
@@ -45,16 +45,13 @@ struct DocumentWriter {
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try designCheck?.check(document) }
                 let (body, attachments) = try EditedBlobs(database: database).adapt(
-                    document.body, try resolver.attachments(of: document, id: id), of: id,
-                    parent: document.revision?.id)
-                edits.append(
-                    (
-                        index,
-                        DocumentEdit(
-                            id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
-                            body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted),
-                            attachments: attachments)
-                    ))
+                    document.body, try resolver.attachments(of: document, id: id, branches: branches),
+                    of: id, parent: document.revision?.id)
+                var edit = DocumentEdit(
+                    id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
+                    body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted), attachments: attachments)
+                edit.branches = branches
+                edits.append((index, edit))
             } catch let error as HTTPError {
                 if error.status == 413 { throw error }
                 outcomes[index] = .failure(error)

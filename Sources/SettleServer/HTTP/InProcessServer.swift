@@ -77,6 +77,11 @@ public final class InProcessServer: HTTPTransport {
         return (task["changes_done"]?.int ?? 0, task["total_changes"]?.int ?? 0)
     }
 
+    /// Waits until indexes are up to date that requests left to be updated after their answers.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func finishIndexing() async throws { try await state.indexing.waitForLater() }
+
     /// Hands a request to the router.
     ///
     /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then. ``DatabaseError`` and

@@ -59,6 +59,7 @@ enum RoutingTable {
         Route("/{db}/_blipsync", .member, "GET", ["GET": MobileEndpoints.connect], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
+        Route("/{db}/_info", .databaseAdmin, "GET,HEAD", ["GET": DatabaseEndpoints.details]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
         Route("/{db}/_temp_view", .member, "POST", everyMethod(ViewEndpoints.temporary), body: .whole),
         Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),

@@ -6,16 +6,32 @@ internal import SettleViews
 
 /// The indexes of queries by selector, which are members of design documents.
 enum IndexEndpoints {
-    /// `GET /{db}/_index`
+    /// `GET /{db}/_index`; with `status=true`, which is ours, also how large each index is, and how far behind.
     static let list: Endpoint = .work { context in
-        let all = try QueryIndexes.all(in: context.database())
+        let database = try context.database()
+        let all = try QueryIndexes.all(in: database)
+        let hasStatus = context.query["status"] == "true"
         let limit = try number(context.query["limit"]) ?? all.count
         let skip = try number(context.query["skip"]) ?? 0
         guard limit > 0, skip >= 0 else { throw invalidList }
         let shown = all.dropFirst(skip).prefix(limit)
         return .json([
-            "total_rows": .number(JSONNumber(all.count)), "indexes": .array(shown.map(FindExplanation.json)),
+            "total_rows": .number(JSONNumber(all.count)),
+            "indexes": .array(
+                try shown.map { index in
+                    let json = FindExplanation.json(index)
+                    return hasStatus ? try described(json, by: index.status(in: database)) : json
+                }),
         ])
+    }
+
+    private static func described(_ index: JSONValue, by status: QueryIndex.Status?) -> JSONValue {
+        guard let status else { return index }
+        var index = index
+        for (name, count) in [("rows", status.rows), ("size", status.size), ("pending", status.pending)] {
+            index[name] = .number(JSONNumber(count))
+        }
+        return index
     }
 
     private static func number(_ text: String?) throws -> Int? {

@@ -120,7 +120,11 @@ enum ViewEndpoints {
         let stream = try ViewStream(
             answers, of: database, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
-            scripts.threads.submit(for: group.design.source.owner) { try? update(view, group, context) }
+            context.indexing.beginLater()
+            scripts.threads.submit(for: group.design.source.owner) {
+                defer { context.indexing.endLater() }
+                try? update(view, group, context)
+            }
         }
         return .json(stream: stream)
     }

@@ -14,6 +14,7 @@ import Testing
             report("document_copy", 1, 4)
             begun.signal()
             goesOn.wait()
+            return .failure(DatabaseError(.diskFull, "there is no room"))
         }
         #expect(begun.wait(timeout: .now() + 60) == .success)
         let task = try client.send("GET", "/_active_tasks").json[0]
@@ -25,6 +26,8 @@ import Testing
             _ = begun.wait(timeout: .now() + 0.01)
         }
         #expect(try client.send("GET", "/_active_tasks").json == [])
+        let failure: JSONValue = ["number": 1, "error": "disk_full", "reason": "there is no room"]
+        #expect(try client.send("GET", "/db/_info").json["compaction"] == failure)
     }
 
     @Test func `completed requests are counted`() throws {
