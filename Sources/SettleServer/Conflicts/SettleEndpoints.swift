@@ -7,6 +7,9 @@ enum SettleEndpoints {
     /// How long one call goes on.
     private static let patience: Duration = .seconds(2)
 
+    /// `GET /_policies`: the policies and the rules that a settlement may name.
+    static let policies: Endpoint = .read { _ in .json(SettlementJSON.policies) }
+
     /// `POST /{db}/_settle/{docid}`
     static let one: Endpoint = .work { context in
         try context.requireContentType()

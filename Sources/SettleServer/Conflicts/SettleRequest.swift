@@ -62,12 +62,12 @@ struct SettleRequest {
     static func policy(_ value: JSONValue, deciding picked: [String] = []) throws -> ConflictPolicy {
         let members = value.object ?? ["name": value]
         try members.requireMembers(among: ["name", "rules", "on_clash", "deletions_win"])
-        guard let name = (members["name"] ?? "threeWayMerge").string else {
+        guard let name = (members["name"] ?? .string(ReadyPolicy.defaultName)).string else {
             throw HTTPError.badRequest("`policy` must be a name, or an object with a `name`.")
         }
         func rule(_ value: JSONValue) throws -> MergeRule {
-            guard let rule = value.string.flatMap(PolicyNames.rule) else {
-                throw unknown("rule", value, PolicyNames.rules)
+            guard let rule = value.string.flatMap(ReadyRule.rule) else {
+                throw unknown("rule", value, ReadyRule.all.map(\.name))
             }
             return rule
         }
@@ -82,15 +82,15 @@ struct SettleRequest {
         for path in picked { rules[path] = .winner }
         if let path = rules.badPaths.first { throw HTTPError.badRequest("\"\(path)\" is no JSON pointer.") }
         let deletionsWin = try flag(members, "deletions_win")
-        guard let policy = PolicyNames.policy(name, rules, deletionsWin: deletionsWin) else {
-            throw unknown("policy", .string(name), PolicyNames.policies)
+        guard let policy = ReadyPolicy.named(name) else {
+            throw unknown("policy", .string(name), ReadyPolicy.all.map(\.name))
         }
-        let merges =
-            name == "threeWayMerge" || name == "latestAttributeWins" && members["rules"] == nil && !deletionsWin
-        guard merges || members.allSatisfy({ $0.name == "name" }) else {
-            throw HTTPError.badRequest("Rules are for the policy threeWayMerge; \(name) does not use them.")
+        let allowed = policy.options.map(\.rawValue) + ["name"]
+        guard members.allSatisfy({ allowed.contains($0.name) || $0.value == false }) else {
+            let names = ReadyPolicy.names(with: .rules)
+            throw HTTPError.badRequest("Rules are for the policy \(names); \(name) does not use them.")
         }
-        return policy
+        return policy.policy(rules, deletionsWin: deletionsWin)
     }
 
     /// A member that is true or false.

@@ -93,7 +93,8 @@ async function show() {
   try {
     const module = await import(`./pages/${where.page}.js`);
     if (control.signal.aborted) return;
-    const page = module.default(context);
+    const page = await module.default(context);
+    if (control.signal.aborted) return;
     inner = page.leave;
     replace(outlet, page.element);
   } catch (error) {

@@ -9,7 +9,7 @@ import { parse, stringify } from '../value/json.js';
 import { givenUp } from '../value/compare.js';
 import { saveDocument } from '../documents/writing.js';
 import { short, count } from '../words.js';
-import { POLICIES, policyForm } from '../parts/policy-form.js';
+import { policyForm, readPolicies, settling } from '../parts/policy-form.js';
 import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
 
 const MOST_SIDES = 4;
@@ -19,9 +19,8 @@ const MISSING = {
   content_not_kept: 'The base is known, but its content is not kept any more.',
 };
 
-export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
+export default async function page({ db, id, signal, setTitle, setSame, setKeys }) {
   setTitle(`${id}: conflict`);
-  setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy threeWayMerge --dry-run` });
   const picks = new Map();
   const [preview, outcomes, notes, done] = [h('div'), h('div'), h('div'), h('div')];
   let beside = null;
@@ -29,9 +28,14 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   let table = null;
   let plan = null;
   let turn = 0;
-  const policy = policyForm(() => rehearse());
+  const policies = await readPolicies();
+  const policy = policyForm(policies, () => { showSame(); rehearse(); });
   const settleButton = button('Settle', settle, { class: 'button primary', title: 'Ctrl Enter', disabled: true });
   const main = panel(load, show, { label: 'Reading the conflict' });
+
+  function showSame() {
+    setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy ${policy.name} --dry-run` });
+  }
 
   async function load() {
     const [origins, answer] = await Promise.all([readOrigins(db, signal), ask(path`${db}/_conflicts/${id}`, { signal })]);
@@ -138,7 +142,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   function drawPlan() {
     const [writes, refused] = [plan.get('writes') ?? [], plan.get('refused') ?? []];
     if (plan.get('outcome') !== 'settled') {
-      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? 'This policy leaves the conflict as it is.' : 'This policy has nothing to decide here; deletions are decided by deletesWin.'));
+      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? 'This policy leaves the conflict as it is.' : `This policy has nothing to decide here; deletions are decided by ${policies.policies.filter(entry => entry.decides.includes('deletion')).map(entry => entry.name).join(', ')}.`));
       return;
     }
     const result = writes.find(write => !write.get('deleted'))?.get('doc') ?? found.sides.find(entry => entry.rev === plan.get('rev'))?.doc;
@@ -197,7 +201,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
 
   /** What each policy would do with this conflict. */
   async function askAll() {
-    const rows = await Promise.all(POLICIES.map(async name => {
+    const rows = await Promise.all(settling(policies).map(async name => {
       try {
         const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', json: { policy: name, dry_run: true }, signal, quiet: true })).json;
         const what = answer.decision?.resolution;
@@ -217,6 +221,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     { key: 'p', text: 'previous clash', run: () => table?.move(-1) }, { key: 'u', text: 'take the last pick back', run: () => table?.undo() },
     { key: 'Enter', ctrl: true, text: 'settle', run: settle },
   ]);
+  showSame();
   main.reload().then(() => { if (found?.value.get('conflict')) { rehearse(); askAll(); } });
   return {
     element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, main.element, outcomes,

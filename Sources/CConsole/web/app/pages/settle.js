@@ -4,17 +4,16 @@ import { link, setQuery } from '../router.js';
 import { h, bdi, button, replace, field } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { confirmByTyping } from '../parts/dialog.js';
-import { policyForm } from '../parts/policy-form.js';
+import { policyForm, readPolicies } from '../parts/policy-form.js';
 import { stringify } from '../value/json.js';
 import { number, count } from '../words.js';
 
 const PAGE = 100;
 const MOST_LISTED = 200;
 
-export default function page({ db, query, signal, setTitle, setSame }) {
+export default async function page({ db, query, signal, setTitle, setSame }) {
   setTitle(`${db}: settle many`);
-  setSame({ url: `${encodeURIComponent(db)}/_settle`, settle: `settle resolve URL/${db} --all --policy threeWayMerge --dry-run` });
-  const policy = policyForm(() => replace(results));
+  const policy = policyForm(await readPolicies(), () => { replace(results); showSame(); });
   const kind = h('select', {}, Object.entries({ branches: 'two or more edits', deletions: 'a deletion against an edit', all: 'all' })
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
   const bar = h('progress', { 'aria-label': 'Progress', hidden: true });
@@ -26,6 +25,10 @@ export default function page({ db, query, signal, setTitle, setSame }) {
   const names = {
     merged: 'merged without a clash', clash: 'clash, decided by the rule', left: 'left in conflict', nothing: 'nothing to decide', refused: 'refused',
   };
+
+  function showSame() {
+    setSame({ url: `${encodeURIComponent(db)}/_settle`, settle: `settle resolve URL/${db} --all --policy ${policy.name} --dry-run` });
+  }
 
   function groupOf(row) {
     if (row.error) return 'refused';
@@ -88,6 +91,7 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     if (isSure) await go(false, keysOf);
   }
 
+  showSame();
   return {
     element: h('div', {}, h('h1', {}, 'Settle many'), policy.element,
       h('div', { class: 'toolbar' }, field('Kind', kind), button('Rehearse', () => go(true), { class: 'button primary' }), stop, bar, state),

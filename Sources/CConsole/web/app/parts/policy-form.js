@@ -1,18 +1,30 @@
-/** A form for a policy and its merge rules. */
+/** A form for a policy and its merge rules, from the server's own list of them. */
+import { ask } from '../api.js';
 import { h, button, field, replace } from './dom.js';
 
-export const POLICIES = ['threeWayMerge', 'mostRevisions', 'localWins', 'remoteWins', 'deletesWin', 'latestAttributeWins', 'latestDocumentWins'];
-const RULES = ['winner', 'sum', 'union', 'lines', 'leave'];
+let known = null;
+/** The server's policies and rules, which are read once. */
+export async function readPolicies() {
+  known ??= ask('_policies').then(answer => answer.json);
+  try { return await known; } catch (error) { known = null; throw error; }
+}
+
+/** The names of the policies that settle something. */
+export function settling({ policies }) { return policies.filter(policy => policy.decides.length > 0).map(policy => policy.name); }
 
 /** The form; `value()` is what the server takes as `policy`, with a `Map` for objects. */
-export function policyForm(onChange) {
+export function policyForm(list, onChange) {
   const rules = new Map();
-  const names = h('select', { on: { change: changed } }, POLICIES.map(name => h('option', { value: name }, name)));
-  const clash = h('select', { on: { change: onChange } }, RULES.map(name => h('option', { value: name }, name)));
+  const options = list.rules.filter(rule => !rule.name.includes(':'));
+  const choices = () => options.map(({ name, summary }) => h('option', { value: name, title: summary }, name));
+  const names = h('select', { on: { change: changed } }, settling(list).map(name => h('option', { value: name, selected: name === list.default }, name)));
+  const summary = h('span');
+  const clash = h('select', { on: { change: onChange } }, choices());
   const place = h('input', { placeholder: '/count', 'aria-label': 'Member of a rule, as a JSON pointer' });
-  const rule = h('select', { 'aria-label': 'Rule' }, RULES.map(name => h('option', { value: name }, name)));
+  const rule = h('select', { 'aria-label': 'Rule' }, choices());
   const chips = h('span');
-  const forMerge = h('span', { class: 'toolbar' }, field('Other clashes', clash),
+  const forClashes = field('Other clashes', clash);
+  const forRules = h('span', { class: 'toolbar' },
     h('form', { class: 'toolbar', on: { submit: add } }, place, rule, h('button', { class: 'button small' }, '+ Rule')), chips);
 
   function add(event) {
@@ -23,18 +35,31 @@ export function policyForm(onChange) {
     changed();
   }
 
-  function changed() {
-    forMerge.hidden = names.value !== 'threeWayMerge';
+  function chosen() { return list.policies.find(policy => policy.name === names.value); }
+
+  function draw() {
+    summary.textContent = chosen().summary;
+    forClashes.hidden = !chosen().options.includes('on_clash');
+    forRules.hidden = !chosen().options.includes('rules');
     replace(chips, [...rules].map(([path, name]) => button(`${path}=${name} ×`, () => { rules.delete(path); changed(); }, { class: 'button small', 'aria-label': `Remove the rule ${path}=${name}` })));
+  }
+
+  function changed() {
+    draw();
     onChange();
   }
 
+  draw();
   return {
-    element: h('div', { class: 'toolbar' }, field('Policy', names), forMerge),
+    element: h('div', { class: 'toolbar' }, field('Policy', names, summary), forClashes, forRules),
     choose(name) { names.value = name; changed(); },
+    get name() { return names.value; },
     value() {
-      if (names.value !== 'threeWayMerge') return names.value;
-      return new Map([['name', 'threeWayMerge'], ['rules', rules], ['on_clash', clash.value]]);
+      const { name, options } = chosen();
+      if (options.length === 0) return name;
+      const value = new Map([['name', name]]);
+      if (options.includes('rules')) value.set('rules', rules);
+      return value.set('on_clash', clash.value);
     },
   };
 }
