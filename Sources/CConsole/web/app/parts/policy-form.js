@@ -1,6 +1,7 @@
 /** A form for a policy and its merge rules, from the server's own list of them. */
 import { ask } from '../api.js';
 import { h, button, field, replace } from './dom.js';
+import { t } from '../words.js';
 
 let known = null;
 /** The server's policies and rules, which are read once. */
@@ -20,12 +21,12 @@ export function policyForm(list, onChange) {
   const names = h('select', { on: { change: changed } }, settling(list).map(name => h('option', { value: name, selected: name === list.default }, name)));
   const summary = h('span');
   const clash = h('select', { on: { change: onChange } }, choices());
-  const place = h('input', { placeholder: '/count', 'aria-label': 'Member of a rule, as a JSON pointer' });
-  const rule = h('select', { 'aria-label': 'Rule' }, choices());
+  const place = h('input', { placeholder: '/count', 'aria-label': t.policyForm.memberOfARule });
+  const rule = h('select', { 'aria-label': t.common.ruleColumn }, choices());
   const chips = h('span');
-  const forClashes = field('Other clashes', clash);
+  const forClashes = field(t.policyForm.otherClashes, clash);
   const forRules = h('span', { class: 'toolbar' },
-    h('form', { class: 'toolbar', on: { submit: add } }, place, rule, h('button', { class: 'button small' }, '+ Rule')), chips);
+    h('form', { class: 'toolbar', on: { submit: add } }, place, rule, h('button', { class: 'button small' }, t.common.rule)), chips);
 
   function add(event) {
     event.preventDefault();
@@ -41,7 +42,7 @@ export function policyForm(list, onChange) {
     summary.textContent = chosen().summary;
     forClashes.hidden = !chosen().options.includes('on_clash');
     forRules.hidden = !chosen().options.includes('rules');
-    replace(chips, [...rules].map(([path, name]) => button(`${path}=${name} ×`, () => { rules.delete(path); changed(); }, { class: 'button small', 'aria-label': `Remove the rule ${path}=${name}` })));
+    replace(chips, [...rules].map(([path, name]) => button(`${path}=${name} ×`, () => { rules.delete(path); changed(); }, { class: 'button small', 'aria-label': t.policyForm.removeTheRule(path, name) })));
   }
 
   function changed() {
@@ -51,7 +52,7 @@ export function policyForm(list, onChange) {
 
   draw();
   return {
-    element: h('div', { class: 'toolbar' }, field('Policy', names, summary), forClashes, forRules),
+    element: h('div', { class: 'toolbar' }, field(t.policyForm.policy, names, summary), forClashes, forRules),
     choose(name) { names.value = name; changed(); },
     get name() { return names.value; },
     value() {
