@@ -7,7 +7,7 @@ internal import SettleTesting
 
 /// One run of a fleet.
 final class FleetRun {
-    private static let mostRounds = 4
+    private static let maximumRounds = 4
     /// 2023, in nanoseconds.
     private static let start: UInt64 = 1_700_000_000_000_000_000
 
@@ -242,7 +242,7 @@ final class FleetRun {
             outcome.moved += moved
             outcome.rounds += 1
             tell("round \(outcome.rounds): \(moved)")
-            guard outcome.rounds <= Self.mostRounds else {
+            guard outcome.rounds <= Self.maximumRounds else {
                 guard confused.isEmpty else { return }
                 throw FleetProblem(rule: .quiet, message: "\(moved) revisions still moved in round \(outcome.rounds)")
             }

@@ -219,7 +219,7 @@ private struct LongIDs {
     private var count = 0
     private var listed: [String] = []
     private static let most = 50
-    private static let mostCharacters = 60
+    private static let maximumCharacters = 60
 
     init(longest: Int) { self.longest = longest }
 
@@ -227,7 +227,9 @@ private struct LongIDs {
         let length = id.string.utf8.count
         guard length > longest else { return }
         count += 1
-        if listed.count < Self.most { listed.append("\"\(id.string.prefix(Self.mostCharacters))…\" (\(length) bytes)") }
+        if listed.count < Self.most {
+            listed.append("\"\(id.string.prefix(Self.maximumCharacters))…\" (\(length) bytes)")
+        }
     }
 
     var error: DatabaseError? {

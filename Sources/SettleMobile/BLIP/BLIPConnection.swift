@@ -123,8 +123,8 @@ package final class BLIPConnection: Sendable {
         guard message.kind == .request else { return state.awaited.removeValue(forKey: message.number) }
         guard !message.isSilent else { return nil }
         state.unanswered += 1
-        guard state.unanswered <= limits.mostUnanswered else {
-            throw .broken("more than \(limits.mostUnanswered) requests wait for an answer")
+        guard state.unanswered <= limits.maximumUnanswered else {
+            throw .broken("more than \(limits.maximumUnanswered) requests wait for an answer")
         }
         return nil
     }
@@ -228,18 +228,18 @@ package final class BLIPConnection: Sendable {
 /// What one connection may cost.
 package struct BLIPLimits: Sendable {
     /// The bytes of one message: the largest content, and its properties.
-    package var largestMessage = MobileStub.largestContent + BLIPMessage.mostPropertyBytes
+    package var largestMessage = MobileStub.largestContent + BLIPMessage.maximumPropertyBytes
     /// The bytes of a request that are kept. The rest of a longer one is read past, and it is answered 413; `nil` if a longer
     /// one breaks the protocol.
     package var largestRequest: Int?
     /// The bytes of all messages that have come in part.
-    package var mostIncoming = 48 << 20
+    package var maximumIncomingBytes = 48 << 20
     /// The bytes of such messages from which on only one of them is acknowledged, so that the others wait at their sender.
-    package var mostAtOnce = 8 << 20
+    package var maximumBytesAtOnce = 8 << 20
     /// How many messages may have begun and not ended.
-    package var mostOpen = 64
+    package var maximumOpenMessages = 64
     /// How many requests may wait for an answer from here.
-    package var mostUnanswered = 2048
+    package var maximumUnanswered = 2048
 
     package init() {}
 }

@@ -98,8 +98,8 @@ final class BLIPDecoder {
                 }
                 lastRequest = key.number
             }
-            guard open.count < limits.mostOpen else {
-                throw .broken("more than \(limits.mostOpen) messages have begun")
+            guard open.count < limits.maximumOpenMessages else {
+                throw .broken("more than \(limits.maximumOpenMessages) messages have begun")
             }
         }
         guard body.count >= 4 else { throw .broken("a frame has no checksum") }
@@ -111,8 +111,8 @@ final class BLIPDecoder {
         guard codec.checksum == expected else { throw .broken("the checksum of a frame is wrong") }
         bytesInMemory -= message.payload.count
         try append(bytes, to: &message, key)
-        guard bytesInMemory + message.payload.count <= limits.mostIncoming else {
-            throw .broken("messages that have come in part have more than \(limits.mostIncoming) bytes")
+        guard bytesInMemory + message.payload.count <= limits.maximumIncomingBytes else {
+            throw .broken("messages that have come in part have more than \(limits.maximumIncomingBytes) bytes")
         }
         message.raw += body.count
         message.unacknowledged += body.count
@@ -141,7 +141,7 @@ final class BLIPDecoder {
             throw .broken("a message has more than \(limit) bytes")
         }
         message.isTooLong = true
-        message.payload = Array(message.payload.prefix(BLIPMessage.mostPropertyBytes + 10))
+        message.payload = Array(message.payload.prefix(BLIPMessage.maximumPropertyBytes + 10))
     }
 
     private func whole(
@@ -155,7 +155,7 @@ final class BLIPDecoder {
     /// Whether the acknowledgement of a message is held back, from now on or already.
     private func mustWait(_ key: BLIPMessageKey) -> Bool {
         if held.contains(key) { return true }
-        guard bytesInMemory > limits.mostAtOnce else { return false }
+        guard bytesInMemory > limits.maximumBytesAtOnce else { return false }
         runner = runner ?? key
         guard runner != key else { return false }
         held.append(key)
@@ -167,7 +167,7 @@ final class BLIPDecoder {
         held.removeAll { $0 == key }
         if runner == key { runner = nil }
         guard runner == nil else { return [] }
-        let isCrowded = bytesInMemory > limits.mostAtOnce
+        let isCrowded = bytesInMemory > limits.maximumBytesAtOnce
         let freed = isCrowded ? Array(held.prefix(1)) : held
         if isCrowded { runner = freed.first }
         held.removeFirst(freed.count)

@@ -32,7 +32,7 @@ package struct BLIPMessage: Hashable, Sendable {
     }
 
     /// Couchbase Lite refuses more than this of properties.
-    static let mostPropertyBytes = 102_400
+    static let maximumPropertyBytes = 102_400
 
     /// The properties, with their length in front, and the body.
     var payload: [UInt8] {
@@ -56,9 +56,9 @@ package struct BLIPMessage: Hashable, Sendable {
     init(_ kind: Kind, number: UInt64, payload: [UInt8], flags: BLIPFlags) throws(BLIPError) {
         var place = 0
         let length = payload.withUnsafeBytes { VariableNumber.readLength($0, &place) }
-        guard let length, length <= Self.mostPropertyBytes else {
+        guard let length, length <= Self.maximumPropertyBytes else {
             throw .broken(
-                "the properties of message \(number) are longer than the message, or than \(Self.mostPropertyBytes) bytes"
+                "the properties of message \(number) are longer than the message, or than \(Self.maximumPropertyBytes) bytes"
             )
         }
         let text = payload[place..<place + length]

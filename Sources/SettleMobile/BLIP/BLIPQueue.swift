@@ -31,7 +31,7 @@ struct BLIPQueue {
         var place = 0
     }
 
-    private static let mostUnacknowledged: UInt64 = 128_000
+    private static let maximumUnacknowledged: UInt64 = 128_000
     /// The bytes of a message in one frame, before compression.
     private static let frameLength = 16_000
     /// Bodies from this length on are compressed; others gain nothing.
@@ -94,7 +94,7 @@ struct BLIPQueue {
     }
 
     private func isFrozen(_ key: BLIPMessageKey) -> Bool {
-        begun[key].map { $0.sent - $0.received >= Self.mostUnacknowledged } ?? false
+        begun[key].map { $0.sent - $0.received >= Self.maximumUnacknowledged } ?? false
     }
 
     /// Takes what goes out next; `nil` while nothing is to be sent. ``sent(_:bytes:)`` follows for a piece.

@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 extension RevisionHistory {
     /// How many ancestors a message names at most.
-    package static let mostInMessage = 1000
+    package static let maximumInMessage = 1000
 
     /// Reads the properties `rev` and `history` of a message; `nil` for names that are no ids, or do not count down by one.
     package init?(_ revision: String, history: String) {
@@ -14,7 +14,7 @@ extension RevisionHistory {
     }
 
     /// The property `history`: the ancestors, newest first.
-    package func ancestors(most: Int = mostInMessage) -> String {
+    package func ancestors(most: Int = maximumInMessage) -> String {
         revisions.dropFirst().prefix(most).map(\.description).joined(separator: ",")
     }
 }

@@ -80,7 +80,7 @@ package struct VersionVector: Hashable, Sendable {
     package var revision: String { current?.description ?? legacy.first?.description ?? "" }
 
     /// How many versions the property `history` names at most. Couchbase Lite refuses properties of more than 102,400 bytes.
-    private static let mostVersions = 999
+    private static let maximumVersions = 999
 
     /// The property `history`: the other versions, the latest first, and the ids behind them.
     ///
@@ -90,7 +90,7 @@ package struct VersionVector: Hashable, Sendable {
     package func history(ids: Int) -> String {
         let others = times.filter { $0.key != current?.source }.map { DocumentVersion(time: $0.value, source: $0.key) }
             .sorted { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
-            .prefix(Self.mostVersions)
+            .prefix(Self.maximumVersions)
         let behind = (current == nil ? legacy.dropFirst() : legacy[...]).prefix(ids)
         return (others.map(\.description) + behind.map(\.description)).joined(separator: ",")
     }

@@ -30,7 +30,7 @@ final class CommitHub: Sendable {
     /// How long the bell collects.
     private static let quiet = 0.02
     /// More databases than this are told by a bell without names.
-    private static let mostNames = 150
+    private static let maximumNames = 150
     /// How often the rows are read.
     static let interval: Duration = .seconds(1)
     /// The same where nobody rings.
@@ -88,7 +88,7 @@ final class CommitHub: Sendable {
         usleep(UInt32(Self.quiet * 1_000_000))
         let (rung, isAll) = state.withLock { state in
             defer { (state.rung, state.ringsAll) = ([:], false) }
-            return (state.rung, state.ringsAll || state.rung.count > Self.mostNames)
+            return (state.rung, state.ringsAll || state.rung.count > Self.maximumNames)
         }
         let names = rung.map { "\($0.key):\($0.value.sequence):\($0.value.settingsAge):\($0.value.designAge)" }
         let text = isAll ? "\(node) *" : ([node] + names).joined(separator: " ")

@@ -40,7 +40,7 @@ final class WriteLine: Sendable {
 
     private let state = Guarded(State())
     private static let largestGroup = 256
-    private static let mostBytes = 8 << 20
+    private static let maximumBytes = 8 << 20
     /// Turns are short unless PostgreSQL does not answer. After a longer one without an answer, those who wait are refused, since they
     /// would wait as long again.
     private static let patience: Duration = .seconds(2)
@@ -75,7 +75,7 @@ final class WriteLine: Sendable {
             // Without the first, which would keep itself alive by its signal.
             var (others, bytes) = ([Place](), first.bytes)
             while let place = state.waiting.first, place.set != nil, others.count + 1 < Self.largestGroup,
-                bytes + place.bytes <= Self.mostBytes
+                bytes + place.bytes <= Self.maximumBytes
             {
                 _ = state.waiting.popFirst()
                 others.append(place)

@@ -31,7 +31,7 @@ final class LockedSession: WriteSession {
     }
 
     override func changed() throws {
-        if changes.bytes > Self.mostBytes { try send() }
+        if changes.bytes > Self.maximumBytes { try send() }
     }
 
     /// Reads a document that this write has not read yet, because `apply` says at once whether it is there.

@@ -41,7 +41,7 @@ final class OptimisticSession: WriteSession {
     override func noteStale() { isStale = true }
 
     override func changed() throws {
-        if changes.bytes > Self.mostBytes { try goOnLocked() }
+        if changes.bytes > Self.maximumBytes { try goOnLocked() }
     }
 
     /// Ends this run of the closure.

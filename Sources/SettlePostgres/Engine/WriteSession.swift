@@ -47,7 +47,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// The most bytes of changes in memory.
-    static let mostBytes = 16 << 20
+    static let maximumBytes = 16 << 20
 
     // MARK: - What the two kinds do differently
 

@@ -33,13 +33,13 @@ extension Flow {
         if page.changes.isEmpty, page.last == request.since || page.pending == nil && page.filtered == 0 { return true }
         if let pending = page.pending {
             if pending == 0 { return true }
-            if mostRows == nil { mostRows = 2 * (tracker.nextRow + pending) + 1000 }
+            if maximumRows == nil { maximumRows = 2 * (tracker.nextRow + pending) + 1000 }
         }
         if settings.isContinuous { return false }
         if case .number = settings.end.json, let end = settings.end.number, let last = page.last.number {
             return last >= end
         }
-        return tracker.nextRow >= mostRows ?? .max
+        return tracker.nextRow >= maximumRows ?? .max
     }
 
     /// Takes what is missing at the target.

@@ -120,7 +120,7 @@ struct BatchBisection: Sendable {
     /// How often a batch is tried whole before the search starts.
     private static let patience = 3
     /// The number of failing documents in a row above which the server is considered down.
-    private static let mostInARow = 10
+    private static let maximumInARow = 10
 
     /// The conclusion from a failure.
     enum Verdict {
@@ -147,7 +147,9 @@ struct BatchBisection: Sendable {
             return .fewer
         }
         let isTriedEnough = failures >= attempts
-        guard inARow < Self.mostInARow ? isTriedEnough || inARow > 0 : isTriedEnough && isEndless else { return .again }
+        guard inARow < Self.maximumInARow ? isTriedEnough || inARow > 0 : isTriedEnough && isEndless else {
+            return .again
+        }
         inARow += 1
         return .guilty
     }

@@ -62,7 +62,7 @@ struct Flow: Sendable {
     /// How many changes the source has beyond those that were read.
     var pending = 0
     /// The most changes a one-shot replication reads where positions are no numbers.
-    var mostRows: Int?
+    var maximumRows: Int?
     var isStopping = false
     /// It has ended; nothing is done any more.
     var isOver = false

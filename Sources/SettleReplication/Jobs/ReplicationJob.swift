@@ -71,7 +71,7 @@ package struct ReplicationJob: Sendable {
     /// Who waits for its end: requests.
     var waiters: [Waiter] = []
 
-    private static let mostEvents = 20
+    private static let maximumEvents = 20
 
     package init(
         id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPTransport
@@ -101,7 +101,7 @@ package struct ReplicationJob: Sendable {
     mutating func note(_ kind: String, _ reason: String? = nil) {
         updated = WallTime.now()
         history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
-        if history.count > Self.mostEvents { history.removeLast() }
+        if history.count > Self.maximumEvents { history.removeLast() }
     }
 }
 
@@ -158,7 +158,7 @@ public enum ReplicationState: String, Sendable, Hashable, CaseIterable {
 /// themselves, and no secrets.
 struct JobStatus: Sendable {
     /// How many of the newest events are stored.
-    private static let mostEvents = 8
+    private static let maximumEvents = 8
     /// How many characters of a reason are stored.
     private static let longestReason = 200
 
@@ -174,7 +174,7 @@ struct JobStatus: Sendable {
             "doc_id": .string(document.string), "state": .string(job.state.rawValue), "running": .bool(job.isRunning),
             "run": .number(JSONNumber(job.run)), "failures": .number(JSONNumber(job.failures)),
             "start": .number(JSONNumber(job.start.seconds)), "updated": .number(JSONNumber(job.updated.seconds)),
-            "history": .array(job.history.prefix(Self.mostEvents).map(Self.json)),
+            "history": .array(job.history.prefix(Self.maximumEvents).map(Self.json)),
         ]
         members["error"] = job.problem.map { .string(String($0.prefix(Self.longestReason))) }
         members["statistics"] = job.statistics.map { .object(JSONObject($0)) }

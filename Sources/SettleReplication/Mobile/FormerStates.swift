@@ -25,9 +25,9 @@ struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
     /// How many documents are asked about at a time.
-    private static let mostDocuments = 200
+    private static let maximumDocuments = 200
     /// How many ended branches of a document are tried as those that a leaf was sent on.
-    private static let mostParents = 20
+    private static let maximumParents = 20
 
     /// Creates it for a pull from such a server into a database of this process.
     init?(of source: any PeerOperations, at target: any PeerOperations) {
@@ -51,8 +51,8 @@ struct FormerStates: Sendable {
         }
         let divided = revisions.indices.filter { !besides[$0].leaves.isEmpty }
         var noted = revisions
-        for start in stride(from: 0, to: divided.count, by: Self.mostDocuments) {
-            let places = divided[start..<min(start + Self.mostDocuments, divided.count)]
+        for start in stride(from: 0, to: divided.count, by: Self.maximumDocuments) {
+            let places = divided[start..<min(start + Self.maximumDocuments, divided.count)]
             let states = try await server.states(
                 of: places.map { place in
                     (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
@@ -82,8 +82,8 @@ struct FormerStates: Sendable {
             try database.snapshot { try changes.compactMap { try Self.ended($0, in: database) } }
         }
         var hasReopened = false
-        for start in stride(from: 0, to: ended.count, by: Self.mostDocuments) {
-            let part = ended[start..<min(start + Self.mostDocuments, ended.count)]
+        for start in stride(from: 0, to: ended.count, by: Self.maximumDocuments) {
+            let part = ended[start..<min(start + Self.maximumDocuments, ended.count)]
             let states = try await server.states(of: part.map { ($0.id, $0.names.flatMap(\.self)) })
             for (document, state) in zip(part, states) where state.current == document.current {
                 guard document.names.allSatisfy({ $0.contains(where: state.known.contains) }) else { continue }
@@ -124,7 +124,7 @@ struct FormerStates: Sendable {
     private static func otherNames(
         of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
     ) throws -> [RevisionID] {
-        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(mostParents)
+        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(maximumParents)
             .compactMap { tree.parent(of: $0.revision) }
         guard !parents.isEmpty else { return [] }
         var names: [RevisionID] = []

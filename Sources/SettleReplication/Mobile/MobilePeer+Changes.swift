@@ -10,7 +10,7 @@ extension MobilePeer {
     /// How often a continuous pull of single documents asks again.
     private static let pauseWithIDs = Duration.seconds(2)
     /// How many documents are asked for by their ids at a time.
-    private static let mostByID = 20
+    private static let maximumByID = 20
 
     /// The next changes; see ``Peer/changes(_:)``.
     ///
@@ -108,7 +108,7 @@ extension MobilePeer {
         }
         // None of the next ones is on its way.
         guard answers.isEmpty, !requests.isEmpty else { return answers }
-        return try await fetch(Array(requests.prefix(Self.mostByID)))
+        return try await fetch(Array(requests.prefix(Self.maximumByID)))
     }
 
     /// A revision on its way; `nil` if it is not.

@@ -226,8 +226,8 @@ struct MobilePage {
     let message: BLIPMessage
     private(set) var rows: [Row]
     /// How many ancestors are named at most, and how many a history may have.
-    private static let mostAncestors = 20
-    private static let mostHistory = 1000
+    private static let maximumAncestors = 20
+    private static let maximumHistory = 1000
 
     /// Reads a message.
     ///
@@ -264,7 +264,7 @@ struct MobilePage {
             if verdict.change == change {
                 later.insert(change.id)
                 rows[index].isDecided = true
-                rows[index].ancestors = verdict.ancestors.map { Array($0.prefix(Self.mostAncestors)) }
+                rows[index].ancestors = verdict.ancestors.map { Array($0.prefix(Self.maximumAncestors)) }
             } else if later.contains(change.id) {
                 rows[index].isDecided = true
             }
@@ -293,7 +293,7 @@ struct MobilePage {
             row.ancestors.map { .array($0.map { .string($0.description) }) } ?? 0
         }
         return BLIPMessage(
-            .reply, properties: ["maxHistory": "\(Self.mostHistory)", "blobs": "true"],
+            .reply, properties: ["maxHistory": "\(Self.maximumHistory)", "blobs": "true"],
             body: JSONValue.array(elements).utf8)
     }
 }

@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// What a flow wants, as child tasks.
 extension FlowExecutor {
     /// The number of pending conflicts above which stores are deferred.
-    private static let mostConflicts = 10_000
+    private static let maximumConflicts = 10_000
 
     /// Performs actions.
     mutating func perform(_ actions: [FlowAction], _ group: inout TaskGroup<Event>) {
@@ -33,7 +33,7 @@ extension FlowExecutor {
                     return .flow(.revisions(id, answers, took: ContinuousClock.now - start))
                 }
             case .store(let id, let revisions):
-                if conflicts.count > Self.mostConflicts {
+                if conflicts.count > Self.maximumConflicts {
                     deferred.append(action)
                 } else {
                     store(id, revisions, &group)
@@ -55,7 +55,7 @@ extension FlowExecutor {
 
     /// Performs stores that were put off.
     mutating func performDeferred(_ group: inout TaskGroup<Event>) {
-        guard !deferred.isEmpty, conflicts.count < Self.mostConflicts / 2 else { return }
+        guard !deferred.isEmpty, conflicts.count < Self.maximumConflicts / 2 else { return }
         let actions = deferred
         deferred = []
         perform(actions, &group)

@@ -64,7 +64,7 @@ enum ConflictEndpoints {
         guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
             throw HTTPError.queryParse("`limit` must be a number from 0 on.")
         }
-        return min(limit, ConflictPages.mostKeys)
+        return min(limit, ConflictPages.maximumKeys)
     }
 
     private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
@@ -108,7 +108,7 @@ struct ConflictPages {
     var range = DocumentRange()
 
     /// How many documents one request takes at most.
-    static let mostKeys = 1000
+    static let maximumKeys = 1000
 
     /// The name of a kind in requests.
     static let kinds: [String: Set<ConflictKind>] = [
@@ -146,8 +146,8 @@ struct ConflictPages {
     ///
     /// - Throws: ``HTTPError`` with status 400.
     static func ids(_ keys: JSONValue) throws -> [DocumentID] {
-        guard let list = keys.array, list.count <= mostKeys else {
-            throw HTTPError.badRequest("`keys` must be an array of at most \(mostKeys) ids.")
+        guard let list = keys.array, list.count <= maximumKeys else {
+            throw HTTPError.badRequest("`keys` must be an array of at most \(maximumKeys) ids.")
         }
         return try list.map { key in
             guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }

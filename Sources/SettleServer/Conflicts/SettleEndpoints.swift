@@ -173,12 +173,12 @@ struct RehearsalAnswer {
     let refusals: [UserSource.Refusal]
 
     /// Bodies up to this size in all are part of the answer.
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     /// The answer.
     func json() throws -> JSONValue {
         let settlement = preview.settlement(by: request.policy)
-        var left = Self.mostBytes
+        var left = Self.maximumBytes
         return [
             "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
             "outcome": .string(settlement.outcome.rawValue), "rev": SettlementJSON.revision(settlement.survivor),

@@ -19,7 +19,7 @@ struct SettleRequest {
     let isDryRun: Bool
 
     /// How many rules and how many picks a request may have.
-    private static let mostRules = 1000
+    private static let maximumRules = 1000
     private static let ways = ["policy", "keep", "delete", "doc"]
 
     /// Reads a request about one document.
@@ -74,8 +74,8 @@ struct SettleRequest {
         var rules = MergeRules()
         if let value = members["on_clash"] { rules.onClash = try rule(value) }
         if let value = members["rules"] {
-            guard let object = value.object, object.count <= mostRules else {
-                throw HTTPError.badRequest("`rules` must be an object of at most \(mostRules) members.")
+            guard let object = value.object, object.count <= maximumRules else {
+                throw HTTPError.badRequest("`rules` must be an object of at most \(maximumRules) members.")
             }
             for member in object { rules[member.name] = try rule(member.value) }
         }
@@ -118,8 +118,8 @@ struct SettleRequest {
     }
 
     private static func picks(_ value: JSONValue) throws -> [MemberPick] {
-        guard let object = value.object, object.count <= mostRules else {
-            throw HTTPError.badRequest("`picks` must be an object of at most \(mostRules) members.")
+        guard let object = value.object, object.count <= maximumRules else {
+            throw HTTPError.badRequest("`picks` must be an object of at most \(maximumRules) members.")
         }
         return try object.map { member in
             guard member.name.hasPrefix("/") else {

@@ -17,9 +17,9 @@ struct BlobQueue {
         let content: MobileContent
     }
 
-    private static let mostRevisions = 64
-    private static let mostBytes = 32 << 20
-    private static let mostQuestions = 2
+    private static let maximumRevisions = 64
+    private static let maximumBytes = 32 << 20
+    private static let maximumQuestions = 2
 
     private var waiting: [UInt64: PushedRevision] = [:]
     private var questions: [Question] = []
@@ -32,7 +32,7 @@ struct BlobQueue {
     /// - Returns: Whether there was room for it.
     mutating func add(_ revision: PushedRevision) -> Bool {
         let size = revision.message.body.count
-        guard waiting.count < Self.mostRevisions, bytes + size <= Self.mostBytes || waiting.isEmpty else {
+        guard waiting.count < Self.maximumRevisions, bytes + size <= Self.maximumBytes || waiting.isEmpty else {
             return false
         }
         bytes += size
@@ -46,7 +46,7 @@ struct BlobQueue {
 
     /// The next question; `nil` while two are open or nothing is asked.
     mutating func next() -> Question? {
-        guard open < Self.mostQuestions else { return nil }
+        guard open < Self.maximumQuestions else { return nil }
         while !questions.isEmpty {
             let question = questions.removeFirst()
             // Of a revision that was refused meanwhile nothing is asked.

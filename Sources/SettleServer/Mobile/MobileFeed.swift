@@ -44,17 +44,17 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private static let mostPages = 2
+    private static let maximumPages = 2
     /// How many documents are read at a time to fill a page.
     private static let recordsAtOnce = 200
     /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
-    private static let mostUnanswered = 1000
+    private static let maximumUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
-    private static let mostBytes = 1 << 20
+    private static let maximumBytes = 1 << 20
     /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
     /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
-    private static let mostKept = 64 << 10
+    private static let maximumKeptBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -126,9 +126,9 @@ final class MobileFeed: Sendable {
     private func sendRevisions(
         _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
     ) throws {
-        let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
+        let most = session.budget.isTight ? Self.fewBytes : Self.maximumBytes
         let next = state.withLock { state -> [PulledRevision] in
-            let room = Self.mostUnanswered - state.unanswered
+            let room = Self.maximumUnanswered - state.unanswered
             guard room > 0, !state.isDividing, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
@@ -174,7 +174,7 @@ final class MobileFeed: Sendable {
         let database = try context.database()
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
-                state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
+                state.pages < Self.maximumPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
         guard let since else {
@@ -186,7 +186,7 @@ final class MobileFeed: Sendable {
         state.withLock { $0.since = last }
         var offered = page
         if hasLimits {
-            let kept = session.budget.isTight ? 0 : Self.mostKept
+            let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
             offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
             if offered.isEmpty, !page.isEmpty { return true }
         }
@@ -231,7 +231,7 @@ final class MobileFeed: Sendable {
     /// - Returns: Whether there was one, and room for it.
     private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
         let part = state.withLock { state -> [PulledRevision]? in
-            guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
+            guard state.pages < Self.maximumPages, !state.parts.isEmpty else { return nil }
             state.pages += 1
             state.partsUnderWay += 1
             return state.parts.removeFirst()
@@ -281,7 +281,7 @@ final class MobileFeed: Sendable {
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change
             change.isKnownByID = known.array?.contains { $0.string?.utf8.contains(UInt8(ascii: "-")) ?? false } ?? false
-            if let most { change.mostHistory = min(max(most, 0), 1000) }
+            if let most { change.maximumHistory = min(max(most, 0), 1000) }
             return change
         }
         state.withLock { state in
@@ -334,7 +334,7 @@ struct PulledRevision: Sendable {
     /// The revision as it was read when it was offered, if it is small; so most are read once.
     var stored: Database.StoredRevision?
     /// How many ancestors the client wants to know.
-    var mostHistory = RevisionHistory.mostInMessage
+    var maximumHistory = RevisionHistory.maximumInMessage
     /// Whether such a client knows the document by an id of a tree.
     var isKnownByID = false
 
@@ -368,7 +368,7 @@ struct PulledRevision: Sendable {
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
-                vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
+                vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
             if !history.isEmpty { properties["history"] = history }
             return BLIPMessage(properties: properties, body: MobileStub.body(found.content.body, listing: stubs))
         } catch {

@@ -47,12 +47,12 @@ final class MobileSession: ConnectionOwner {
     }
 
     /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
-    private static let mostWaiting = 200
-    private static let mostWaitingBytes = 32 << 20
+    private static let maximumWaiting = 200
+    private static let maximumWaitingBytes = 32 << 20
     /// How many requests may wait for the client. One has a request for each revision without an answer, at most.
-    static let mostLate = 1000
+    static let maximumLateRequests = 1000
     /// The bytes that wait for the client from which on its requests wait, too.
-    static let mostOutgoing = 32 << 20
+    static let maximumOutgoingBytes = 32 << 20
 
     let context: RequestContext
     let workers: WorkerPool
@@ -80,7 +80,7 @@ final class MobileSession: ConnectionOwner {
     }
 
     var isBusy: Bool {
-        state.withLock { $0.inbox.count >= Self.mostWaiting || $0.inboxBytes >= Self.mostWaitingBytes }
+        state.withLock { $0.inbox.count >= Self.maximumWaiting || $0.inboxBytes >= Self.maximumWaitingBytes }
     }
 
     var account: String { context.user.name ?? "address " + peer }
@@ -256,9 +256,9 @@ extension MobileSession {
     private func hasRoom(for message: BLIPMessage, _ connection: BLIPConnection) -> Bool {
         let outgoing = connection.outgoingBytes
         let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileStub.largestContent)
-        guard isTight || outgoing >= Self.mostOutgoing else { return true }
+        guard isTight || outgoing >= Self.maximumOutgoingBytes else { return true }
         let waits = state.withLock { state in
-            guard outgoing > 0, state.late.count < Self.mostLate else { return false }
+            guard outgoing > 0, state.late.count < Self.maximumLateRequests else { return false }
             if !state.isOver { state.late.append(message) }
             return true
         }

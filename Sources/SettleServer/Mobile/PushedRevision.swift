@@ -189,7 +189,7 @@ struct PushedPlace {
     }
 
     /// The maximum number of ids that are made for a history.
-    private static let mostMade = 1000
+    private static let maximumMadeIDs = 1000
 
     /// A history that leaves out generations. A tree that was opened with version vectors knows of several unsent edits only the
     /// last one and the server's id, and a tree with more unsent edits than a message may name leaves out the oldest ones. The ids
@@ -202,7 +202,8 @@ struct PushedPlace {
         for next in known.dropFirst() {
             guard next.generation < last.generation else { return nil }
             while last.generation > next.generation + 1 {
-                guard made < mostMade, let id = RevisionID(generation: last.generation - 1, signature: last.signature)
+                guard made < maximumMadeIDs,
+                    let id = RevisionID(generation: last.generation - 1, signature: last.signature)
                 else { return nil }
                 path.append(id)
                 (last, made) = (id, made + 1)

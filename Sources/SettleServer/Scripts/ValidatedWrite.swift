@@ -31,7 +31,7 @@ struct ValidatedWrite<Outcome> {
     let isRefused: (Outcome) -> Bool
 
     /// How often an item is tried.
-    private var mostAttempts: Int { 24 }
+    private var maximumAttempts: Int { 24 }
     /// From which round on the items are written one by one, so that the work for a long chain does not grow with its square.
     private var firstSingleRound: Int { 4 }
     /// How many bytes of documents are asked about at a time.
@@ -58,7 +58,7 @@ struct ValidatedWrite<Outcome> {
         while let first = pending.first {
             let turn = isWhole || rounds < firstSingleRound ? Array(pending) : [first]
             (rounds, attempts) = (rounds + 1, attempts + 1)
-            guard attempts <= mostAttempts else {
+            guard attempts <= maximumAttempts else {
                 outcomes[first] = refused(
                     DatabaseError(.conflict, "\"\(ids[first])\" is written by others all the time"))
                 (pending, attempts) = (pending.dropFirst(), 0)

@@ -77,7 +77,7 @@ final class PasswordHasher: Sendable {
         iterations: Int, places: Int = 2, seats: ClosedRange<Int> = 16...4096, remembering capacity: Int = 16_384,
         seconds: Double = 600
     ) {
-        self.iterations = max(1, min(iterations, PasswordHash.mostIterations))
+        self.iterations = max(1, min(iterations, PasswordHash.maximumIterations))
         self.places = max(1, places)
         self.seats = seats
         threads = WorkerPool(limit: self.places)

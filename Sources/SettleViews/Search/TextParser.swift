@@ -16,7 +16,7 @@ struct TextParser {
     private var depth = 0
 
     private static let deepest = 50
-    private static let mostWords = 1000
+    private static let maximumWords = 1000
 
     /// Parses a search.
     ///
@@ -28,8 +28,8 @@ struct TextParser {
     /// - Throws: ``DatabaseError`` with code `invalid`, which says what is invalid, and where.
     static func parse(_ text: String, in index: TextIndex, joinsAll: Bool = true) throws -> TextExpression {
         let tokens = try TextScanner.tokens(of: text)
-        guard tokens.count <= mostWords else {
-            throw DatabaseError(.invalid, "the search has more than \(mostWords) words")
+        guard tokens.count <= maximumWords else {
+            throw DatabaseError(.invalid, "the search has more than \(maximumWords) words")
         }
         var parser = TextParser(index: index, joinsAll: joinsAll, tokens: tokens[...])
         let found = try parser.parseAny(nil)
