@@ -21,7 +21,7 @@ enum MobileTarget {
                 try require(connection.outgoingBytes <= 64 * 1024, "what is to be sent is bounded")
             }
         } catch is WebSocketError {} catch is BLIPError {}
-        while try connection.takeOutput() != nil {}
+        while try connection.nextOutput() != nil {}
         connection.end()
     }
 

@@ -95,9 +95,9 @@ public final class Database: Sendable {
         let (changeBell, ownChangeBell, designChanges) = (changeBell, ownChangeBell, designChanges)
         let (newest, settingsChanges) = (newest, settingsChanges)
         engine.onCommit { notice in
-            if notice.changesDesign { designChanges.note() }
+            if notice.changesDesign { designChanges.markPending() }
             designChanges.commit()
-            if notice.changesSettings { settingsChanges.note() }
+            if notice.changesSettings { settingsChanges.markChanged() }
             newest.withLock { $0.follow(notice.sequence) }
             changeBell.ring(at: notice.sequence.number)
             guard ownChangeBell !== changeBell, !notice.isForeign, notice.changesDocuments else { return }

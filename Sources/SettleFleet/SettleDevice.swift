@@ -106,11 +106,11 @@ final class SettleDevice {
                 var moves = true
                 while moves {
                     moves = false
-                    while let bytes = try client.takeOutput() {
+                    while let bytes = try client.nextOutput() {
                         moves = true
                         try bytes.withUnsafeBytes(server.receive)
                     }
-                    while let bytes = try server.takeOutput() {
+                    while let bytes = try server.nextOutput() {
                         moves = true
                         try bytes.withUnsafeBytes(client.receive)
                     }

@@ -24,7 +24,7 @@ import Testing
         @discardableResult func run() throws -> Int {
             var count = 0
             while true {
-                let (up, down) = (try client.takeOutput(), try server.takeOutput())
+                let (up, down) = (try client.nextOutput(), try server.nextOutput())
                 try up?.withUnsafeBytes { try server.receive($0) }
                 try down?.withUnsafeBytes { try client.receive($0) }
                 guard up != nil || down != nil else { return count }
@@ -86,7 +86,7 @@ import Testing
         pair.ask(1, BLIPMessage(properties: ["Profile": "long"], body: noise))
         pair.ask(2, BLIPMessage(properties: ["Profile": "short"]))
         var sent = 0
-        while let bytes = try pair.client.takeOutput() {
+        while let bytes = try pair.client.nextOutput() {
             sent += bytes.count
             try bytes.withUnsafeBytes { try pair.server.receive($0) }
         }
@@ -184,10 +184,10 @@ import Testing
         let client = WebSocketEncoder(isClient: true)
         func receive(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try server.receive($0) } }
         for _ in 0..<1000 { try receive(client.ping()) }
-        #expect(try server.takeOutput() == [0x8A, 0] && server.takeOutput() == nil)
+        #expect(try server.nextOutput() == [0x8A, 0] && server.nextOutput() == nil)
         try receive(client.close(1000))
         try receive([0xFF, 0xFF, 0xFF])
-        #expect(try server.takeOutput() == [0x88, 2, 0x03, 0xE8] && server.takeOutput() == nil)
+        #expect(try server.nextOutput() == [0x88, 2, 0x03, 0xE8] && server.nextOutput() == nil)
         #expect(server.isClosing && server.outgoingBytes == 0 && server.incomingBytes == 0)
     }
 

@@ -90,7 +90,7 @@ enum ShowCommand: Command {
             try console.print(line.description)
         } else {
             let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
-            try console.note(console.styled("\(id) \(state)", .bold))
+            try console.printNote(console.styled("\(id) \(state)", .bold))
             try console.print(document: DocumentJSON(document).bytes)
         }
         return .success

@@ -36,7 +36,7 @@ enum TreeCommand: Command {
                 try console.print(json(id, tree, winner.revision, closings).description)
                 return .success
             }
-            try console.note(console.styled(summary(id, tree), .bold))
+            try console.printNote(console.styled(summary(id, tree), .bold))
             let drawing = TreeDrawing(
                 tree, isFull: invocation.arguments.flag("--full"), closings: closings, styled: console.styled)
             for line in drawing.lines { try console.print(line) }

@@ -46,7 +46,7 @@ enum CompactCommand: Command {
                 let size =
                     done.bytes >= 0
                     ? "\(Quantity.bytes(done.bytes)) smaller" : "\(Quantity.bytes(-done.bytes)) larger"
-                try console.note("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+                try console.printNote("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
             }
             return .success
         }

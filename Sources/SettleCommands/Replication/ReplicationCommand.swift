@@ -54,7 +54,7 @@ struct ReplicationCommand {
                     let isContinuous = invocation.arguments.flag("--continuous")
                     results = isContinuous ? try runner.run(jobs) : try jobs.flatMap { try runner.run([$0]) }
                 } catch let error as PeerError { throw explained(error, first, second) }
-                return try tell(results, in: runner.elapsed)
+                return try report(results, in: runner.elapsed)
             }
         }
     }
@@ -68,7 +68,7 @@ struct ReplicationCommand {
         return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
     }
 
-    private func tell(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
+    private func report(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
         let console = invocation.console
         let lines = ReplicationLines(console: console)
         for result in results { lines.complain(result.ledger) }
@@ -90,7 +90,7 @@ struct ReplicationCommand {
             ].compactMap(\.self)
             let documents = results.reduce(0) { $0 + $1.counts.changesRead }
             let text = parts.joined(separator: "; ")
-            try console.note(
+            try console.printNote(
                 """
                 \(text.prefix(1).uppercased())\(text.dropFirst()); \(Quantity.of(documents, "changed document")) compared \
                 in \(Quantity.duration(time))

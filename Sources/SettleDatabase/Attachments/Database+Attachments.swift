@@ -191,7 +191,7 @@ extension Database {
     package func expanded(_ attachment: DocumentAttachment) throws -> DocumentAttachment {
         let check = try GzipCheck()
         let reader = try attachmentReader(for: attachment, encoded: true)
-        while let piece = try reader.read() { try piece.withUnsafeBytes { try check.take($0) } }
+        while let piece = try reader.read() { try piece.withUnsafeBytes { try check.validate($0) } }
         try check.finish()
         return DocumentAttachment(
             name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,

@@ -45,7 +45,7 @@ final class FileBlobs: BlobStorage {
     func newBlob() throws -> any BlobWriter { try FileBlobWriter(newFile(), for: self) }
 
     func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)? {
-        guard let place = try partial?.take(digest, length: length) else { return nil }
+        guard let place = try partial?.claim(digest, length: length) else { return nil }
         return try FileBlobWriter(place, length: length, for: self)
     }
 

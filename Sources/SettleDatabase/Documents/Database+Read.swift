@@ -236,8 +236,8 @@ extension Database {
             if !engine.isWriting { try engine.refresh() }
         } catch {
             guard engine.isShared else { return }
-            settingsChanges.note()
-            designChanges.note()
+            settingsChanges.markChanged()
+            designChanges.markPending()
             designChanges.commit()
             newest.withLock { $0.follow($0.sequence) }
         }

@@ -89,7 +89,7 @@ public struct Journal: Sendable {
 
     private static func change(by entries: [JournalEntry]) -> PendingChange? {
         guard var document = entries.first.map(PendingDocument.init) else { return nil }
-        for entry in entries.dropFirst() { document.take(entry) }
+        for entry in entries.dropFirst() { document.apply(entry) }
         return document.change
     }
 

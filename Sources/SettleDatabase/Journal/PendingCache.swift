@@ -30,7 +30,7 @@ final class PendingCache: Sendable {
         var uncommitted: [DocumentID: [Int64]] = [:]
         var countFiled = 0
 
-        mutating func noteCommit(of number: Int64) {
+        mutating func recordCommit(of number: Int64) {
             newestNumber = max(newestNumber, number)
             lastNumber = max(lastNumber, number)
             guard newestNumber == lastNumber else { return }
@@ -58,7 +58,7 @@ final class PendingCache: Sendable {
             var last: Int64 = 0
             while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
                 for entry in page {
-                    read.noteCommit(of: entry.number)
+                    read.recordCommit(of: entry.number)
                     read.documents[entry.documentID, default: []].append(Operation(entry))
                 }
                 last = end.number
@@ -81,13 +81,13 @@ final class PendingCache: Sendable {
     /// Adds an operation that was written after all others.
     func append(_ operation: Operation, of id: DocumentID) {
         change { state in
-            state.noteCommit(of: operation.number)
+            state.recordCommit(of: operation.number)
             state.documents[id, default: []].append(operation)
         }
     }
 
     /// The number for the next entry; none is given twice while the database is open.
-    func takeNumber(for id: DocumentID) -> Int64 {
+    func nextNumber(for id: DocumentID) -> Int64 {
         state.withLock { state in
             state.lastNumber += 1
             state.given.append((id, state.lastNumber))
@@ -152,7 +152,7 @@ final class PendingCache: Sendable {
         writer.afterCommit { [self] in
             change { state in
                 state.documents[id] = operations.isEmpty ? nil : operations
-                for operation in operations { state.noteCommit(of: operation.number) }
+                for operation in operations { state.recordCommit(of: operation.number) }
             }
         }
     }

@@ -36,7 +36,7 @@ extension Database {
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
         // Another process may be about to save a document with a content that no document holds yet.
         if options.sharing == nil { result.blobs = try collectBlobs(progress) }
-        try noteCompactedSize()
+        try recordCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
         if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
@@ -85,7 +85,7 @@ extension Database {
                             as DatabaseError
                             where error.code == .damagedDocument
                         {
-                            note(error, of: id)
+                            report(error, of: id)
                             return sum
                         }
                     }
@@ -272,7 +272,7 @@ extension Database {
             for attachment in try reader.content(at: token)?.attachments ?? [] { body(attachment.blob) }
         } catch let error as DatabaseError where error.code == .damagedDocument {
             for blob in error.namedBlobs { body(blob) }
-            if let id { note(.damaged(id, "one of its old revisions", cause: error), of: id) }
+            if let id { report(.damaged(id, "one of its old revisions", cause: error), of: id) }
         }
     }
 
@@ -326,7 +326,7 @@ struct ContentMarks {
     ///   - token: The newest token.
     ///   - now: The current time.
     ///   - age: The maximum age of interest, in milliseconds. Marks are at least a fraction of it apart.
-    mutating func note(_ token: UInt64, at now: Int64, for age: Int64) {
+    mutating func record(_ token: UInt64, at now: Int64, for age: Int64) {
         // A clock that went back invalidates its earlier times.
         marks.removeAll { $0.time > now }
         if let old = marks.lastIndex(where: { $0.time <= now - age }) { marks.removeSubrange(..<old) }
@@ -347,7 +347,7 @@ extension Database {
             let newest = marks.newest(at: now - milliseconds)
             let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0
             let token = max(kept, try writer.setting(BodyToken.floorSetting).flatMap { UInt64($0) } ?? 0)
-            marks.note(token, at: now, for: milliseconds)
+            marks.record(token, at: now, for: milliseconds)
             try writer.setSetting(ContentMarks.setting, to: marks.text)
             try writer.setSetting(BodyToken.floorSetting, to: String(token))
             return newest

@@ -45,11 +45,11 @@ extension Database {
     private func forget(
         _ record: DocumentRecord, _ journal: JournalRecorder?, with writer: any StorageWriter
     ) throws {
-        if record.id.isDesign { designChanges.note() }
+        if record.id.isDesign { designChanges.markPending() }
         try journal?.purge(nil, of: record.id, with: writer)
         try writer.remove(record)
         try writer.setExpiration(nil, of: record.id)
-        try PurgeLog.note(record.id, with: writer)
+        try PurgeLog.record(record.id, with: writer)
     }
 
     /// Forgets leaves of a document that a peer's newer state has replaced. Revisions that are no leaves any more stay, and
@@ -80,7 +80,7 @@ extension Database {
         guard var record = try writer.storedRecord(of: id, withContent: true)?.checkedTree() else { return [] }
         let doomed = choose(record.tree)
         guard !doomed.isEmpty else { return [] }
-        if id.isDesign { designChanges.note() }
+        if id.isDesign { designChanges.markPending() }
         let before = record
         let oldWinner = record.tree.winner?.revision
         let removed = record.tree.purge(doomed)
@@ -152,7 +152,7 @@ package enum PurgeLog {
     package static let kept: Int64 = 1000
 
     /// Takes note of a purge, in the transaction that does it.
-    static func note(_ id: DocumentID, with writer: any StorageWriter) throws {
+    static func record(_ id: DocumentID, with writer: any StorageWriter) throws {
         let number = (try writer.setting(counter).flatMap { Int64($0) } ?? 0) + 1
         try writer.setSetting(name(number), to: id.string)
         try writer.setSetting(name(number - kept), to: nil)

@@ -308,12 +308,12 @@ extension Database {
     ///
     /// - Returns: The same documents.
     func noting(_ page: [DocumentRecord]) -> [DocumentRecord] {
-        for record in page { if let damage = record.damage { note(damage, of: record.id) } }
+        for record in page { if let damage = record.damage { report(damage, of: record.id) } }
         return page
     }
 
     /// Reports a damaged document to the app, the first time.
-    package func note(_ damage: DatabaseError, of id: DocumentID) {
+    package func report(_ damage: DatabaseError, of id: DocumentID) {
         if damages.add(id) { warn(damage.message) }
     }
 }

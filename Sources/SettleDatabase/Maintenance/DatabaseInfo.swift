@@ -121,7 +121,7 @@ extension Database {
     }
 
     /// Counts anew after a compaction, and remembers what it left of contents kept apart.
-    func noteCompactedSize() throws {
+    func recordCompactedSize() throws {
         let payload = try countPayload()
         try engine.commit { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
     }

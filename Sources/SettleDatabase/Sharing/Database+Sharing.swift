@@ -60,9 +60,9 @@ extension Database {
             pendingState.withLock { $0 = cache }
         }
         try clocks.readAgain(from: engine)
-        designChanges.note()
+        designChanges.markPending()
         designChanges.commit()
-        settingsChanges.note()
+        settingsChanges.markChanged()
         sizeCount.withLock { $0 = nil }
         let sequence = try engine.read { try $0.lastSequence }
         newest.withLock { $0.follow(sequence) }

@@ -81,7 +81,7 @@ final class FolderLock: Sendable {
             guard lock == nil else { return }
             let path = folder + "/server.lock"
             guard let taken = try FileLock(path: path) else { throw Self.taken(folder, by: Self.owner(path)) }
-            taken.note("\(getpid())")
+            taken.writeLine("\(getpid())")
             lock = taken
         }
     }

@@ -63,7 +63,7 @@ final class ProcessTurn: Sendable {
     ///   - interruption: Returns an error when waiting has no use any more.
     /// - Returns: The lock.
     /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
-    static func take(
+    static func acquire(
         _ files: DatabaseFiles, until deadline: ContinuousClock.Instant,
         unless interruption: () -> (any Error)? = { nil }
     ) throws -> DatabaseLock {
@@ -81,11 +81,11 @@ final class ProcessTurn: Sendable {
     }
 
     /// Takes the turn again.
-    func take(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
+    func acquire(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
         guard FileStatus(path: files.folder) != nil else { throw DatabaseError(.closed, "the database was deleted") }
         // Those who wait come first; they try every few milliseconds.
         if deadline > .now, isWanted { usleep(3 * Self.pause) }
-        let taken = try Self.take(files, until: deadline, unless: interruption)
+        let taken = try Self.acquire(files, until: deadline, unless: interruption)
         lock.withLock { $0 = taken }
     }
 

@@ -173,7 +173,7 @@ final class SuspendableEngine: StorageEngine {
     private func reopen(or previous: Phase, until deadline: ContinuousClock.Instant) throws {
         var hooks: Hooks?
         do {
-            try turn.take(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
+            try turn.acquire(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
             let (known, listener, files) = state.withLock { ($0.hooks, $0.listener, $0.files) }
             if files != turn.state { hooks = known }
             var opened: SQLiteEngine?
@@ -276,7 +276,7 @@ final class SuspendableEngine: StorageEngine {
     /// Looks from time to time whether another process wants its turn or has written something.
     private func look(in interval: DispatchTimeInterval = ProcessSharing.lookWhenOpen) {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, let next = self.takeTurns() else { return }
+            guard let self, let next = self.checkTurn() else { return }
             self.look(in: next)
         }
     }
@@ -290,7 +290,7 @@ final class SuspendableEngine: StorageEngine {
     /// Gives the turn away if it is wanted or not used, and announces what another process has written.
     ///
     /// - Returns: When to look again; `nil` once the database is closed.
-    private func takeTurns() -> DispatchTimeInterval? {
+    private func checkTurn() -> DispatchTimeInterval? {
         // Released at the end of this, the database closes itself here and not in the middle.
         let owner = state.withLock(\.hooks)?.owner()
         defer { withExtendedLifetime(owner) {} }

@@ -75,7 +75,7 @@ package final class BLIPConnection: Sendable {
                 return try read(event, input.decoder)
             }
             guard let result else { break }
-            let taker = try state.withLock { try take(result, &$0) }
+            let taker = try state.withLock { try handle(result, &$0) }
             guard let message = result.message else { continue }
             if message.isTooLong {
                 refuse(message, taker)
@@ -116,7 +116,7 @@ package final class BLIPConnection: Sendable {
     }
 
     /// Records a frame, and returns the taker of the answer that the frame completes.
-    private func take(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
+    private func handle(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
         for due in result.due { state.queue.acknowledge(due.key, bytes: due.bytes) }
         if let received = result.received { state.queue.received(received.key, bytes: received.bytes) }
         guard let message = result.message else { return nil }
@@ -157,7 +157,7 @@ package final class BLIPConnection: Sendable {
     }
 
     /// The next bytes for the socket; `nil` while there is nothing to send.
-    package func takeOutput() throws -> [UInt8]? {
+    package func nextOutput() throws -> [UInt8]? {
         try encoder.withLock { encoder in
             let (bytes, next) = state.withLock { state -> ([UInt8]?, BLIPQueue.Next?) in
                 if let sign = state.sign.take() { return (sign, nil) }

@@ -74,18 +74,19 @@ final class BLIPDecoder {
             guard let bytes else { throw .broken("an acknowledgement has no number") }
             let key = BLIPMessageKey(isReply: flags.kind == .replyReceived, number: number)
             return Result(received: (key, bytes))
-        case .request: return try take(frame[place...], BLIPMessageKey(isReply: false, number: number), .request, flags)
+        case .request:
+            return try assemble(frame[place...], BLIPMessageKey(isReply: false, number: number), .request, flags)
         case .reply, .error:
             let key = BLIPMessageKey(isReply: true, number: number)
             guard open[key] != nil || isExpected(number) else {
                 throw .broken("an answer to request \(number), which was not asked")
             }
-            return try take(frame[place...], key, flags.kind == .reply ? .reply : .error, flags)
+            return try assemble(frame[place...], key, flags.kind == .reply ? .reply : .error, flags)
         case nil: throw .broken("a frame of an unknown kind")
         }
     }
 
-    private func take(
+    private func assemble(
         _ body: ArraySlice<UInt8>, _ key: BLIPMessageKey, _ kind: BLIPMessage.Kind, _ flags: BLIPFlags
     ) throws(BLIPError) -> Result {
         // Taken out of the dictionary, so that a frame is appended without copying those before it.

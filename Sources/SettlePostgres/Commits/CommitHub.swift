@@ -177,7 +177,7 @@ final class CommitHub: Sendable {
             let newest = DatabaseState(
                 sequence: rows.integer(row, 1), settingsAge: rows.integer(row, 2), designAge: rows.integer(row, 3))
             engine(number)?.follow(newest, isForeign: true)
-            engine(number)?.note(readAt: begin)
+            engine(number)?.record(readAt: begin)
         }
         for number in open where !found.contains(number) { engine(number)?.wasDeleted() }
     }

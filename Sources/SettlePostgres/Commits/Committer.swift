@@ -122,7 +122,7 @@ final class Committer: Sendable {
                 database, link, node: node, state: state, settings: try settings.values(at: state.settingsAge, link))
             let result = try body(session)
             try session.checkUploads()
-            let calls = try session.takeCalls()
+            let calls = try session.dequeueCalls()
             guard !calls.isEmpty || session.hasSent || session.state != session.start else {
                 connection.abandonTransaction()
                 for action in session.changes.actions { action() }
@@ -157,9 +157,9 @@ final class Committer: Sendable {
                 throw PostgresFailure.refused(state: "40000", message: "the transaction was rolled back")
             }
             // A warning may say that the standby was not waited for.
-            if connection.warnings == warnings { return pool.noteWrite(isAnswered: true) }
+            if connection.warnings == warnings { return pool.recordWrite(isAnswered: true) }
         } catch PostgresFailure.broken {}
-        pool.noteWrite(isAnswered: false)
+        pool.recordWrite(isAnswered: false)
         guard try isCommitted(mark) else {
             throw PostgresFailure.broken("the commit was not done; nothing was written")
         }

@@ -91,9 +91,9 @@ final class PostgresConnection {
         var results: [PostgresResult] = []
         try guarding {
             // A call that is prepared has two results; that of the preparation is passed over.
-            for _ in 0..<pending { try take(until: deadline, &results, &failure) }
+            for _ in 0..<pending { try receive(until: deadline, &results, &failure) }
             pending = 0
-            try takeSync(until: deadline)
+            try receiveSync(until: deadline)
         }
         if let failure { try fail(failure) }
         fresh = []
@@ -206,15 +206,15 @@ final class PostgresConnection {
         guard owed > 0 else { return }
         var (results, failure) = ([PostgresResult](), PostgresFailure?.none)
         while owed > 0 {
-            try take(until: deadline, &results, &failure)
+            try receive(until: deadline, &results, &failure)
             owed -= 1
         }
-        try takeSync(until: deadline)
+        try receiveSync(until: deadline)
         if let failure { try fail(failure) }
         fresh = []
     }
 
-    private func take(
+    private func receive(
         until deadline: ContinuousClock.Instant, _ results: inout [PostgresResult], _ failure: inout PostgresFailure?
     ) throws {
         let isPreparation = preparations.popFirst() ?? false
@@ -230,7 +230,7 @@ final class PostgresConnection {
         while let more = try next(until: deadline) { PQclear(more) }
     }
 
-    private func takeSync(until deadline: ContinuousClock.Instant) throws {
+    private func receiveSync(until deadline: ContinuousClock.Instant) throws {
         guard let result = try next(until: deadline) else { throw broken() }
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw broken() }

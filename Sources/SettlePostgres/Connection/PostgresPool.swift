@@ -54,7 +54,7 @@ final class PostgresPool: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable` when none is free or the server can't be reached; what the closure throws.
     func with<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
-        let (connection, generation) = try take()
+        let (connection, generation) = try borrow()
         defer { giveBack(connection, generation) }
         return try body(connection.value)
     }
@@ -79,7 +79,7 @@ final class PostgresPool: Sendable {
     /// Takes a connection, which the caller gives back.
     ///
     /// While PostgreSQL refuses further connections, as when it has `max_connections`, a thread waits for one of the node's own.
-    func take() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
+    func borrow() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
         let end = ContinuousClock.now + (StartedAnswer.isUnderWay ? Self.longPatience : Self.patience)
         var hasWaited = false
         defer { if hasWaited { state.withLock { $0.counts.waiting -= 1 } } }
@@ -154,7 +154,7 @@ final class PostgresPool: Sendable {
     // MARK: - Writes without an answer
 
     /// Notes whether a write was answered.
-    func noteWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
+    func recordWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
 
     /// Checks that writes are answered: after one that was not, by a write that changes nothing.
     ///

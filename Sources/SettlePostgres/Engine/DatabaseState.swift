@@ -47,7 +47,7 @@ final class SnapshotLink: PostgresLink {
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do {
             if let lent { return try lent.connection.value.run(calls) }
-            let taken = try pool.take()
+            let taken = try pool.borrow()
             lent = taken
             // The transaction begins in the round trip of the first question.
             let begin = [PostgresCall(.beginSnapshot), PostgresCall(.allowIdle)]
@@ -99,7 +99,7 @@ final class FollowedState: Sendable {
     }
 
     /// Notes that the newest state was read by a question that was sent at a moment.
-    func note(readAt moment: ContinuousClock.Instant) {
+    func record(readAt moment: ContinuousClock.Instant) {
         state.withLock { $0.readAt = max($0.readAt ?? moment, moment) }
     }
 

@@ -66,7 +66,7 @@ final class LockedSession: WriteSession {
     }
 
     /// The statements of what was changed and not sent, without those that end the transaction.
-    func takeCalls() throws -> [PostgresCall] {
+    func dequeueCalls() throws -> [PostgresCall] {
         let set = changes.set
         // What was sent is stored now, and is read again if somebody asks. So memory does not grow with the write.
         (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
@@ -86,7 +86,7 @@ final class LockedSession: WriteSession {
     private func send() throws {
         let changed = changedSettings
         try checkUploads()
-        let calls = try takeCalls()
+        let calls = try dequeueCalls()
         sentSettings.merge(changed) { _, new in new }
         guard !calls.isEmpty else { return }
         hasSent = true
@@ -134,7 +134,7 @@ final class LockedSession: WriteSession {
         guard try storedRecord(of: record.id, withContent: false) == nil else {
             throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
         }
-        try noteRestored(record)
+        try recordRestored(record)
     }
 
     override func restoreContent(_ content: RevisionContent, at token: UInt64) throws {

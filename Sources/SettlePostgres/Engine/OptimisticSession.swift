@@ -38,7 +38,7 @@ final class OptimisticSession: WriteSession {
 
     override func newToken() throws -> UInt64 { try tokens.next() }
 
-    override func noteStale() { isStale = true }
+    override func markStale() { isStale = true }
 
     override func changed() throws {
         if changes.bytes > Self.maximumBytes { try goOnLocked() }

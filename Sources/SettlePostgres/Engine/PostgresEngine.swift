@@ -209,11 +209,11 @@ final class PostgresEngine: StorageEngine {
         let begin = ContinuousClock.now
         let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
         follow(state, isForeign: true)
-        followed.note(readAt: begin)
+        followed.record(readAt: begin)
     }
 
     /// Notes that the state that was followed last was read at a moment.
-    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
+    func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
     var leases: (any JobLeases)? { PostgresLeases(database, pool, node: configuration.node) }
 

@@ -101,14 +101,14 @@ class WriteSession: PostgresReader, StorageWriter {
                 ChangeSet.Base(sequence: $0.record.sequence.number, edition: $0.edition, flags: $0.record.flags)
             }
             let expected = base ?? ChangeSet.Base()
-            if let before = changes.set.expected[id], before != expected { noteStale() }
+            if let before = changes.set.expected[id], before != expected { markStale() }
             if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
             changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
         }
     }
 
     /// Called when two readings of one document differ, so that the write can't be committed.
-    func noteStale() {}
+    func markStale() {}
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try prepare([id], withContent: withContent)
@@ -135,7 +135,7 @@ class WriteSession: PostgresReader, StorageWriter {
                 written.tree = record.tree
                 changes.set.documents[place].change = .write(written)
             } else {
-                note(.tree(record), record.id)
+                append(.tree(record), record.id)
             }
             changes.documents[record.id] = entry
             try changed()
@@ -143,7 +143,7 @@ class WriteSession: PostgresReader, StorageWriter {
         case .remove(let record):
             try prepareForRemoval()
             guard try isExpected(record) else { return nil }
-            note(.remove, record.id)
+            append(.remove, record.id)
             changes.sequence += 1
             changes.documents[record.id] = Entry(record: nil, hasContent: true)
             try changed()
@@ -170,7 +170,7 @@ class WriteSession: PostgresReader, StorageWriter {
         changes.sequence += 1
         var record = record
         record.sequence = UpdateSequence(changes.sequence)
-        note(.write(record), record.id)
+        append(.write(record), record.id)
         changes.documents[record.id] = Entry(record: record, hasContent: true)
         changes.bytes += content.body.utf8.count + 200
         try changed()
@@ -178,10 +178,10 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// Notes a document that is written under the sequence it has.
-    func noteRestored(_ record: DocumentRecord) throws {
+    func recordRestored(_ record: DocumentRecord) throws {
         try checkLength(of: record.id)
         changes.sequence = record.sequence.number
-        note(.restore(record), record.id)
+        append(.restore(record), record.id)
         changes.documents[record.id] = Entry(record: record, hasContent: true)
         changes.bytes += (record.content?.body.utf8.count ?? 0) + 200
         try changed()
@@ -198,7 +198,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// Puts a change at the end of the list, in place of an earlier one of the document.
-    private func note(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
+    private func append(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
         changes.count += 1
         if let place = changes.places[id] {
             let isTree = if case .tree = changes.set.documents[place].change { true } else { false }

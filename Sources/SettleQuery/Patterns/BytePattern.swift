@@ -77,7 +77,7 @@ final class FoundationPattern: Sendable {
             let isDone = search.withLock { search in
                 search.isFound = match != nil
                 search.left -= cost
-                let hasSteps = work.take(10_000)
+                let hasSteps = work.spend(10_000)
                 return search.isFound || search.left <= 0 || !hasSteps
             }
             if isDone { stop.pointee = true }

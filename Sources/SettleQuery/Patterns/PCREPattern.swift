@@ -81,7 +81,7 @@ final class PCREPattern: Sendable {
                 }
             }
         }
-        _ = work.take(budget - max(search.left, 0))
+        _ = work.spend(budget - max(search.left, 0))
         return result >= 0
     }
 

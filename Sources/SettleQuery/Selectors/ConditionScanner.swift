@@ -32,7 +32,7 @@ struct ConditionScanner {
         case "\"", "'": return .value(.string(try quoted(first)))
         case "[", "{": return .value(try json(try balanced()))
         case "0"..."9", "-", "+", ".":
-            return .value(try json(taken { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
+            return .value(try json(consume { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
         default:
             let word = path()
             guard word.isEmpty else { return .word(word) }
@@ -48,7 +48,7 @@ struct ConditionScanner {
             offset: text.utf16.distance(from: text.startIndex, to: place.startIndex))
     }
 
-    private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
+    private mutating func consume(while isWanted: (Character) -> Bool) -> Substring {
         let part = rest.prefix(while: isWanted)
         rest = rest[part.endIndex...]
         return part

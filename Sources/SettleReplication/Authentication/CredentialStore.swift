@@ -113,13 +113,13 @@ extension CredentialStore {
         self.init()
         let plain: [UInt8]
         do throws(SealedBytes.Fault) { plain = try SealedBytes(sealed).opened(key: key) } catch {
-            throw Self.told(error)
+            throw Self.failure(error)
         }
-        guard let rows = try? JSONValue(utf8: plain).array else { throw Self.told(.cannotOpen) }
+        guard let rows = try? JSONValue(utf8: plain).array else { throw Self.failure(.cannotOpen) }
         for row in rows {
             guard let user = row["user"]?.string, let password = row["password"]?.string,
                 let server = row["server"]?.string.flatMap({ try? HTTPURL($0) })
-            else { throw Self.told(.cannotOpen) }
+            else { throw Self.failure(.cannotOpen) }
             add(user: user, password: password, for: server, realm: row["realm"]?.string)
         }
     }
@@ -143,11 +143,11 @@ extension CredentialStore {
         do throws(SealedBytes.Fault) {
             return try SealedBytes(sealing: JSONValue.array(rows).utf8, key: key).bytes
         } catch {
-            throw Self.told(error)
+            throw Self.failure(error)
         }
     }
 
-    private static func told(_ fault: SealedBytes.Fault) -> PeerError {
+    private static func failure(_ fault: SealedBytes.Fault) -> PeerError {
         switch fault {
         case .wrongKeyLength:
             PeerError(.badRequest, "the key of a credential store must have \(SealedBytes.keyLength) bytes")

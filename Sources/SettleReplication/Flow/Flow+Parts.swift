@@ -92,7 +92,7 @@ extension Flow {
             calls[id] = Call(work: .store([job]))
             // What can't be understood is no verdict on a document; it may come of something on the way.
             let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
-            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
+            receive(job.received.map { _ in outcome }, of: id, jitter, &actions)
         default: return false
         }
         return true

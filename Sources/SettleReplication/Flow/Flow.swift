@@ -90,10 +90,10 @@ struct Flow: Sendable {
         var actions: [FlowAction] = []
         switch event {
         case .begin: break
-        case .changes(let id, .success(let page)): take(page, of: id, &actions)
-        case .differences(let id, .success(let rows)): take(rows, of: id, &actions)
-        case .revisions(let id, .success(let answers), let time): take(answers, of: id, time, jitter, &actions)
-        case .outcomes(let id, .success(let outcomes)): take(outcomes, of: id, jitter, &actions)
+        case .changes(let id, .success(let page)): receive(page, of: id, &actions)
+        case .differences(let id, .success(let rows)): receive(rows, of: id, &actions)
+        case .revisions(let id, .success(let answers), let time): receive(answers, of: id, time, jitter, &actions)
+        case .outcomes(let id, .success(let outcomes)): receive(outcomes, of: id, jitter, &actions)
         case .changes(let id, .failure(let error)), .differences(let id, .failure(let error)),
             .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
             fail(id, error, jitter, &actions)

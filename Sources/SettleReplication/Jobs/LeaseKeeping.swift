@@ -178,8 +178,8 @@ struct LeaseKeeping: Sendable {
         case .listed(let database, let nodes):
             places[database]?.isListing = false
             guard let nodes, places[database] != nil, !isStopping else { return [] }
-            note(nodes, of: database, now)
-            return take(in: database, now) + endTurns(now)
+            record(nodes, of: database, now)
+            return acquire(in: database, now) + endTurns(now)
         case .took(let database, let leases): return took(leases, in: database, now)
         case .renewed(let database, let kept): return renewed(kept, in: database)
         case .refused(let name): return holdings[name]?.isLeaving == false ? leave(name) : []

@@ -90,7 +90,7 @@ package struct ReplicationJob: Sendable {
     package var statistics: [(String, JSONValue)]? { toldStatistics ?? status?.statistics }
 
     /// Records how a run ended.
-    mutating func take(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
+    mutating func record(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
         if let status { self.status = status }
         guard case .success(let result) = result, self.status != nil else { return }
         if let number = result.log?["source_last_seq"] { self.status?.checkpointed = PeerSequence(number) }
@@ -98,7 +98,7 @@ package struct ReplicationJob: Sendable {
     }
 
     /// Records an event.
-    mutating func note(_ kind: String, _ reason: String? = nil) {
+    mutating func addEvent(_ kind: String, _ reason: String? = nil) {
         updated = WallTime.now()
         history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
         if history.count > Self.maximumEvents { history.removeLast() }

@@ -50,7 +50,7 @@ extension ReplicatorDocuments {
         switch lease.kind {
         case .run: startWaiting(for: lease.id)
         case .note:
-            noteFailure(ReplicationJob.Origin(database: lease.database, document: DocumentID(unchecked: lease.id)))
+            storeFailure(ReplicationJob.Origin(database: lease.database, document: DocumentID(unchecked: lease.id)))
         case .node: break
         }
     }

@@ -17,7 +17,7 @@ extension ReplicatorDocuments {
     }
 
     /// Writes what ``fail(_:_:_:)`` has noted.
-    func noteFailure(_ origin: ReplicationJob.Origin) {
+    func storeFailure(_ origin: ReplicationJob.Origin) {
         guard let keeper = keeper(of: origin.database), let entry = state.withLock({ $0[origin] }),
             let reason = entry.problem, let lease = entry.lease, lease.kind == .note
         else { return }

@@ -128,7 +128,7 @@ extension ReplicatorDocuments {
         do {
             let newest = try database.lastSequence()
             try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
-                take(change, of: name)
+                handle(change, of: name)
                 seen = change.sequence
                 return true
             }
@@ -160,7 +160,7 @@ extension ReplicatorDocuments {
         }
     }
 
-    private func take(_ change: Change, of name: String) {
+    private func handle(_ change: Change, of name: String) {
         guard !change.id.isDesign else { return }
         let origin = ReplicationJob.Origin(database: name, document: change.id)
         let members = change.isDeleted ? nil : change.document?.json.object

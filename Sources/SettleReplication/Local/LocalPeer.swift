@@ -161,14 +161,14 @@ extension LocalPeer {
             stored.isDeletionAtSource = revision.isDeletionAtSource
             (stored.replaced, stored.formerState) = (revision.replaced, revision.formerState)
             if !revision.attachments.isEmpty {
-                switch try await AttachmentReceiver(peer: self, revision: revision).take() {
+                switch try await AttachmentReceiver(peer: self, revision: revision).receive() {
                 case .taken(let attachments): stored.attachments = attachments
                 case .not(let outcome):
                     batch.refuse(index, outcome)
                     continue
                 }
             }
-            batch.take(stored, from: index)
+            batch.append(stored, from: index)
         }
         return batch
     }
@@ -247,7 +247,7 @@ struct RevisionBatch: Sendable {
     }
 
     /// Adds a ready revision.
-    mutating func take(_ revision: ReplicatedRevision, from index: Int) {
+    mutating func append(_ revision: ReplicatedRevision, from index: Int) {
         revisions.append(revision)
         places.append(index)
     }

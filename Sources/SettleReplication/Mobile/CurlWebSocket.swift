@@ -109,7 +109,7 @@ final class CurlWebSocket: @unchecked Sendable {
             while true {
                 while output.isEmpty {
                     var next: [UInt8] = []
-                    while next.count < 64 << 10, let frame = try connection.takeOutput() { next += frame }
+                    while next.count < 64 << 10, let frame = try connection.nextOutput() { next += frame }
                     if next.isEmpty { break }
                     output = next[...]
                     try send(&output)
@@ -134,7 +134,7 @@ final class CurlWebSocket: @unchecked Sendable {
         } catch {
             // The other end breaks the protocol, or the socket is gone. The requests that wait for an answer fail.
             connection.close((error as? WebSocketError)?.status ?? 1002)
-            if let goodbye = try? connection.takeOutput() {
+            if let goodbye = try? connection.nextOutput() {
                 output = goodbye[...]
                 try? send(&output)
             }

@@ -38,7 +38,7 @@ struct FormerStates: Sendable {
     /// Notes in the server's revisions which leaves here they replace, and which state edits here were made on.
     ///
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
-    func note(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
+    func markReplaced(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
         let besides = try await database.perform { database in
             let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
             return try zip(revisions, leaves).map { revision, leaves in

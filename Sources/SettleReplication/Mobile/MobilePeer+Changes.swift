@@ -91,8 +91,8 @@ extension MobilePeer {
     }
 
     /// Answers the server which revisions it shall send.
-    package func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
-        for feed in state.withLock(\.feeds) { feed.subscription.note(missing: missing, of: changes) }
+    package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
+        for feed in state.withLock(\.feeds) { feed.subscription.record(missing: missing, of: changes) }
     }
 
     /// The revisions; see ``Peer/revisions(_:budget:)``. One that is not on its way, because its connection was lost, is
@@ -146,7 +146,7 @@ extension MobilePeer {
             let keys = changes.map { MobileSubscription.Key(id: $0.id, revision: $0.leaves[0]) }
             let wanted = requests.filter { keys.contains(MobileSubscription.Key($0)) }
             let missing = wanted.map { RevisionsDiff(id: $0.id, missing: [$0.revision]) }
-            feed.subscription.note(missing: missing, of: changes)
+            feed.subscription.record(missing: missing, of: changes)
             // The server says that all was sent when the last of them was answered.
             for request in wanted {
                 let key = MobileSubscription.Key(request)

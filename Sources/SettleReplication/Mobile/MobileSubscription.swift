@@ -51,15 +51,15 @@ final class MobileSubscription: Sendable {
     // MARK: - What comes
 
     /// Takes a message of the server.
-    func take(_ message: BLIPMessage) {
+    func receive(_ message: BLIPMessage) {
         switch message.profile {
-        case "changes": takeChanges(message)
-        case "rev", "norev": takeRevision(message)
+        case "changes": receiveChanges(message)
+        case "rev", "norev": receiveRevision(message)
         default: respond(message, .failure(.noHandler))
         }
     }
 
-    private func takeChanges(_ message: BLIPMessage) {
+    private func receiveChanges(_ message: BLIPMessage) {
         let page: MobilePage
         do { page = try MobilePage(message) } catch {
             respond(message, .failure(.http(400, "the body is no list of changes")))
@@ -77,7 +77,7 @@ final class MobileSubscription: Sendable {
         answer(answered)
     }
 
-    private func takeRevision(_ message: BLIPMessage) {
+    private func receiveRevision(_ message: BLIPMessage) {
         guard let key = Key(message), state.withLock({ $0.expected.contains(key) }) else {
             return respond(message, .failure(.http(404, "this revision was not requested")))
         }
@@ -131,7 +131,7 @@ final class MobileSubscription: Sendable {
     }
 
     /// Notes which revisions the target lacks, and answers each page whose rows are all compared.
-    func note(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
+    func record(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
         let known = Dictionary(missing.map { ($0.id, $0.possibleAncestors) }) { first, _ in first }
         let verdicts = changes.map { change in
             (change.id, MobilePage.Verdict(change: change, ancestors: change.mayHaveLeft ? nil : known[change.id]))

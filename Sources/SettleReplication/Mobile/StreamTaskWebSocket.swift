@@ -121,7 +121,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private func write() async {
         var lastPing = ContinuousClock.now
         for await _ in rings() {
-            while let bytes = try? connection.takeOutput() {
+            while let bytes = try? connection.nextOutput() {
                 guard (try? await task.write(Data(bytes), timeout: 90)) != nil else { return }
             }
             let silence = lastRead.withLock { .now - $0 }

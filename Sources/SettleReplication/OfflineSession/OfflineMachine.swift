@@ -83,7 +83,7 @@ struct OfflineMachine: Sendable {
             if fetchesAfterPush { return .fetch }
             status.state = .online
         case (.synchronizing, .accepted(let time)):
-            note(time)
+            recordSync(time)
             return .lookForOperation
         case (.synchronizing, .refused(let conflict)):
             status.state = .syncFailed
@@ -92,7 +92,7 @@ struct OfflineMachine: Sendable {
             status.state = .syncFailed
             status.error = error
         case (_, .fetched(let time)):
-            note(time)
+            recordSync(time)
             if status.state == .synchronizing { status.state = .online }
         case (_, .decided): status.conflict = nil
         case (_, .erased):
@@ -111,7 +111,7 @@ struct OfflineMachine: Sendable {
         return .lookForOperation
     }
 
-    private mutating func note(_ time: Date) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
+    private mutating func recordSync(_ time: Date) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
 }
 
 /// The status of an ``OfflineSession``.

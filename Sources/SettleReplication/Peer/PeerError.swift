@@ -129,7 +129,7 @@ extension PeerError {
             self.init(.connectionLost, "the answer of \(place) ends in the middle; something on the way cut it off")
         case JSONElements.Fault.malformed, is JSONError, is WireFault:
             self.init(
-                .badAnswer, "\(place) answered something else than CouchDB's protocol says: \(Self.told(error))",
+                .badAnswer, "\(place) answered something else than CouchDB's protocol says: \(Self.describe(error))",
                 cause: error)
         default: self.init(.serverError, "the call to \(place) failed", cause: error)
         }
@@ -185,7 +185,7 @@ extension PeerError {
         }
     }
 
-    private static func told(_ error: any Error) -> String {
+    private static func describe(_ error: any Error) -> String {
         switch error {
         case let error as JSONError: error.message
         case let fault as WireFault: fault.description

@@ -60,7 +60,7 @@ package protocol PeerOperations: Peer {
     /// - Parameters:
     ///   - missing: A row for each document with missing revisions.
     ///   - changes: The changes that were compared.
-    func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
+    func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
 
     /// The content of revisions: `_bulk_get`.
     ///
@@ -109,7 +109,7 @@ extension PeerOperations {
     package var warning: String? { nil }
 
     /// Does nothing.
-    package func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
+    package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
 
     /// None.
     package func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }

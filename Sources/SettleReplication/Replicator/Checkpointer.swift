@@ -99,8 +99,8 @@ struct Checkpointer: Sendable {
             return .read
         case .read(let source, let target):
             let left = sides
-            note(source, .source)
-            note(target, .target)
+            record(source, .source)
+            record(target, .target)
             return proceed(source.log, target.log, left)
         case .saved(let side, let revision):
             sides[side]?.revision = revision
@@ -115,7 +115,7 @@ struct Checkpointer: Sendable {
         }
     }
 
-    private mutating func note(_ reading: Reading, _ side: Side) {
+    private mutating func record(_ reading: Reading, _ side: Side) {
         sides[side]?.revision = reading.revision
         sides[side]?.newest = reading.log.log?.history.first?.sessionID
         if reading.log.isClosed { sides[side]?.isClosed = true }

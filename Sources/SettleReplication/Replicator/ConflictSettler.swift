@@ -140,14 +140,14 @@ struct ConflictQueue: Sendable {
 
     /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
     /// had its attempt.
-    mutating func take(_ found: [DocumentID], goesOn: Bool) {
+    mutating func receive(_ found: [DocumentID], goesOn: Bool) {
         for id in found where !failed.contains(id) { add(id) }
         isSweeping = goesOn
         if !goesOn { failed = [] }
     }
 
     /// Remembers that a conflict could not be settled, as long as the search may find it.
-    mutating func noteFailure(_ id: DocumentID) {
+    mutating func recordFailure(_ id: DocumentID) {
         if isSweeping { failed.insert(id) }
     }
 
@@ -197,8 +197,8 @@ extension FlowExecutor {
     }
 
     /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
-    mutating func take(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
-        conflicts.take(ids, goesOn: next != nil)
+    mutating func receive(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
+        conflicts.receive(ids, goesOn: next != nil)
         guard let settler, let next else { return }
         group.addTask { await settler.find(next) }
     }
@@ -212,7 +212,7 @@ extension FlowExecutor {
         switch result {
         case .success(let settlement):
             if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
-            if settlement != nil { state.note { $0.clear(id, nil) } }
+            if settlement != nil { state.updateLedger { $0.clear(id, nil) } }
             // One that stays or had been settled by somebody else is no news, unless the document is.
             guard let settlement, settlement.outcome != .nothing else {
                 if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
@@ -222,8 +222,8 @@ extension FlowExecutor {
         case .failure(let error):
             guard error.code != .closed else { return }
             flow.counts.conflictsFailed += 1
-            conflicts.noteFailure(id)
-            state.note { $0.note(id, nil, .conflicted, reason: error.message, status: nil) }
+            conflicts.recordFailure(id)
+            state.updateLedger { $0.record(id, nil, .conflicted, reason: error.message, status: nil) }
             send(report, .unsettled(error))
         }
     }

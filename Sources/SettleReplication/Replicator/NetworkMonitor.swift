@@ -39,7 +39,7 @@ final class NetworkMonitor: Sendable {
             return (state.last, state.last == 1)
         }
         if isFirst {
-            let watch = NetworkWatch { [weak self] in self?.tell() }
+            let watch = NetworkWatch { [weak self] in self?.notify() }
             state.withLock { $0.watch = watch }
             watch.start()
         }
@@ -52,7 +52,7 @@ final class NetworkMonitor: Sendable {
     var listenerCount: Int { state.withLock(\.listeners.count) }
 
     /// Notifies all listeners.
-    func tell() { for body in state.withLock({ Array($0.listeners.values) }) { body() } }
+    func notify() { for body in state.withLock({ Array($0.listeners.values) }) { body() } }
 }
 
 // MARK: - NetworkAddresses

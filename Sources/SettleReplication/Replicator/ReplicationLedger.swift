@@ -34,7 +34,7 @@ public struct ReplicationLedger: Sendable, Hashable {
     public subscript(id: DocumentID) -> [LedgerEntry] { entries.filter { $0.documentID == id } }
 
     /// Adds a revision, or counts another attempt.
-    package mutating func note(
+    package mutating func record(
         _ id: DocumentID, _ revision: RevisionID?, _ kind: LedgerEntry.Kind, reason: String, status: Int?
     ) {
         let key = Key(id: id, revision: revision)
@@ -76,7 +76,7 @@ extension ReplicationLedger {
                 let kind = entry["kind"]?.string.flatMap({ LedgerEntry.Kind(rawValue: $0) })
             else { continue }
             let revision = entry["rev"]?.string.flatMap { try? RevisionID(validating: $0) }
-            note(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
+            record(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
             byKey[Key(id: id, revision: revision)]?.attempts = max(1, StoredCount.of(entry["attempts"]))
         }
         forgotten = StoredCount.of(json["forgotten"])

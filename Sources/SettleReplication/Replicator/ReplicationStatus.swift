@@ -97,7 +97,7 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var resyncs = 0
 
     /// Uncounts the revisions in flight when a run ends or restarts: they are counted when they are compared again.
-    mutating func takeBackUnfinished() {
+    mutating func uncountUnfinished() {
         let finished = revisionsWritten + revisionsKnown + revisionsRefused + revisionsFailed + revisionsGone
         let unfinished = max(revisionsMissing - finished, 0)
         revisionsMissing -= unfinished

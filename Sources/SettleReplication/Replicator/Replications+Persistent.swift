@@ -36,7 +36,7 @@ extension Replications {
         try await database.perform { database in
             try database.changeStoredReplications { $0[name] = document }
         }
-        noteStored(replicator, as: name)
+        recordStored(replicator, as: name)
         return name
     }
 
@@ -82,7 +82,7 @@ extension Replications {
             if members["branching"] == "refused" { configuration.branching = .refused }
             try configure(&configuration)
             let replicator = try await replicator(configuration)
-            noteStored(replicator, as: name)
+            recordStored(replicator, as: name)
             replicator.start()
             started.append(replicator)
         }

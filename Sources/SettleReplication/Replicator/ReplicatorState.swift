@@ -61,7 +61,7 @@ final class ReplicatorState: Sendable {
     var currentLedger: ReplicationLedger { ledger.withLock(\.now) }
 
     /// Changes the ledger.
-    func note(_ change: (inout ReplicationLedger) -> Void) {
+    func updateLedger(_ change: (inout ReplicationLedger) -> Void) {
         ledger.withLock { ledger in
             let before = ledger.now
             change(&ledger.now)
@@ -70,7 +70,7 @@ final class ReplicatorState: Sendable {
     }
 
     /// Loads the stored ledger, unless there is a newer one here.
-    func take(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
+    func adopt(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
 
     /// Whether the ledger is empty.
     var ledgerIsEmpty: Bool { ledger.withLock { $0.now.count == 0 } }

@@ -105,7 +105,7 @@ final class Scrubber: Sendable {
     private func look(at name: String) -> Duration? {
         do { return try scrub(name) } catch let error as HTTPError where error.status == 404 {
             // It was deleted meanwhile.
-        } catch let error as DatabaseError where Self.tellsDamage(error) {
+        } catch let error as DatabaseError where Self.isDamage(error) {
             state.withLock { $0.damaged[name] = nil }
             found([error.message], in: name)
         } catch let error as DatabaseError where error.code == .closed {
@@ -113,7 +113,7 @@ final class Scrubber: Sendable {
         return nil
     }
 
-    private static func tellsDamage(_ error: DatabaseError) -> Bool {
+    private static func isDamage(_ error: DatabaseError) -> Bool {
         [.corrupt, .newerFormat, .notADatabase].contains(error.code)
     }
 
@@ -148,13 +148,13 @@ final class Scrubber: Sendable {
             if ends { return .zero }
             do {
                 guard try read(name, from: place), !isStopped else { return .zero }
-            } catch let error as DatabaseError where Self.tellsDamage(error) {
+            } catch let error as DatabaseError where Self.isDamage(error) {
                 found([error.message], in: name)
                 // The next attempt would come no further.
-                try? databases.open(name).noteScrub(nil, at: Self.now)
+                try? databases.open(name).recordScrub(nil, at: Self.now)
                 return pace.interval
             }
-            try databases.open(name).noteScrub(nil, at: Self.now)
+            try databases.open(name).recordScrub(nil, at: Self.now)
             state.withLock { $0.rounds += 1 }
             return pace.interval
         }
@@ -166,7 +166,7 @@ final class Scrubber: Sendable {
         while true {
             let start = ContinuousClock.now
             if start - noted >= pace.lease * 0.1 {
-                try databases.open(name).noteScrub(place, at: Self.now)
+                try databases.open(name).recordScrub(place, at: Self.now)
                 noted = start
             }
             guard let next = try readPage(name, from: place) else { return true }

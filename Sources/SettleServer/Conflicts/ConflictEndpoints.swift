@@ -46,7 +46,7 @@ enum ConflictEndpoints {
     ) throws -> HTTPResponse {
         let database = try context.database()
         var pages = ConflictPages(database: database)
-        try pages.take(value)
+        try pages.read(value)
         let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"))
         return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
@@ -118,7 +118,7 @@ struct ConflictPages {
     /// Reads `kind`, `startkey` and `endkey` by a function from names to values.
     ///
     /// - Throws: ``HTTPError`` with status 400.
-    mutating func take(_ value: (String) throws -> JSONValue?) throws {
+    mutating func read(_ value: (String) throws -> JSONValue?) throws {
         if let kind = try value("kind") {
             guard let kinds = Self.kinds[kind.string ?? ""] else {
                 throw HTTPError.queryParse("`kind` is branches, deletions or all.")

@@ -63,7 +63,7 @@ enum SettleEndpoints {
         let writeGuard = try WriteGuard(context)
         let limit = try ConflictEndpoints.limit(members["limit"])
         var pages = ConflictPages(database: database)
-        try pages.take { members[$0] }
+        try pages.read { members[$0] }
         let ids: [DocumentID]
         if let keys = try members["keys"].map(ConflictPages.ids) {
             // The next call has the same keys, and goes on at the one that this call names.

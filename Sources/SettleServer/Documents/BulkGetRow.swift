@@ -58,7 +58,7 @@ struct BulkGetRow: Sendable {
         do { return try find(id, in: database, options) } catch let error as DatabaseError
             where error.code == .damagedDocument
         {
-            database.note(error, of: id)
+            database.report(error, of: id)
             throw HTTPError(error)
         }
     }

@@ -79,7 +79,7 @@ final class BulkGetStream: ResponseStream {
             text += "}".utf8
             return text
         } catch let error as DatabaseError where error.code == .attachmentMissing {
-            database.note(error, of: found.record.id)
+            database.report(error, of: found.record.id)
             return told(row.failure(.string(found.revision.description), HTTPError(error)))
         }
     }

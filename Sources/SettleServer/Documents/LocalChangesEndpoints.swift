@@ -28,13 +28,13 @@ enum LocalChangesEndpoints {
             refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil },
             in: database)[...]
         let answer = types.map { type, objects in
-            (type, JSONValue.array(objects.map { told($0, &outcomes) }))
+            (type, JSONValue.array(objects.map { outcomeJSON($0, &outcomes) }))
         }
         return .json(.object(JSONObject(answer)))
     }
 
     /// What became of an object; those that were not refused before have an outcome each.
-    private static func told(
+    private static func outcomeJSON(
         _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
     ) -> JSONValue {
         var told: JSONObject = ["id": .string(object.id)]
@@ -49,7 +49,7 @@ enum LocalChangesEndpoints {
         switch outcomes.popFirst() {
         case .resolved(let resolved):
             told["rev"] = resolved.revision.map { .string($0.description) }
-            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.told))
+            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.outcomeJSON))
         case .refused(let error): refuse(HTTPError(error))
         case .waits(let id):
             refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
@@ -59,7 +59,7 @@ enum LocalChangesEndpoints {
     }
 
     /// What became of one change.
-    private static func told(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
+    private static func outcomeJSON(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
         let by: JSONValue
         switch outcome {
         case .applied: return ["attribute": .string(attribute), "outcome": "applied"]

@@ -75,7 +75,7 @@ final class DatabaseUpdates: Sendable {
 
     /// Logs that a database was created.
     func created(_ name: String) {
-        guard name == Self.name else { return queue.sync { note(.created, name) } }
+        guard name == Self.name else { return queue.sync { record(.created, name) } }
         attempt { _ = try log() }
     }
 
@@ -84,7 +84,7 @@ final class DatabaseUpdates: Sendable {
         guard name != Self.name else { return state.withLock { $0 = State(isKept: databases.isShared) } }
         queue.sync {
             flush()
-            note(.deleted, name)
+            record(.deleted, name)
             state.withLock { $0.watched.remove(name) }
         }
     }
@@ -232,7 +232,7 @@ extension DatabaseUpdates {
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
     }
 
-    private func note(_ kind: DatabaseEvent.Kind, _ name: String) {
+    private func record(_ kind: DatabaseEvent.Kind, _ name: String) {
         attempt {
             // One that was taken just now has the event already, as one that it had missed.
             guard let (log, isNew) = try currentLog(), !isNew else { return }

@@ -62,7 +62,7 @@ struct BlobQueue {
     /// - Returns: The revision if it has all contents now.
     mutating func fill(_ question: Question, with content: DocumentAttachment) -> PushedRevision? {
         open -= 1
-        waiting[question.number]?.take(content, for: question.content.digest)
+        waiting[question.number]?.add(content, for: question.content.digest)
         return waiting[question.number]?.missing.isEmpty == true ? remove(question.number) : nil
     }
 
@@ -111,12 +111,12 @@ extension MobileSession {
             properties["digest"] = question.content.digest
             properties["docID"] = question.id.string
             connection.send(BLIPMessage(properties: properties)) { [workers, peer, weak self] answer in
-                workers.submit(for: peer) { [weak self] in self?.take(answer, to: question) }
+                workers.submit(for: peer) { [weak self] in self?.receive(answer, to: question) }
             }
         }
     }
 
-    private func take(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
+    private func receive(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
         do {
             let content = try answer.get().body
             guard content.count <= MobileStub.largestContent else {

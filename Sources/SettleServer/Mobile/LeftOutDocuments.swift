@@ -25,7 +25,7 @@ final class LeftOutDocuments: Sendable {
     ///   - database: The name of the database.
     /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
     ///   not name a document again and again.
-    func note(
+    func record(
         _ entries: [Entry], offering offered: some Sequence<DocumentID>, in database: String
     ) -> [Entry] {
         ledgers.withLock { ledgers in
@@ -35,7 +35,7 @@ final class LeftOutDocuments: Sendable {
             var new: [Entry] = []
             for entry in entries {
                 let count = ledger.count
-                ledger.note(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
+                ledger.record(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
                 if ledger.count > count { new.append(entry) }
             }
             if ledger.count > 0 || ledger.forgotten > 0 { ledgers[database] = ledger }
@@ -82,7 +82,7 @@ extension LeftOutDocuments {
             return true
         }
         let name = context.parameter("db")
-        for entry in context.service(\.mobile).leftOut.note(entries, offering: offered.lazy.map(\.id), in: name) {
+        for entry in context.service(\.mobile).leftOut.record(entries, offering: offered.lazy.map(\.id), in: name) {
             context.options.log?.warning(
                 "a document is not offered to Couchbase Lite: \(entry.fault)",
                 ["database": name, "id": entry.id.string])

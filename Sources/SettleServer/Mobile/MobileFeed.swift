@@ -118,7 +118,7 @@ final class MobileFeed: Sendable {
             while try sendPage(context, session, connection) {}
         } catch {
             // The client connects again, and goes on from its checkpoint unless it has lost access.
-            session.note(error)
+            session.log(error)
             connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
@@ -143,8 +143,8 @@ final class MobileFeed: Sendable {
             guard let message = rest.popFirst()?.message(stored, attachments, own) else { return false }
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
-            connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(session) }
-            if message.isSilent { noteAnswer(nil) }
+            connection.send(message) { [weak self, weak session] _ in self?.recordAnswer(session) }
+            if message.isSilent { recordAnswer(nil) }
             return connection.outgoingBytes < most
         }
         var hasRoom = true
@@ -159,7 +159,7 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private func noteAnswer(_ session: MobileSession?) {
+    private func recordAnswer(_ session: MobileSession?) {
         state.withLock { $0.unanswered -= 1 }
         session?.advance()
     }
@@ -247,7 +247,7 @@ final class MobileFeed: Sendable {
             switch answer {
             case .failure(.closed): break
             case .failure(let error): self?.divide(changes, isPart: isPart, because: error, session)
-            case .success(let answer): self?.take(answer, to: changes, isPart: isPart)
+            case .success(let answer): self?.receive(answer, to: changes, isPart: isPart)
             }
             session?.advance()
         }
@@ -257,7 +257,7 @@ final class MobileFeed: Sendable {
     private func divide(
         _ changes: [PulledRevision], isPart: Bool, because error: BLIPError, _ session: MobileSession?
     ) {
-        if changes.count == 1 { session?.noteUnreadable(changes[0], error, collection) }
+        if changes.count == 1 { session?.recordUnreadable(changes[0], error, collection) }
         state.withLock { state in
             if changes.count > 1 {
                 let middle = changes.count / 2
@@ -275,7 +275,7 @@ final class MobileFeed: Sendable {
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
-    private func take(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
+    private func receive(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
         let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
         let most = answer.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in

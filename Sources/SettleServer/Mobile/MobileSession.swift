@@ -101,7 +101,7 @@ final class MobileSession: ConnectionOwner {
         state.withLock { $0.collections.properties(of: collection) }
     }
 
-    func take(_ message: BLIPMessage) {
+    func receive(_ message: BLIPMessage) {
         schedule { state in
             state.inbox.append(message)
             state.inboxBytes += message.bytes
@@ -122,17 +122,17 @@ final class MobileSession: ConnectionOwner {
         for feed in feeds.values { feed.end() }
     }
 
-    func note(_ error: any Error) {
+    func log(_ error: any Error) {
         context.options.log?.warning(
             "a mobile connection is closed: \(error)", ["database": context.parameter("db"), "peer": peer])
     }
 
     /// Records a change that the client could not look up.
-    func noteUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
+    func recordUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
         let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
         let fault = "a mobile client can't look it up, so it is left out of that connection: \(error)"
         let entry = LeftOutDocuments.Entry(id: change.id, revision: change.revision, fault: fault)
-        for entry in context.service(\.mobile).leftOut.note([entry], offering: [], in: database) {
+        for entry in context.service(\.mobile).leftOut.record([entry], offering: [], in: database) {
             context.options.log?.warning(
                 entry.fault, ["database": database, "id": entry.id.string, "peer": peer])
         }
@@ -264,7 +264,7 @@ extension MobileSession {
         }
         if !waits {
             let error = BLIPError.http(503, "the connections of the account take as much memory as they may")
-            note(error)
+            log(error)
             connection.close(BLIPConnection.mayPass, reason: error.description)
         }
         return false

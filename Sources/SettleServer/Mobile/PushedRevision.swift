@@ -98,7 +98,7 @@ struct PushedRevision: Sendable {
     }
 
     /// Takes a content.
-    mutating func take(_ content: DocumentAttachment, for digest: String) { contents[digest] = content }
+    mutating func add(_ content: DocumentAttachment, for digest: String) { contents[digest] = content }
 
     /// The document to store, with all contents as attachments.
     ///

@@ -150,10 +150,10 @@ final class SocketLoop: Sendable {
     /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
     private func close(_ traffic: inout Traffic, _ client: Client) {
         let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
-        client.session.note(error)
+        client.session.log(error)
         if !traffic.hasOutput {
             client.connection.close(BLIPConnection.mayPass, reason: error.description)
-            if let bytes = try? client.connection.takeOutput() {
+            if let bytes = try? client.connection.nextOutput() {
                 _ = bytes.withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
             }
         }
@@ -167,7 +167,7 @@ final class SocketLoop: Sendable {
         guard !traffic.isGone, !traffic.hasOutput else { return }
         (traffic.output, traffic.sent) = ([], 0)
         do {
-            while traffic.output.count < 64 * 1024, let bytes = try client.connection.takeOutput() {
+            while traffic.output.count < 64 * 1024, let bytes = try client.connection.nextOutput() {
                 traffic.output += bytes
             }
         } catch { traffic.isEnding = true }
@@ -178,7 +178,7 @@ final class SocketLoop: Sendable {
     private func serve(_ traffic: inout Traffic, _ client: Client, _ events: Int16, _ now: ContinuousClock.Instant) {
         if !traffic.hasBegun {
             traffic.hasBegun = true
-            take(client.socket.first, client)
+            receive(client.socket.first, client)
         }
         if events & Int16(POLLOUT) != 0 { send(&traffic, client, now) }
         if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, !traffic.isEnding { receive(&traffic, client, now) }
@@ -200,9 +200,9 @@ final class SocketLoop: Sendable {
         }
     }
 
-    private func take(_ bytes: [UInt8], _ client: Client) {
+    private func receive(_ bytes: [UInt8], _ client: Client) {
         do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
-            client.session.note(error)
+            client.session.log(error)
             client.connection.close((error as? WebSocketError)?.status ?? 1002)
         }
     }
@@ -214,7 +214,7 @@ final class SocketLoop: Sendable {
         Sockets.acknowledgeAtOnce(client.socket.descriptor)
         if count > 0 {
             traffic.lastRead = now
-            take(Array(room[..<count]), client)
+            receive(Array(room[..<count]), client)
         } else if count == 0 || errno != EAGAIN && errno != EINTR {
             (traffic.isEnding, traffic.output, traffic.sent) = (true, [], 0)
         }
@@ -234,13 +234,13 @@ protocol ConnectionOwner: AnyObject, Sendable {
     var bytesInMemory: Int { get }
 
     /// Takes a request; must not wait.
-    func take(_ message: BLIPMessage)
+    func receive(_ message: BLIPMessage)
 
     /// Says that there may be room or reason to send more; must not wait.
     func advance()
 
     /// Puts a broken rule into the log.
-    func note(_ error: any Error)
+    func log(_ error: any Error)
 
     /// Says that the connection is gone.
     func end()

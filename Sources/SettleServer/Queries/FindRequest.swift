@@ -23,19 +23,19 @@ struct FindRequest {
     init(_ members: JSONObject) throws {
         var given = RequestOptions(members)
         var options = FindOptions(try MangoSelector(given.require("selector")))
-        options.useIndex = try given.take("use_index").map(RequestOptions.indexNames) ?? []
-        bookmark = try Self.bookmark(given.take("bookmark"))
+        options.useIndex = try given.remove("use_index").map(RequestOptions.indexNames) ?? []
+        bookmark = try Self.bookmark(given.remove("bookmark"))
         options.limit = try given.count("limit", 25)
         options.skip = try given.count("skip", 0)
-        options.sort = try given.take("sort").map(SortSpecification.fields) ?? []
-        options.fields = try given.take("fields").map(Self.fields) ?? []
-        if let partition = given.take("partition"), partition != "" {
+        options.sort = try given.remove("sort").map(SortSpecification.fields) ?? []
+        options.fields = try given.remove("fields").map(Self.fields) ?? []
+        if let partition = given.remove("partition"), partition != "" {
             throw HTTPError.queryParse("`partition` parameter is not supported on this db")
         }
         copies = try given.positive("r", 1)
         options.isQuorum = copies > 1
         options.hasConflicts = try given.boolean("conflicts", false)
-        isStale = try Self.isStale(given.take("stale"))
+        isStale = try Self.isStale(given.remove("stale"))
         isUpdated = try given.boolean("update", true)
         options.isUpdated = isUpdated && !isStale
         isStable = try given.boolean("stable", false)

@@ -161,7 +161,7 @@ enum IndexRequest {
         let name = try given.name("name")
         let designDocument = try given.name("ddoc")
         let copies = try given.positive("w", 2)
-        let isPartitioned = try given.take("partitioned").map { value in
+        let isPartitioned = try given.remove("partitioned").map { value in
             guard let flag = value.bool else {
                 throw HTTPError(400, "invalid_boolean", "Invalid boolean value: \(ErlangText.text(of: value))")
             }
@@ -184,7 +184,7 @@ enum IndexRequest {
         }
         var options = RequestOptions(inner)
         let fields = try SortSpecification.fields(options.require("fields"))
-        let filter = try options.take("partial_filter_selector").map { try MangoSelector(filter: $0) }
+        let filter = try options.remove("partial_filter_selector").map { try MangoSelector(filter: $0) }
         try options.end()
         try checkPartitions(isPartitioned)
         return try IndexDefinition(

@@ -46,7 +46,9 @@ struct Trial {
     func run(_ request: Request, on samples: [TrialSamples.Sample]) throws -> [(String, JSONValue)] {
         let ready = request.functions["reduce"]?.string.flatMap { $0.hasPrefix("_") ? $0 : nil }
         if let problem = ready.flatMap(BuiltInReducer.problem) {
-            return told(["errors": [["function": "reduce", "error": "compilation_error", "reason": .string(problem)]]])
+            return members([
+                "errors": [["function": "reduce", "error": "compilation_error", "reason": .string(problem)]]
+            ])
         }
         let scripts = JSONObject(
             request.functions.filter { ready == nil || $0.name != "reduce" }.map { ($0.name, $0.value) })
@@ -60,9 +62,9 @@ struct Trial {
             in: try source(request))
         do {
             let answer = try self.scripts.pool.run(call).first.map { try JSONValue(utf8: $0) }
-            return try told(answer?.object ?? [:], reducing: ready)
+            return try members(answer?.object ?? [:], reducing: ready)
         } catch let error as ScriptError {
-            return told(["errors": [["error": .string(error.name), "reason": .string(error.reason)]]])
+            return members(["errors": [["error": .string(error.name), "reason": .string(error.reason)]]])
         }
     }
 
@@ -89,12 +91,12 @@ struct Trial {
         ]
     }
 
-    private func told(_ answer: JSONObject) -> [(String, JSONValue)] {
+    private func members(_ answer: JSONObject) -> [(String, JSONValue)] {
         [("rows", []), ("errors", answer["errors"] ?? []), ("log", []), ("docs", 0)]
     }
 
     /// The answer of the worker, which ran what others wrote, in the form of this endpoint.
-    private func told(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
+    private func members(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
         let rows = answer["rows"]?.array ?? []
         var (members, errors) = ([(String, JSONValue)](), answer["errors"]?.array ?? [])
         let results = (answer["results"]?.array ?? []).map { result -> JSONValue in

@@ -72,7 +72,7 @@ struct ValidatedWrite<Outcome> {
                 answers.removeAll()
                 continue
             }
-            let open = answers.takeOpen()
+            let open = answers.dequeueOpen()
             let left = left(of: turn, results, open, ids)
             let again = Set(left)
             for (index, result) in zip(turn, results) where !again.contains(index) { outcomes[index] = result }
@@ -203,7 +203,7 @@ final class ValidationAnswers: Sendable {
     func set(_ answer: DatabaseError?, _ key: Key) { state.withLock { $0.answers[key] = .some(answer) } }
 
     /// What has to be asked, since this was called last.
-    func takeOpen() -> [Open] {
+    func dequeueOpen() -> [Open] {
         state.withLock { state in
             defer { state.open = [] }
             return state.open

@@ -171,7 +171,7 @@ extension Administration {
     /// Stores settings; false if another node has changed them meanwhile.
     private func write(_ settings: ServerSettings, replacing version: Int64?) throws -> Bool {
         guard let version = try record.write(settings.bytes, replacing: version) else { return false }
-        take(settings, version)
+        apply(settings, version)
         return true
     }
 
@@ -180,13 +180,13 @@ extension Administration {
     /// - Throws: ``DatabaseError`` for settings that can't be read.
     private func readAgain() throws -> Bool {
         guard let (bytes, version) = try record.read() else { return false }
-        do { take(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
+        do { apply(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
             throw DatabaseError(.invalid, "\(record.place) is damaged")
         }
         return true
     }
 
-    private func take(_ settings: ServerSettings, _ version: Int64) {
+    private func apply(_ settings: ServerSettings, _ version: Int64) {
         if isShared { adopt(settings.configuration) }
         state.withLock { ($0.settings, $0.version) = (settings, version) }
     }

@@ -261,12 +261,12 @@ final class ConfigurationReader {
     /// An error about a configuration.
     static func failure(_ what: String) -> DatabaseError { DatabaseError(.invalid, "the configuration: \(what)") }
 
-    func text(_ name: String) throws -> String? { try take(name, "text", \.string) }
+    func text(_ name: String) throws -> String? { try parse(name, "text", \.string) }
 
-    func flag(_ name: String) throws -> Bool? { try take(name, "true or false", \.bool) }
+    func flag(_ name: String) throws -> Bool? { try parse(name, "true or false", \.bool) }
 
     func count(_ name: String, from least: Int = 1) throws -> Int? {
-        try take(name, "a whole number from \(least) to \(Self.most)") { value in
+        try parse(name, "a whole number from \(least) to \(Self.most)") { value in
             value.int.flatMap { (least...Self.most).contains($0) ? $0 : nil }
         }
     }
@@ -277,7 +277,7 @@ final class ConfigurationReader {
     }
 
     func texts(_ name: String) throws -> [String]? {
-        try take(name, "a list of text") { value in
+        try parse(name, "a list of text") { value in
             guard let list = value.array else { return nil }
             let texts = list.compactMap(\.string)
             return texts.count == list.count ? texts : nil
@@ -285,15 +285,15 @@ final class ConfigurationReader {
     }
 
     func choice<Value>(_ name: String, _ values: [String: Value]) throws -> Value? {
-        try take(name, "one of \(values.keys.sorted().joined(separator: ", "))") { $0.string.flatMap { values[$0] } }
+        try parse(name, "one of \(values.keys.sorted().joined(separator: ", "))") { $0.string.flatMap { values[$0] } }
     }
 
     func inner(_ name: String) throws -> ConfigurationReader? {
-        try take(name, "an object") { $0.object.map(ConfigurationReader.init) }
+        try parse(name, "an object") { $0.object.map(ConfigurationReader.init) }
     }
 
     func inners(_ name: String) throws -> [ConfigurationReader]? {
-        try take(name, "a list of objects") { value in
+        try parse(name, "a list of objects") { value in
             guard let list = value.array else { return nil }
             let objects = list.compactMap(\.object)
             return objects.count == list.count ? objects.map(ConfigurationReader.init) : nil
@@ -305,7 +305,7 @@ final class ConfigurationReader {
         if let name = members.keys.min() { throw Self.failure("`\(name)` is not known") }
     }
 
-    private func take<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
+    private func parse<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = members.removeValue(forKey: name) else { return nil }
         guard let read = read(value) else { throw Self.failure("`\(name)` must be \(kind)") }
         return read

@@ -88,7 +88,7 @@ struct FaultCourse: Sendable {
     mutating func next(method: String, path: String) -> Fault {
         for (index, part) in plan.parts.enumerated() {
             let request = FaultRequest(number: counts[index], method: method, path: path)
-            guard part.takes(request) else { continue }
+            guard part.matches(request) else { continue }
             counts[index] += 1
             return part.fault(for: request)
         }

@@ -150,7 +150,7 @@ extension SimulationRun {
             if now == last { return }
             last = now
             outcome.rounds += 1
-            tell("    that was round \(outcome.rounds)")
+            log("    that was round \(outcome.rounds)")
             try expect(
                 outcome.rounds <= maximumRounds, .quiet, "after \(outcome.rounds) rounds replicas still write")
         }

@@ -97,7 +97,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     func close() { writer.withLock { $0 = nil } }
 
     /// Records an error of a reader: if the index is damaged, the next update rebuilds it.
-    func note(_ error: any Error) {
+    func record(_ error: any Error) {
         if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
     }
 

@@ -37,7 +37,7 @@ final class OpenIndexes: Sendable {
     /// Records the use of an index.
     ///
     /// - Complexity: O(*n*) in the limit.
-    func note(_ index: any FiledIndex) {
+    func recordUse(_ index: any FiledIndex) {
         used.withLock { used in
             if used.last === index { return }
             used.removeAll { $0 === index }
@@ -85,7 +85,7 @@ extension FiledIndex {
         guard let others = use.openIndexes else { return try inUse(body) }
         return try others.whileOpen {
             try inUse {
-                others.note(self)
+                others.recordUse(self)
                 return try body()
             }
         }

@@ -239,7 +239,7 @@ struct TextScanner {
             distance = number
             position += 1 + digits.count
         }
-        let isPrefix = try takeStar()
+        let isPrefix = try consumeStar()
         tokens.append((.phrase(text, isPrefix: isPrefix, distance: distance), start + 1))
     }
 
@@ -267,7 +267,7 @@ struct TextScanner {
                 text.append(character)
             }
         }
-        let isPrefix = try takeStar()
+        let isPrefix = try consumeStar()
         switch text {
         case "AND" where isPlain && !isPrefix: tokens.append((.and, start + 1))
         case "OR" where isPlain && !isPrefix: tokens.append((.or, start + 1))
@@ -278,7 +278,7 @@ struct TextScanner {
     }
 
     /// Consumes a star after a word.
-    private mutating func takeStar() throws -> Bool {
+    private mutating func consumeStar() throws -> Bool {
         guard position < characters.count, characters[position] == "*" else { return false }
         position += 1
         guard position == characters.count || characters[position].isWhitespace || characters[position] == ")" else {
