@@ -71,7 +71,7 @@ enum ServerEndpoints {
                 try names.map { name in
                     do {
                         let database = try context.databases.open(name)
-                        var info = try DatabaseInfo.json(of: database, name, context.compactions)
+                        var info = try DatabaseInfoJSON.json(of: database, name, context.compactions)
                         if hasConflicts {
                             info["conflicts"] = [
                                 "branches": .number(JSONNumber(try database.conflictCount([.branches]))),

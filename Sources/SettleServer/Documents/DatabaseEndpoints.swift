@@ -54,7 +54,7 @@ enum DatabaseEndpoints {
 
     /// `GET /{db}`
     static let info: Endpoint = .work { context in
-        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.compactions))
+        .json(try DatabaseInfoJSON.json(of: context.database(), context.parameter("db"), context.compactions))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
@@ -102,10 +102,10 @@ enum DatabaseEndpoints {
     }
 }
 
-// MARK: - DatabaseInfo
+// MARK: - DatabaseInfoJSON
 
 /// The response of `GET /{db}`: counts, sizes and positions of a database.
-enum DatabaseInfo {
+enum DatabaseInfoJSON {
     static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSONValue {
         let counts = try database.counts()
         let sizes = try database.sizes()

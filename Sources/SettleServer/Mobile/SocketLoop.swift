@@ -8,7 +8,7 @@ internal import SettlePlatform
 /// is sent for a minute is cut off, and one that sends nothing for ten minutes. When all take more memory than they may, the largest
 /// is closed at once.
 final class SocketLoop: Sendable {
-    private final class Client: Sendable {
+    private final class SocketClient: Sendable {
         let socket: UpgradedSocket
         let connection: BLIPConnection
         let session: any ConnectionOwner
@@ -45,7 +45,7 @@ final class SocketLoop: Sendable {
     }
 
     private struct State {
-        var arrivals: [Client] = []
+        var arrivals: [SocketClient] = []
         var isRunning = false
     }
 
@@ -79,7 +79,7 @@ final class SocketLoop: Sendable {
         _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
         Sockets.sendAtOnce(socket.descriptor)
         let starts = state.withLock { state in
-            state.arrivals.append(Client(socket, connection, session))
+            state.arrivals.append(SocketClient(socket, connection, session))
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -96,7 +96,7 @@ final class SocketLoop: Sendable {
     }
 
     private func run() {
-        var clients: [(client: Client, traffic: Traffic)] = []
+        var clients: [(client: SocketClient, traffic: Traffic)] = []
         while true {
             let isOver = state.withLock { state in
                 for client in state.arrivals { clients.append((client, Traffic())) }
@@ -135,7 +135,7 @@ final class SocketLoop: Sendable {
     }
 
     /// Records the memory of a client, and closes the largest one if all take too much.
-    private func weigh(_ index: Int, _ clients: inout [(client: Client, traffic: Traffic)]) {
+    private func weigh(_ index: Int, _ clients: inout [(client: SocketClient, traffic: Traffic)]) {
         let (client, traffic) = clients[index]
         guard !traffic.isGone else { return }
         let bytes = client.connection.bytesInMemory + client.session.bytesInMemory + traffic.output.count
@@ -148,7 +148,7 @@ final class SocketLoop: Sendable {
     }
 
     /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
-    private func close(_ traffic: inout Traffic, _ client: Client) {
+    private func close(_ traffic: inout Traffic, _ client: SocketClient) {
         let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
         client.session.log(error)
         if !traffic.hasOutput {
@@ -163,7 +163,7 @@ final class SocketLoop: Sendable {
     }
 
     /// Takes more to send once all of the last was sent.
-    private func fill(_ traffic: inout Traffic, _ client: Client) {
+    private func fill(_ traffic: inout Traffic, _ client: SocketClient) {
         guard !traffic.isGone, !traffic.hasOutput else { return }
         (traffic.output, traffic.sent) = ([], 0)
         do {
@@ -175,7 +175,9 @@ final class SocketLoop: Sendable {
         if traffic.hasOutput { traffic.lastWrite = .now }
     }
 
-    private func serve(_ traffic: inout Traffic, _ client: Client, _ events: Int16, _ now: ContinuousClock.Instant) {
+    private func serve(
+        _ traffic: inout Traffic, _ client: SocketClient, _ events: Int16, _ now: ContinuousClock.Instant
+    ) {
         if !traffic.hasBegun {
             traffic.hasBegun = true
             receive(client.socket.first, client)
@@ -189,7 +191,7 @@ final class SocketLoop: Sendable {
         client.connection.ping()
     }
 
-    private func send(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+    private func send(_ traffic: inout Traffic, _ client: SocketClient, _ now: ContinuousClock.Instant) {
         let count = traffic.output[traffic.sent...].withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
         if count > 0 {
             traffic.sent += count
@@ -200,14 +202,14 @@ final class SocketLoop: Sendable {
         }
     }
 
-    private func receive(_ bytes: [UInt8], _ client: Client) {
+    private func receive(_ bytes: [UInt8], _ client: SocketClient) {
         do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
             client.session.log(error)
             client.connection.close((error as? WebSocketError)?.status ?? 1002)
         }
     }
 
-    private func receive(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+    private func receive(_ traffic: inout Traffic, _ client: SocketClient, _ now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 32 * 1024)
         let count = read(client.socket.descriptor, &room, room.count)
         // Couchbase Lite sends its next small message only when the last one is acknowledged.

@@ -122,7 +122,7 @@ enum ScriptRequestObject {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
-            "info": try DatabaseInfo.json(of: database, name, context.compactions),
+            "info": try DatabaseInfoJSON.json(of: database, name, context.compactions),
             "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,
