@@ -25,7 +25,7 @@ final class AttachmentImporter {
     }
 
     /// Takes a piece of a content; returns whether it was one.
-    func take(piece body: DocumentBody) throws -> Bool {
+    func add(piece body: DocumentBody) throws -> Bool {
         guard body.utf8.starts(with: "{\"$blob\"".utf8), let name = body["$blob"]?.string,
             let offset = body["offset"]?.int, let data = body["data"]?.string
         else { return false }

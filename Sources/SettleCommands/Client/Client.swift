@@ -182,7 +182,7 @@ final class Client {
         var problem: (any Error)?
         do {
             while let piece = try next(of: response) {
-                let goesOn = try elements.take(piece) { element in
+                let goesOn = try elements.parse(piece) { element in
                     do {
                         guard case .bytes(let text) = element else { throw Self.overlong }
                         return try body(Array(text))

@@ -18,7 +18,7 @@ struct DocumentParser {
     /// - Throws: ``JSONError``, ``CommandError``, or ``DatabaseError`` of an attachment.
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        if reader.reserved.isEmpty, try attachments.take(piece: reader.body) { return nil }
+        if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
         var reserved: [String: JSONValue] = [:]
         for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
         let id = try id(reserved["_id"], reader.body)

@@ -294,7 +294,7 @@ struct SealedRecord: ServerRecord {
 
     var place: String { record.place }
 
-    func take() throws { try record.take() }
+    func reserve() throws { try record.reserve() }
 
     func release() { record.release() }
 

@@ -45,7 +45,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
 
     /// Takes what is to be done, now that the transaction is committed.
-    func takeCommitActions() -> [@Sendable () -> Void] {
+    func dequeueCommitActions() -> [@Sendable () -> Void] {
         defer { commitActions.removeAll(keepingCapacity: true) }
         return commitActions
     }
@@ -297,7 +297,7 @@ extension SQLiteWriter {
 
 extension SQLiteWriter {
     /// The most sequences of an open transaction that the sums don't have.
-    private static let mostUnsealed: Int64 = 8192
+    private static let maximumUnsealedSequences: Int64 = 8192
 
     /// The last sealed sequence.
     func sealedSequence() throws -> Int64 {
@@ -323,7 +323,7 @@ extension SQLiteWriter {
 
     /// Seals when a transaction has changed many documents, so that the next to do so has few to read.
     func sealIfMany() throws {
-        if try lastSequence.number - sealedSequence() >= Self.mostUnsealed { try sealCounts() }
+        if try lastSequence.number - sealedSequence() >= Self.maximumUnsealedSequences { try sealCounts() }
     }
 
     /// A document before it is removed or gets another tree at the same sequence.

@@ -137,7 +137,7 @@ package protocol ServerRecord: Sendable {
     /// reserved it already.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` when another server has the store, or `inputOutput`.
-    func take() throws
+    func reserve() throws
 
     /// Lets other servers have the store.
     func release()

@@ -14,7 +14,7 @@ final class PostgresRecord: ServerRecord {
         self.place = "the settings in PostgreSQL at \(place)"
     }
 
-    func take() throws {}
+    func reserve() throws {}
 
     func release() {}
 

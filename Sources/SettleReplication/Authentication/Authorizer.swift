@@ -85,7 +85,7 @@ final class Authorizer: Sendable {
     }
 
     /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
-    func note(_ headers: TransportHeaders) {
+    func adoptCookie(_ headers: TransportHeaders) {
         guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
         case .session: secret?.replace(cookie)
@@ -98,7 +98,7 @@ final class Authorizer: Sendable {
     func forget(_ text: String) { secret?.forget(text) }
 
     /// Remembers the challenge of a rejected request. Returns whether there are other credentials to answer it.
-    func take(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
+    func adopt(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
         guard case .stored(let store) = credentials.kind else { return false }
         let before = challenge.withLock { challenge in
             defer { challenge = asked }

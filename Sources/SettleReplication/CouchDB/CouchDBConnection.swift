@@ -123,7 +123,7 @@ package struct CouchDBConnection: Sendable {
         adjust(&plain)
         var (response, secret) = try await send(plain)
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
-        let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
+        let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? false
         if response.status == 401, isOther || secret != nil {
             // Reading the response to its end frees its connection for the next request.
             _ = try? await response.collect(limit: 64 * 1024)
@@ -140,7 +140,7 @@ package struct CouchDBConnection: Sendable {
         var request = plain
         let secret = try await authorizer.authorize(&request)
         let response = try await client.send(request)
-        authorizer.note(response.headers)
+        authorizer.adoptCookie(response.headers)
         return (response, secret)
     }
 }

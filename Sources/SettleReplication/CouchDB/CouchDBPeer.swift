@@ -216,7 +216,7 @@ struct IdleLimit: Sendable {
     /// Records that a connection was cut after a silence.
     ///
     /// - Returns: Whether that shortened the interval: then the cut is not a failure.
-    mutating func noteCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
+    mutating func recordCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
         guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
         learnt = max(Self.shortest, min(silence, heartbeat) / 2)
         return true

@@ -87,7 +87,7 @@ enum ServerEndpoints {
 
     private static func names(_ context: RequestContext) throws -> [String] {
         var query = ListingQuery()
-        try query.take(context.query)
+        try query.parse(context.query)
         return try context.databases.names.read { page(of: $0, query) }
     }
 

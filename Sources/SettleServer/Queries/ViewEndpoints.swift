@@ -8,7 +8,7 @@ enum ViewEndpoints {
     /// `GET /{db}/_design/{design}/_view/{view}`
     static let read: Endpoint = .read { context in
         var query = ViewQuery(context.request)
-        try query.take(context.query)
+        try query.parse(context.query)
         return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
     }
 
@@ -42,9 +42,9 @@ enum ViewEndpoints {
             throw HTTPError.badRequest("The `queries` parameter is no longer supported at this endpoint")
         }
         var query = ViewQuery(context.request)
-        try query.take(body)
+        try query.parse(body)
         // What the query says goes before what the body says, as in CouchDB.
-        try query.take(context.query)
+        try query.parse(context.query)
         return try answer([query], context, isMany: false)
     }
 
@@ -58,8 +58,8 @@ enum ViewEndpoints {
         try RequestLimits.check(queries: list.count)
         let all = try list.map { item in
             var query = ViewQuery(context.request)
-            try query.take(context.query)
-            try query.take(query: item.object ?? JSONObject())
+            try query.parse(context.query)
+            try query.parse(query: item.object ?? JSONObject())
             return query
         }
         return try answer(all, context, isMany: true)

@@ -42,27 +42,27 @@ struct ViewQuery: Sendable {
     }
 
     /// Reads the query's parameters.
-    mutating func take(_ query: QueryParameters) throws {
+    mutating func parse(_ query: QueryParameters) throws {
         for (name, text) in query.items {
             switch name {
-            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try take(name, JSONValue(parsing: text))
-            default: try take(name, .string(text))
+            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try parse(name, JSONValue(parsing: text))
+            default: try parse(name, .string(text))
             }
         }
     }
 
     /// Reads a body's members.
-    mutating func take(_ members: JSONObject) throws {
-        for member in members { try take(member.name, member.value) }
+    mutating func parse(_ members: JSONObject) throws {
+        for member in members { try parse(member.name, member.value) }
     }
 
     /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys and groups.
-    mutating func take(query members: JSONObject) throws {
+    mutating func parse(query members: JSONObject) throws {
         (keys, group, groupLevel) = (nil, nil, nil)
-        try take(members)
+        try parse(members)
     }
 
-    private mutating func take(_ name: String, _ value: JSONValue) throws {
+    private mutating func parse(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
@@ -88,11 +88,11 @@ struct ViewQuery: Sendable {
         case "group": group = try ListingQuery.boolean(value)
         case "group_level": groupLevel = try ListingQuery.positive(value)
         case "sorted": _ = try ListingQuery.boolean(value)
-        default: try takeFreshness(name, value)
+        default: try parseFreshness(name, value)
         }
     }
 
-    private mutating func takeFreshness(_ name: String, _ value: JSONValue) throws {
+    private mutating func parseFreshness(_ name: String, _ value: JSONValue) throws {
         switch (name, value) {
         case ("stale", "ok"): update = .never
         case ("stale", "update_after"): update = .after

@@ -55,7 +55,7 @@ final class Administration: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
     func load() throws {
-        try record.take()
+        try record.reserve()
         try changing.withLock { _ in
             guard !state.withLock(\.isLoaded) else { return }
             if try !readAgain(), try !write(state.withLock(\.settings), replacing: nil), try !readAgain() {
