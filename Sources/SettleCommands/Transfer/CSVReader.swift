@@ -33,7 +33,7 @@ final class CSVReader: RecordSource {
         var document = JSONObject()
         for (column, cell) in zip(columns, row.cells) where !cell.text.isEmpty || cell.isQuoted {
             guard column.put(cell.text, takesTypes: takesTypes, into: &document) else {
-                return failed(row.line, "the column \"\(column.name)\" lies in a member that is no object")
+                return failed(row.line, "the column \"\(column.name)\" is inside a member that is not an object")
             }
         }
         return RecordReader.Record(bytes: JSONValue.object(document).utf8, line: row.line, column: 1)

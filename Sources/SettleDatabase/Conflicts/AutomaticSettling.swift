@@ -174,7 +174,7 @@ struct SettlingWorker: Sendable {
             }
         } catch let error as DatabaseError where error.code != .closed {
             continuation.yield(.ended(error))
-            database.log(.error, .conflicts, "conflicts are not settled any more: \(error)", database.logMetadata)
+            database.log(.error, .conflicts, "conflicts are no longer settled: \(error)", database.logMetadata)
         } catch {}
     }
 

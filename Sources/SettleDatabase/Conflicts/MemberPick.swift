@@ -59,7 +59,7 @@ extension MemberPick {
         switch choice {
         case .leaf(let revision):
             guard let leaf = conflict.leaf(revision) else {
-                throw invalid("\(revision) is no leaf of the conflict")
+                throw invalid("\(revision) is not a leaf of the conflict")
             }
             return leaf
         case .base:
@@ -81,7 +81,7 @@ extension MemberPick {
 
     private func set(_ value: JSONValue?, at names: ArraySlice<String>, in parent: inout JSONValue) throws {
         guard var members = parent.object, let name = names.first else {
-            throw invalid("\(path) leads through a value that is no object")
+            throw invalid("\(path) leads through a value that is not an object")
         }
         if names.count == 1 {
             members[name] = value

@@ -70,7 +70,7 @@ public struct SettlementPlan: Sendable {
             throw DatabaseError(
                 .invalid,
                 """
-                \(revision) is no leaf of the conflict of \"\(conflict.documentID)\"; there are \
+                \(revision) is not a leaf of the conflict of \"\(conflict.documentID)\"; there are \
                 \(conflict.revisions.map(\.description).joined(separator: ", "))
                 """)
         }

@@ -307,7 +307,7 @@ extension Database {
     /// The error for a document that was not read as it is stored now.
     func conflict(_ document: Document) throws -> DatabaseError {
         guard let tree = try tree(of: document.id), let current = options.reads.current(in: tree) else {
-            return DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+            return DatabaseError(.notFound, "\"\(document.id)\" is no longer in the database; it was purged")
         }
         return Self.conflict(document, current)
     }

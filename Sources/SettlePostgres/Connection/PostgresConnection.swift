@@ -133,7 +133,7 @@ final class PostgresConnection {
     /// - Throws: ``DatabaseError`` with code `invalid` for a name that PostgreSQL can't have.
     func identifier(_ name: String) throws -> String {
         guard let quoted = PQescapeIdentifier(handle, name, name.utf8.count) else {
-            throw DatabaseError(.invalid, "\"\(name)\" is no name of a role")
+            throw DatabaseError(.invalid, "\"\(name)\" is not the name of a role")
         }
         defer { PQfreemem(quoted) }
         return String(cString: quoted)

@@ -42,7 +42,7 @@ final class LockedSession: WriteSession {
             .requireLease, .bytes(Array(lease.job.utf8)), .text(node), .integer(lease.term))
         guard found.count > 0 else {
             throw DatabaseError(
-                .conflict, "the job \"\(lease.job)\" is not this node's any more; nothing was written")
+                .conflict, "the job \"\(lease.job)\" no longer belongs to this node; nothing was written")
         }
     }
 

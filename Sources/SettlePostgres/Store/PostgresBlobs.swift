@@ -159,7 +159,7 @@ final class PostgresBlobReader: BlobReader {
         let (number, start) = offset.quotientAndRemainder(dividingBy: Int64(PostgresBlobs.chunkLength))
         if chunk?.number != number {
             guard let bytes = try blobs.chunk(number, of: place) else {
-                throw DatabaseError(.attachmentMissing, "a part of the content of an attachment is not there any more")
+                throw DatabaseError(.attachmentMissing, "a part of the content of an attachment is no longer there")
             }
             chunk = (number, bytes)
         }

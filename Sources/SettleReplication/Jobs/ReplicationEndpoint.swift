@@ -77,7 +77,7 @@ package struct ReplicationEndpoint: Sendable {
     package var problem: String? {
         guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
-        return "\(given) is no address: give the whole URL, also of a database of this server"
+        return "\(given) is not an address: give the whole URL, even for a database of this server"
     }
 
     /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.

@@ -159,7 +159,7 @@ extension MobilePeer {
         }
         return requests.map { request in
             answers[MobileSubscription.Key(request)]
-                ?? .missing(reason: "it is not the document's current revision any more")
+                ?? .missing(reason: "it is no longer the document's current revision")
         }
     }
 }

@@ -62,7 +62,7 @@ final class MobileSubscription: Sendable {
     private func receiveChanges(_ message: BLIPMessage) {
         let page: MobilePage
         do { page = try MobilePage(message) } catch {
-            respond(message, .failure(.http(400, "the body is no list of changes")))
+            respond(message, .failure(.http(400, "the body is not a list of changes")))
             return fail(PeerError(error, at: place))
         }
         guard !page.rows.isEmpty else {
@@ -236,7 +236,7 @@ struct MobilePage {
         self.message = message
         let body = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
         // Sync Gateway's list without rows is null.
-        guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are no list") }
+        guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are not a list") }
         self.rows = rows.map { row in
             guard let sequence = row[0], let id = row[1]?.string.map({ DocumentID(unchecked: $0) }), !id.isLocal,
                 let revision = row[2]?.string.flatMap({ RevisionID($0) })

@@ -127,7 +127,7 @@ struct ReplicationRun: Sendable {
     private static var restless: PeerError {
         PeerError(
             .badAnswer,
-            "the positions that the source or the logs tell go back again and again; something is wrong there",
+            "the positions that the source or the logs report go back again and again; something is wrong there",
             isTransient: false)
     }
 

@@ -42,7 +42,7 @@ struct UserSource: SettlementSource {
     func fieldsKeptOnDelete() throws -> Set<String> { try source.fieldsKeptOnDelete() }
 
     func gaveUp(_ id: DocumentID, attempts: Int) -> DatabaseError {
-        DatabaseError(.conflict, "\"\(id)\" is written by others all the time")
+        DatabaseError(.conflict, "\"\(id)\" keeps changing; try again")
     }
 
     /// Reads the conflict.

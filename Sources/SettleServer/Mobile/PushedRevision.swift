@@ -215,7 +215,7 @@ struct PushedPlace {
     }
 
     private static func malformed(_ id: DocumentID, _ name: String) -> BLIPError {
-        .http(400, "the history of \"\(id)\" at \(name) is no version vector, and does not count down")
+        .http(400, "the history of \"\(id)\" at \(name) is neither a version vector, nor does it count down")
     }
 }
 

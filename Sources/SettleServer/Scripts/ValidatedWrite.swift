@@ -60,7 +60,7 @@ struct ValidatedWrite<Outcome> {
             (rounds, attempts) = (rounds + 1, attempts + 1)
             guard attempts <= maximumAttempts else {
                 outcomes[first] = refused(
-                    DatabaseError(.conflict, "\"\(ids[first])\" is written by others all the time"))
+                    DatabaseError(.conflict, "\"\(ids[first])\" keeps changing; try again"))
                 (pending, attempts) = (pending.dropFirst(), 0)
                 continue
             }

@@ -146,7 +146,7 @@ struct FencedWriter: StorageWriter {
 
     func require(_ lease: JobLease) throws {
         guard leases.has(lease, node) else {
-            throw DatabaseError(.conflict, "the lease of \(lease.job) is not this node's any more")
+            throw DatabaseError(.conflict, "the lease of \(lease.job) no longer belongs to this node")
         }
     }
 

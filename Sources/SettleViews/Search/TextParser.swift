@@ -197,7 +197,7 @@ struct TextScanner {
             case "+" where isAtWord(position + 1): position += 1
             case "\"": try scanPhrase()
             case "[", "{":
-                throw Self.failure("ranges are no part of a search for words; put the sign into quotes", at: start + 1)
+                throw Self.failure("a search for words has no ranges; put the sign into quotes", at: start + 1)
             default: try scanWord()
             }
         }
