@@ -22,7 +22,7 @@ package struct FairQueue<Element: Sendable>: Sendable {
     struct Owner: Sendable {
         @usableFromInline
         var waiting = Queue<Element>()
-        /// How many are under way. Those of the empty owner are not counted.
+        /// The number of elements under way, without those of the empty owner.
         @usableFromInline
         var running = 0
 
@@ -50,7 +50,7 @@ package struct FairQueue<Element: Sendable>: Sendable {
     let share: Int
     @usableFromInline
     let lastShare: Int
-    /// How many elements wait.
+    /// The number of waiting elements.
     @usableFromInline
     package internal(set) var count = 0
 

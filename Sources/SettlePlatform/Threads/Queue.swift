@@ -1,4 +1,4 @@
-/// Elements that leave in the order they came, or are put back in front.
+/// A FIFO queue whose elements can be put back at the front.
 package struct Queue<Element> {
     @usableFromInline
     var elements: [Element?] = []
@@ -9,11 +9,11 @@ package struct Queue<Element> {
     @inlinable
     package init() {}
 
-    /// How many there are.
+    /// The number of elements.
     @inlinable
     package var count: Int { elements.count - head }
 
-    /// Whether there are none.
+    /// Whether the queue is empty.
     @inlinable
     package var isEmpty: Bool { head == elements.count }
 

@@ -12,7 +12,7 @@ struct DatabaseState: Sendable, Hashable {
     /// Raised by each commit that changes a design document.
     var designAge: Int64
 
-    /// A state that a bell or a poll has told, without the token, which only the locked row needs.
+    /// A state that a bell or a poll has reported, without the token, which only the locked row needs.
     init(sequence: Int64, settingsAge: Int64, designAge: Int64) {
         (self.sequence, token, self.settingsAge, self.designAge) = (sequence, 0, settingsAge, designAge)
     }
@@ -66,7 +66,7 @@ final class SnapshotLink: PostgresLink {
 
 // MARK: - FollowedState
 
-/// The state of a database as this node knows it, and who is notified when it moves on.
+/// The state of a database as this node knows it, and the listener that is notified when it moves on.
 ///
 /// Commits of this node and of others come in any order; the state never goes back.
 final class FollowedState: Sendable {
@@ -79,7 +79,7 @@ final class FollowedState: Sendable {
     }
 
     private let state: Guarded<State>
-    /// Taken by who notifies, so that notices come in the order of commits.
+    /// Held while a notice is given, so that notices come in the order of commits.
     private let announcing = Guarded(())
 
     init(_ newest: DatabaseState) {

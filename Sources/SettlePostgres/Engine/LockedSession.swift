@@ -68,7 +68,7 @@ final class LockedSession: WriteSession {
     /// The statements of what was changed and not sent, without those that end the transaction.
     func dequeueCalls() throws -> [PostgresCall] {
         let set = changes.set
-        // What was sent is stored now, and is read again if somebody asks. So memory does not grow with the write.
+        // Sent changes are in the tables now and are read from there if needed, so memory does not grow with the write.
         (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
         guard !set.isEmpty else { return [] }
         var tallies = Tallies()
@@ -165,7 +165,7 @@ final class LockedSession: WriteSession {
 /// A connection in a transaction.
 final class ConnectionLink: PostgresLink {
     let connection: PostgresConnection
-    /// Why the transaction can't be committed: a statement failed.
+    /// The failure of a statement, because of which the transaction can't be committed.
     private(set) var failure: DatabaseError?
 
     init(_ connection: PostgresConnection) { self.connection = connection }

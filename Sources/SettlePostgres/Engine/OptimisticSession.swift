@@ -61,7 +61,7 @@ final class ContentTokens: Sendable {
         var next: Int64 = 0
         var last: Int64 = -1
         var end = ContinuousClock.now
-        /// How many are reserved the next time: few for a database that is seldom edited.
+        /// The number of sequences reserved next time: few for a database that is seldom edited.
         var count: Int64 = 16
     }
 

@@ -12,7 +12,7 @@ internal import SettleDatabase
 /// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
 /// says so, and its closure runs again in a locked one.
 class WriteSession: PostgresReader, StorageWriter {
-    /// What the write will commit.
+    /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
         /// Documents that were read or changed, as they are in this write. A document without an entry was not looked at.
@@ -20,7 +20,7 @@ class WriteSession: PostgresReader, StorageWriter {
         /// The places of changed documents in the list of changes.
         var places: [DocumentID: Int] = [:]
         var actions: [@Sendable () -> Void] = []
-        /// How many changes were made.
+        /// The number of changes that were made.
         var count = 0
         /// About how many bytes they have.
         var bytes = 0
@@ -36,7 +36,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     var changes = Changes()
-    /// Why the open part can't succeed any more, though its closure may continue.
+    /// The error by which the open part is bound to fail, though its closure may continue.
     private var doomed: (any Error)?
     /// Settings, as the session has them, by name.
     let settings: SettingsCache.Values
@@ -120,7 +120,7 @@ class WriteSession: PostgresReader, StorageWriter {
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
         switch change {
         case .insert(let record):
-            // What nobody has looked at is taken for absent, and compared at the commit.
+            // A document that was not read is assumed to be absent, which the commit checks.
             if let entry = changes.documents[record.id], entry.record != nil { return nil }
             if changes.documents[record.id] == nil { try assumeAbsent(record.id) }
             if changes.documents[record.id]?.record != nil { return nil }

@@ -111,7 +111,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
         start = options.bookmark.map { Self.place($0.key, $0.id) }
     }
 
-    /// How many documents are kept now.
+    /// The number of documents that are kept now.
     var count: Int { kept.count }
 
     /// Adds a document, unless it comes before the start.

@@ -140,7 +140,7 @@ package final class IndexUse: Sendable {
     /// Closes the files if they are unused; otherwise marks them as due.
     func release(_ close: () -> Void) {
         state.withLock { state in
-            // The path of a removed index leads to no file any more, so its open files stay open for their readers.
+            // The path of a removed index no longer leads to a file, so its open files stay open for their readers.
             if state.isRemoved { return }
             if state.users == 0 { close() } else { state.isDue = true }
         }
