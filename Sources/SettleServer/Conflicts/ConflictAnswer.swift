@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A conflict as `GET /{db}/_conflicts/{docid}` tells it.
+/// A conflict as `GET /{db}/_conflicts/{docid}` shows it.
 struct ConflictAnswer {
     let database: Database
     let record: DocumentRecord
@@ -23,7 +23,7 @@ struct ConflictAnswer {
         }
     }
 
-    /// What changes with the leaves and with nothing else.
+    /// A tag that changes with the leaves and with nothing else.
     var tag: String {
         let leaves = record.tree.leaves.map(\.revision.description).joined(separator: ",")
         return Hexadecimal.encode(HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12))

@@ -28,7 +28,7 @@ enum ConflictEndpoints {
         return try answer(rows, ConflictPages(database: database))
     }
 
-    /// `GET /{db}/_conflicts/{docid}`: everything there is to be seen of one.
+    /// `GET /{db}/_conflicts/{docid}`: all details of one.
     static let read: Endpoint = .work { context in
         let query = context.query
         let tree = query["tree"] ?? "folded"
@@ -58,7 +58,7 @@ enum ConflictEndpoints {
         ])
     }
 
-    /// How many documents one call takes; 100 unless given.
+    /// The number of documents that one call takes; 100 by default.
     static func limit(_ value: JSONValue?) throws -> Int {
         guard let value else { return 100 }
         guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
@@ -69,7 +69,7 @@ enum ConflictEndpoints {
 
     private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
 
-    /// A row of a list; `nil` if the document is in no conflict (any more). A document that can't be read has its error in the row.
+    /// A row of a list; `nil` if the document is not in conflict. A document that can't be read has its error in the row.
     private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
         let found: Conflict?
         do { found = try database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
@@ -107,7 +107,7 @@ struct ConflictPages {
     var kinds = Set(ConflictKind.allCases)
     var range = DocumentRange()
 
-    /// How many documents one request takes at most.
+    /// The number of documents that one request takes at most.
     static let maximumKeys = 1000
 
     /// The name of a kind in requests.
@@ -139,7 +139,7 @@ struct ConflictPages {
         try ConflictSweep(kinds, in: range).first(limit, in: database)
     }
 
-    /// How many there are in the whole database.
+    /// The number of elements in the whole database.
     func total() throws -> Int { try database.conflictCount(kinds) }
 
     /// The ids of a request's `keys`.

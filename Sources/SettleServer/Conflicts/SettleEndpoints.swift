@@ -4,7 +4,7 @@ internal import SettleReplication
 
 /// Settling conflicts at the server, by the revisions that any other copy would write: an extension of ours.
 enum SettleEndpoints {
-    /// How long one call goes on.
+    /// The time that one call goes on.
     private static let patience: Duration = .seconds(2)
 
     /// `GET /_policies`: the policies and the rules that a settlement may name.
@@ -93,7 +93,7 @@ enum SettleEndpoints {
         return .json(page.json(next: nil))
     }
 
-    /// What a policy has thrown, such as that a pick names no leaf.
+    /// The error that a policy has thrown, such as a pick that names no leaf.
     private static func failure(_ error: any Error) -> HTTPError {
         guard let error = error as? DatabaseError, error.code == .resolverFailed, let cause = error.cause else {
             return HTTPError(error)
@@ -121,7 +121,7 @@ enum SettleEndpoints {
 
 // MARK: - SettledPage
 
-/// What became of a page of conflicts.
+/// The outcomes of a page of conflicts.
 struct SettledPage {
     private var rows: [JSONValue] = []
     private var report = SettlementReport()
@@ -138,7 +138,7 @@ struct SettledPage {
         ])
     }
 
-    /// Adds a rehearsal; `nil` for a document that is in no conflict any more.
+    /// Adds a rehearsal; `nil` for a document that is no longer in conflict.
     mutating func add(
         _ rehearsal: (preview: SettlementPreview, refusals: [UserSource.Refusal])?, _ id: DocumentID,
         by policy: ConflictPolicy
@@ -165,7 +165,7 @@ struct SettledPage {
 
 // MARK: - RehearsalAnswer
 
-/// What a dry run of a settlement answers.
+/// The answer of a dry run of a settlement.
 struct RehearsalAnswer {
     let request: SettleRequest
     let database: Database

@@ -7,7 +7,7 @@ internal import SettlePlatform
 ///     {"policy": {"name": "threeWayMerge", "rules": {"/count": "sum"}, "on_clash": "winner"},
 ///      "picks": {"/name": {"rev": "2-0b…"}}, "leaves": ["2-b0…", "2-aa…"], "dry_run": true}
 struct SettleRequest {
-    /// What decides, by the name of the policy or of the way.
+    /// The policy that decides, named after the policy or the way.
     let policy: ConflictPolicy
     /// Whether the result may have content that no leaf has.
     let isInvented: Bool

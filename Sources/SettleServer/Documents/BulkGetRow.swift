@@ -9,7 +9,7 @@ struct BulkGetRow: Sendable {
     let name: JSONValue
     let revision: WireRevision?
     let attachmentsSince: [WireRevision]?
-    /// Why the row is refused.
+    /// The reason why the row is refused.
     let problem: HTTPError?
     /// The revision in the answer to a refused row.
     let badRevision: JSONValue

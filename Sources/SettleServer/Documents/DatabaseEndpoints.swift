@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleViews
 
-/// What a database as a whole answers.
+/// The endpoints of a database as a whole.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
     static let create: Endpoint = .work(ServerState.create) { create, context in

@@ -26,7 +26,7 @@ enum ListingEndpoints {
             }
             var query = ListingQuery(context.request)
             try query.parse(body)
-            // What the query says goes before what the body says, as in CouchDB.
+            // The query takes precedence over the body, as in CouchDB.
             try query.parse(context.query)
             return .json(
                 stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))

@@ -33,7 +33,7 @@ enum LocalChangesEndpoints {
         return .json(.object(JSONObject(answer)))
     }
 
-    /// What became of an object; those that were not refused before have an outcome each.
+    /// The outcome of an object; each object that was not refused before has one.
     private static func outcomeJSON(
         _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
     ) -> JSONValue {
@@ -58,7 +58,7 @@ enum LocalChangesEndpoints {
         return .object(told)
     }
 
-    /// What became of one change.
+    /// The outcome of one change.
     private static func outcomeJSON(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
         let by: JSONValue
         switch outcome {
@@ -69,7 +69,7 @@ enum LocalChangesEndpoints {
         return ["attribute": .string(attribute), "outcome": "superseded", "by": by]
     }
 
-    /// What a change gave way to, with the seconds since 1970 it was made at.
+    /// The change that won over another, with its time in seconds since 1970.
     private static func winner(_ what: (name: String, value: JSONValue?), at moment: FieldClock?) -> JSONValue {
         var by: JSONValue = [:]
         by[what.name] = what.value

@@ -58,7 +58,7 @@ enum ChangesEndpoints {
     }
 }
 
-/// A short number that tells one request from another; not a protection.
+/// A short number that distinguishes requests; not a protection.
 private enum QueryChecksum {
     /// The number of a query and a body.
     static func of(_ query: [(name: String, value: String)], _ body: JSONObject) -> String {

@@ -108,7 +108,7 @@ enum ChangesFilter: Sendable {
         }
     }
 
-    /// So many documents are looked up for each page; with more of them reading all changes may take less.
+    /// The maximum number of documents to look up for each page; with more, reading all changes may be faster.
     private static let maximumNamedDocuments = 1000
 
     /// The fields of a document to show; `nil` for all.

@@ -29,7 +29,7 @@ struct FeedGroup: Sendable {
     let kind: FeedKind?
     /// Renders its rows.
     let row: ChangeRow?
-    /// How many feeds are open.
+    /// The number of feeds that are open.
     var members = 0
     /// Whether no feed was open at the end of the previous round.
     var isAbandoned = false
@@ -47,7 +47,7 @@ struct FeedGroup: Sendable {
         rows = FeedRows(at: position)
     }
 
-    /// How many feeds wait.
+    /// The number of feeds that wait.
     var waiting: Int { wakes.count }
 
     /// Whether a waiting feed has unread rows.

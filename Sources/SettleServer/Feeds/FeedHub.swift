@@ -25,7 +25,7 @@ final class FeedHub: Sendable {
         var lastNumber = 0
         var phase = Phase.resting
         var page = PageSize()
-        /// When the next round may start, in nanoseconds.
+        /// The earliest time of the next round, in nanoseconds.
         var earliest: UInt64 = 0
         /// Counts rounds, so that each kind of feed has its turn.
         var turns = 0

@@ -8,7 +8,7 @@ internal import SettlePlatform
 ///     revision with blobs ─ add ─→ waits ── next ─→ getAttachment ─→ fill ─→ the revision, once it has all
 ///                                                               └──→ fail ─→ the revision, which is refused
 struct BlobQueue {
-    /// A content that is to be asked for.
+    /// A content to request.
     struct Question: Sendable {
         /// The number of the message whose revision waits.
         let number: UInt64

@@ -21,7 +21,7 @@ final class LeftOutDocuments: Sendable {
     ///
     /// - Parameters:
     ///   - entries: The documents that are left out.
-    ///   - offered: The documents that are offered; they are not listed any more.
+    ///   - offered: The documents that are offered; they are no longer listed.
     ///   - database: The name of the database.
     /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
     ///   not name a document again and again.
@@ -43,7 +43,7 @@ final class LeftOutDocuments: Sendable {
         }
     }
 
-    /// What is not offered of a database.
+    /// The documents of a database that are not offered.
     func ledger(of database: String) -> ReplicationLedger {
         ledgers.withLock { $0[database] ?? ReplicationLedger() }
     }
@@ -67,7 +67,7 @@ extension LeftOutDocuments {
         var rest = changes[...]
         try context.database().forEachRevision(changes.map { ($0.id, $0.revision, []) }) { stored in
             guard var change = rest.popFirst() else { return false }
-            // What can't be read is sent as `norev`.
+            // An unreadable revision is sent as `norev`.
             let found = try? stored.get()
             let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.content.body) }
             if let fault {

@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// What a client pulls: pages of changes, and the revisions that it wants of them.
+/// The feed that a client pulls: pages of changes, and the revisions that it wants of them.
 ///
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
@@ -19,7 +19,7 @@ final class MobileFeed: Sendable {
         /// Parts of pages that failed, to be offered next, and how many of them are under way.
         var parts: [[PulledRevision]] = []
         var partsUnderWay = 0
-        /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
+        /// The revisions wanted of such parts. They are sent before the other wanted revisions, since the client's checkpoint must not pass
         /// these changes.
         var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
@@ -45,7 +45,7 @@ final class MobileFeed: Sendable {
     }
 
     private static let maximumPages = 2
-    /// How many documents are read at a time to fill a page.
+    /// The number of documents that are read at a time to fill a page.
     private static let recordsAtOnce = 200
     /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
     private static let maximumUnanswered = 1000
@@ -295,7 +295,7 @@ final class MobileFeed: Sendable {
         let sends = state.withLock { state in
             guard state.isQuiet, !state.hasSentEnd else { return false }
             state.hasSentEnd = true
-            // What is changed from now on is for another subscription.
+            // Later changes are for another subscription.
             state.isOver = !isContinuous
             return true
         }
@@ -327,13 +327,13 @@ struct PulledRevision: Sendable {
     let revision: RevisionID
     let sequence: UpdateSequence
     let isDeleted: Bool
-    /// What the revision has seen, for a client that knows version vectors.
+    /// The version vector of the revision, for a client that knows those.
     private let vector: VersionVector?
     /// How the client knows the revision.
     private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
     var stored: Database.StoredRevision?
-    /// How many ancestors the client wants to know.
+    /// The number of ancestors that the client wants to know.
     var maximumHistory = RevisionHistory.maximumInMessage
     /// Whether such a client knows the document by an id of a tree.
     var isKnownByID = false
@@ -347,7 +347,7 @@ struct PulledRevision: Sendable {
         name = vector?.revision ?? revision.description
     }
 
-    /// What the message `changes` says of it.
+    /// Its row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
         return .array(isDeleted ? row + [1] : row)

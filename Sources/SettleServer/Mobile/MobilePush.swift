@@ -26,7 +26,7 @@ struct MobilePush {
             guard !name.utf8.contains(UInt8(ascii: "@")) else {
                 let known = row[2]?.string ?? ""
                 let answer = try answer(name, known: known, of: id, database, tellsRevision)
-                // What an upgraded database has merged from two ids of trees does not say that it has seen the server's.
+                // A merge of two tree ids by an upgraded database does not mean that it has seen the server's.
                 if answer == 0, let version = DocumentVersion(known), version.source == .tree {
                     _ = accepted(UpgradedEdits.Edit(id: id, name: name), version)
                 }

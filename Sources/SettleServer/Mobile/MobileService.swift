@@ -6,7 +6,7 @@ internal import SettlePlatform
 /// The mobile connections of a server: one thread for their sockets, and a few that handle messages.
 final class MobileService: Sendable {
     private let loop = Guarded<SocketLoop?>(nil)
-    /// What handles messages.
+    /// The threads that handle messages.
     let workers = WorkerPool(limit: 8)
     /// The memory of all connections.
     let budget: MobileBudget

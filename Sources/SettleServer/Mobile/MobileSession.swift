@@ -46,10 +46,10 @@ final class MobileSession: ConnectionOwner {
         var lateBytes: Int { late.reduce(0) { $0 + $1.bytes } }
     }
 
-    /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
+    /// How many messages, and how many bytes of them, may wait before the socket is no longer read.
     private static let maximumWaiting = 200
     private static let maximumWaitingBytes = 32 << 20
-    /// How many requests may wait for the client. One has a request for each revision without an answer, at most.
+    /// The number of requests that may wait for the client. One has a request for each revision without an answer, at most.
     static let maximumLateRequests = 1000
     /// The bytes that wait for the client from which on its requests wait, too.
     static let maximumOutgoingBytes = 32 << 20
@@ -175,7 +175,7 @@ final class MobileSession: ConnectionOwner {
 
 // MARK: - Messages
 
-/// What a client asks, and how it is answered.
+/// The requests of a client, and their answers.
 extension MobileSession {
     /// Answers messages in their order; revisions of one collection that follow each other are stored together.
     func handle(_ messages: [BLIPMessage], _ complete: [PushedRevision], _ connection: BLIPConnection) {

@@ -132,10 +132,10 @@ struct PushedRevision: Sendable {
 
 // MARK: - PushedPlace
 
-/// Where a pushed revision goes in the tree of its document.
+/// The place of a pushed revision in the tree of its document.
 ///
 ///     2-b, history 1-a              as it says: 1-a ─ 2-b
-///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is not known to the device any more
+///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is no longer known to the device
 ///     a version of a device         a child of the winner if it has seen the state here, else a branch
 struct PushedPlace {
     /// The revision under the name that it has here, and its ancestors.

@@ -27,9 +27,9 @@ final class SocketLoop: Sendable {
         var id: ObjectIdentifier { ObjectIdentifier(self) }
     }
 
-    /// What the loop's thread alone knows of a client.
+    /// The state of a client that only the loop's thread uses.
     private struct Traffic {
-        /// Whether what came behind the upgrade's head was taken.
+        /// Whether the bytes that followed the upgrade's head were read.
         var hasBegun = false
         var output: [UInt8] = []
         var sent = 0
@@ -49,7 +49,7 @@ final class SocketLoop: Sendable {
         var isRunning = false
     }
 
-    /// How long a client may take.
+    /// The time that a client may take.
     struct Patience: Sendable {
         /// To read a part of what is sent.
         var write = Duration.seconds(60)
@@ -71,7 +71,7 @@ final class SocketLoop: Sendable {
         self.bell = bell
     }
 
-    /// Wakes the thread: something is to be sent.
+    /// Wakes the thread: there is something to send.
     func wake() { bell.ring() }
 
     /// Takes a connection over.
@@ -225,9 +225,9 @@ final class SocketLoop: Sendable {
 
 // MARK: - ConnectionOwner
 
-/// What handles the messages of a mobile connection.
+/// A handler of the messages of a mobile connection.
 protocol ConnectionOwner: AnyObject, Sendable {
-    /// Whether so much waits that no more is to be read.
+    /// Whether reading is paused because too much input is queued.
     var isBusy: Bool { get }
 
     /// The account of the connection. All connections of one account share a part of the memory.

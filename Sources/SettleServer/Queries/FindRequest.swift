@@ -2,15 +2,15 @@ internal import SettleCore
 internal import SettleQuery
 internal import SettleViews
 
-/// What `_find` and `_explain` are asked.
+/// A request to `_find` or `_explain`.
 struct FindRequest {
     /// The query.
     private(set) var options: FindOptions
     /// The bookmark as it was given, which only `_find` looks at.
     private let bookmark: String?
-    /// Whether it is to be told what it took.
+    /// Whether to include `execution_stats`.
     let hasStatistics: Bool
-    /// From how many copies each document is to be read; there is one.
+    /// The number of copies to read each document from; there is one.
     let copies: Int
     /// Whether an index need not be the newest, in both ways to say so.
     let isStale: Bool

@@ -90,7 +90,7 @@ enum IndexEndpoints {
         return .json(["success": .array(removed), "fail": .array(failed)])
     }
 
-    /// What follows a path of indexes and is none.
+    /// An unknown path below that of the indexes.
     static let missing: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.missing
@@ -152,7 +152,7 @@ enum IndexRequest {
     ///   - members: The body.
     ///   - makesTextIndexes: Whether indexes of type `text` are made; a stock CouchDB, which has no service for them, refuses
     ///     them as this server does otherwise.
-    /// - Returns: What the index is to be.
+    /// - Returns: The definition of the index.
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     static func definition(_ members: JSONObject, makesTextIndexes: Bool) throws -> IndexDefinition {
         var given = RequestOptions(members)

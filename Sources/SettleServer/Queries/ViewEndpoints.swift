@@ -12,7 +12,7 @@ enum ViewEndpoints {
         return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
     }
 
-    /// How many rows an answer without waiting has.
+    /// The number of rows that an answer without waiting has.
     private static let fewRows = 50
 
     /// The answer to a query that finds a few rows of an index that is up to date; `nil` for every other.
@@ -43,7 +43,7 @@ enum ViewEndpoints {
         }
         var query = ViewQuery(context.request)
         try query.parse(body)
-        // What the query says goes before what the body says, as in CouchDB.
+        // The query takes precedence over the body, as in CouchDB.
         try query.parse(context.query)
         return try answer([query], context, isMany: false)
     }
@@ -65,7 +65,7 @@ enum ViewEndpoints {
         return try answer(all, context, isMany: true)
     }
 
-    /// `/{db}/_design/{design}/_view` without the name of a view, or with more behind it.
+    /// `/{db}/_design/{design}/_view` without the name of a view, or with more after it.
     static let noView: Endpoint = .work { context in
         _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
         throw HTTPError.methodNotAllowed("GET,POST,HEAD")
@@ -88,7 +88,7 @@ enum ViewEndpoints {
         ])
     }
 
-    /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has any more.
+    /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has.
     static let cleanUp: Endpoint = .work { context in
         let database = try context.database()
         let names = try DesignDocuments.all(in: database).map { design in

@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleQuery
 internal import SettleViews
 
-/// What a request wants of a view.
+/// The parameters of a request to a view.
 struct ViewQuery: Sendable {
     /// Whether the index is brought up to date before it is asked.
     enum Update: Sendable {
@@ -22,7 +22,7 @@ struct ViewQuery: Sendable {
     private(set) var isDescending = false
     private var isEndInclusive = true
     private(set) var hasDocuments = false
-    /// What the documents show, where they are wanted.
+    /// The options of the included documents.
     private(set) var documents = DocumentOptions()
     private var hasConflicts = false
     private(set) var hasUpdateSequence = false
@@ -114,10 +114,10 @@ struct ViewQuery: Sendable {
         return text
     }
 
-    /// Whether rows are to be reduced, of a view that can be or not.
+    /// Whether to reduce the rows, given whether the view has a reduce function.
     func isReduced(_ view: ViewGroup.View) -> Bool { view.reducer != nil && reduce != false }
 
-    /// What makes a group.
+    /// The level of groups.
     var level: GroupLevel {
         if let groupLevel { return groupLevel == 0 ? .none : .elements(groupLevel) }
         return group == true ? .exact : .none

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// Documents as scripts see them.
 enum ScriptDocument {
-    /// A revision that is to be stored.
+    /// A revision about to be stored.
     ///
     /// - Parameters:
     ///   - id: The document.
@@ -90,7 +90,7 @@ enum ScriptRequestObject {
         "x-forwarded-host", "x-forwarded-proto", "x-requested-with",
     ]
 
-    /// Who makes a request, as functions of a database see them.
+    /// The user of a request, as functions of a database see it.
     static func user(_ user: User, of database: String) -> JSONValue {
         [
             "db": .string(database), "name": user.name.map { .string($0) } ?? .null,

@@ -10,15 +10,15 @@ struct Trial {
     let database: Database
     let scripts: Scripts
 
-    /// What is asked: the members of a request.
+    /// The members of a request.
     struct Request {
         /// The sources by their kinds.
         let functions: JSONObject
-        /// What `require` finds: members of a design document.
+        /// The modules for `require`: members of a design document.
         let modules: JSONValue?
         /// As whom a rule is asked: `name` and `roles`.
         let user: JSONValue?
-        /// What a filter gets as `req.query`.
+        /// The value of `req.query` for a filter.
         let query: JSONValue?
 
         /// - Throws: ``HTTPError`` with status 400.
@@ -42,7 +42,7 @@ struct Trial {
         }
     }
 
-    /// What came of it, as members of the answer.
+    /// Runs the functions, and returns the members of the answer.
     func run(_ request: Request, on samples: [TrialSamples.Sample]) throws -> [(String, JSONValue)] {
         let ready = request.functions["reduce"]?.string.flatMap { $0.hasPrefix("_") ? $0 : nil }
         if let problem = ready.flatMap(BuiltInReducer.problem) {
@@ -78,7 +78,7 @@ struct Trial {
             key: "trial " + Hexadecimal.encode(HashFunction.sha256.hash(names)), document: modules.utf8)
     }
 
-    /// What functions get beside the documents.
+    /// The arguments of functions besides the documents.
     private func surroundings(_ request: Request) throws -> JSONValue {
         let name = context.parameter("db")
         var asked = try ScriptRequestObject.json(context, id: nil, body: []).object ?? [:]
@@ -125,7 +125,7 @@ struct Trial {
         ]
     }
 
-    /// What a rule says of a document.
+    /// The verdict of a rule on a document.
     static func verdict(_ id: JSONValue, _ refusal: DatabaseError?) -> JSONValue {
         guard let refusal else { return ["id": id, "ok": true] }
         let error = HTTPError(refusal)
@@ -141,13 +141,13 @@ struct Trial {
 
 /// Functions tried on samples, before they are stored: an extension of ours.
 enum TryEndpoints {
-    /// How long a search for samples may take.
+    /// The time that a search for samples may take.
     private static let patience = Duration.seconds(2)
 
     /// `POST /{db}/_try`
     ///
     /// `{"functions":"stored"}` asks the rules in force about documents of one's own; other functions are for administrators of
-    /// the database, who may store them anyway.
+    /// the database, since they may store functions anyway.
     static let attempt: Endpoint = .work { context in
         try context.requireContentType()
         let members = try context.jsonObject()
@@ -172,7 +172,7 @@ enum TryEndpoints {
         return .json(.object(JSONObject(told + [("milliseconds", .number(JSONNumber(Int(spent))))])))
     }
 
-    /// What the rules in force say of documents that the user of the request would write.
+    /// The verdicts of the rules in force on documents that the user of the request would write.
     private static func stored(_ context: RequestContext, _ samples: [TrialSamples.Sample]) throws -> JSONValue {
         let questions = samples.map { ValidationScripts.Question(new: $0.text, old: $0.old) }
         let refusals = try ValidationScripts(context).refusals(of: questions)

@@ -17,7 +17,7 @@ final class Administration: Sendable {
     }
 
     private let state: Guarded<State>
-    /// Taken by who reads or writes the record, so that nobody who only asks waits for the disk.
+    /// Guards the record separately from the cached state, so that readers of the state never wait for I/O.
     private let changing = Guarded(())
     private let record: any ServerRecord
     private let isShared: Bool
@@ -132,7 +132,7 @@ final class Administration: Sendable {
 }
 
 extension Administration {
-    /// How often a change is tried while other nodes change the settings, too.
+    /// The number of times that a change is tried while other nodes change the settings, too.
     private static let attempts = 20
 
     /// Takes the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
@@ -152,8 +152,8 @@ extension Administration {
 
     /// Changes the settings, where they are stored first; again if another node was faster.
     ///
-    /// - Parameter body: Changes the settings, and returns whether they are to be stored.
-    /// - Returns: What the closure returned at last.
+    /// - Parameter body: Changes the settings, and returns whether to store them.
+    /// - Returns: The last result of the closure.
     /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
     @discardableResult
     private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
@@ -198,7 +198,7 @@ extension Administration {
 
 // MARK: - ServerSettings
 
-/// What a server stores about itself: its administrators, the secret of its cookies, its id.
+/// The stored settings of a server: its administrators, the secret of its cookies, its id.
 ///
 /// The store keeps it: a folder as a file beside the databases that only its owner may read. A ``Server`` that is created and not
 /// started has settings in memory.

@@ -87,7 +87,7 @@ final class PasswordHasher: Sendable {
 
     deinit { threads.close() }
 
-    /// How many derivations wait.
+    /// The number of derivations that wait.
     var waiting: Int { state.withLock(\.queue.count) }
 
     /// Hashes a new password; waits for a place.
@@ -309,7 +309,7 @@ final class VerifiedPasswords: Sendable {
 /// password, which has another salt, ends it. The secret is in the server's settings, which all nodes of a store share.
 struct PasswordTicket: Sendable {
     static let name = "AuthTicket"
-    /// How long a ticket is valid, in seconds.
+    /// The time that a ticket is valid, in seconds.
     let lifetime: Int
     private static let length = 32
 

@@ -9,11 +9,11 @@ public struct SecurityOptions: Sendable {
     public var admins: [String: String] = [:]
     /// The iterations for new password hashes; 600,000 by default, as in CouchDB 3.5.
     public var passwordIterations = 600_000
-    /// How many passwords are hashed concurrently; 2 by default.
+    /// The number of passwords that are hashed concurrently; 2 by default.
     public var passwordWorkers = 2
-    /// How long a session lasts without a request, in whole seconds; 600 seconds by default.
+    /// The time that a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
-    /// How long the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
+    /// The time that the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
     /// verification of the password; in whole seconds, 7 days by default, 0 for no such cookie.
     public var ticketLifetime: Duration = .seconds(604_800)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
@@ -24,9 +24,9 @@ public struct SecurityOptions: Sendable {
     public var cookieDomain: String?
     /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
     public var lockoutThreshold = 5
-    /// How long a lock-out lasts; 300 seconds by default.
+    /// The time that a lock-out lasts; 300 seconds by default.
     public var lockout: Duration = .seconds(300)
-    /// Where anonymous requests are allowed; by default wherever a database allows them.
+    /// The places where anonymous requests are allowed: by default, wherever a database allows them.
     public var anonymousAccess = AnonymousAccess.everywhere
     /// Whether only administrators may list databases; true by default.
     public var isListingForAdmins = true
@@ -61,7 +61,7 @@ public struct SecurityOptions: Sendable {
         case strict = "Strict"
     }
 
-    /// Where anonymous requests are allowed.
+    /// The places where anonymous requests are allowed.
     public enum AnonymousAccess: Sendable {
         /// Wherever a database allows them.
         case everywhere

@@ -133,7 +133,7 @@ struct UserDocumentRules: Sendable {
 
 /// Users' documents as others see them.
 enum UserDocumentEndpoints {
-    /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
+    /// `GET /_users/{doc}` by a user who may see only the public members, and any other document as it is.
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context),
