@@ -36,7 +36,7 @@ enum ChangesCommand: Command {
         let arguments = invocation.arguments
         try arguments.refuse("--follow", with: "--descending")
         let isFolder = try !invocation.isRemote()
-        // What comes before a position is another thing for each server.
+        // Servers disagree about which changes come before a position.
         if !isFolder { try arguments.refuse("--since", with: "--descending") }
         var reader = try ChangeReader(invocation)
         guard arguments.flag("--follow") else {

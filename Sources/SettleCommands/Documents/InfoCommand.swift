@@ -27,7 +27,7 @@ enum InfoCommand: Command {
     }
 }
 
-/// What is known of a database. The API has no members for conflicts and attachments; a folder tells them itself.
+/// The known facts of a database. The API has no members for conflicts and attachments; a folder has them itself.
 private struct Shown {
     let info: JSONValue
     let limit: JSONValue?

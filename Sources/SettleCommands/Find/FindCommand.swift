@@ -239,7 +239,7 @@ struct FindTable {
 
 /// A hint for a query that found nothing: a member that it compares with a single value is a list.
 struct ListHint {
-    /// How many documents are looked at.
+    /// The number of documents that are looked at.
     private static let sample = 1000
 
     private let conditions: [(path: String, value: JSONValue)]

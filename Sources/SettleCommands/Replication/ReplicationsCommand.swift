@@ -2,7 +2,7 @@ internal import Settle
 
 /// `settle replications`: manages stored replications, which start again automatically.
 enum ReplicationsCommand: Command {
-    /// What can be done.
+    /// The actions of the command.
     enum Action: String, CaseIterable {
         case list, add, pause, resume, remove
     }
@@ -131,7 +131,7 @@ extension ReplicationsCommand {
         let target: String
         let isContinuous: Bool
         let state: String
-        /// Why it does not do what it should.
+        /// The reason why it does not do what it should.
         var problem: String?
 
         var json: JSONValue {

@@ -128,7 +128,7 @@ struct CSVRows {
         let isQuoted: Bool
     }
 
-    /// What the last byte was part of.
+    /// The part of the table that the last byte belonged to.
     private enum State { case start, plain, quoted, quoteInQuoted, failed }
 
     private let source: () throws -> [UInt8]

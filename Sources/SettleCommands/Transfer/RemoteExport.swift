@@ -18,7 +18,7 @@ struct RemoteExport {
     /// The maximum number of pages that are read beyond the changes that existed at the beginning.
     private static let maximumLatePages = 200
 
-    /// Where an export has ended.
+    /// The end of an export.
     struct End {
         /// The position of the last change that was written.
         var sequence: PeerSequence
