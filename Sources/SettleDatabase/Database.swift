@@ -227,7 +227,7 @@ extension Database {
         companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
     }
 
-    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    /// The number of indexes that may have their files open, as ``DatabaseOptions/openIndexes`` says.
     package var openIndexes: Int { options.openIndexes }
 
     /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.

@@ -29,7 +29,7 @@ public final class AttachmentWriter {
     private var length: Int64 = 0
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
-    /// Where a content goes that is too large for a row.
+    /// The place where a content goes that is too large for a row.
     private var stored: (any BlobWriter)?
     /// The same writer if it continues an unfinished download.
     private var resumed: (any ResumableBlobWriter)?
@@ -79,7 +79,7 @@ public final class AttachmentWriter {
         }
     }
 
-    /// How many bytes are stored.
+    /// The number of bytes that are stored.
     package var storedLength: Int64 { encodedLength }
 
     /// Discards the bytes written so far.

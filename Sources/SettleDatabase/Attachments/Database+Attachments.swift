@@ -36,7 +36,7 @@ extension Database {
     ///
     ///     let movie = try database.makeAttachment("holiday.mp4", contentType: "video/mp4", file: url)
     ///
-    /// The content is in the database afterwards, and the file is not needed any more. It is long work for a large file: call
+    /// The content is in the database afterwards, and the file is no longer needed. It is long work for a large file: call
     /// it within `perform`.
     ///
     /// - Parameters:

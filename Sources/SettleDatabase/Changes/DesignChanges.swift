@@ -14,7 +14,7 @@ final class DesignChanges: Sendable {
         count.add(1, ordering: .sequentiallyConsistent)
     }
 
-    /// How often design documents were changed since the database was opened.
+    /// The number of times that design documents were changed since the database was opened.
     var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 }
 

@@ -38,7 +38,7 @@ struct IncomingSettlement: Sendable {
     var asked: Set<DocumentID> = []
     private var decisions: [DocumentID: Decision] = [:]
     private var rounds = 0
-    /// How often everything is restarted before conflicts are stored unsettled, to be settled later.
+    /// The number of times that everything is restarted before conflicts are stored unsettled, to be settled later.
     private static let maximumRounds = 20
 
     init(_ revisions: [ReplicatedRevision], refusesBranches: Bool, _ policy: ConflictPolicy, _ database: Database) {
@@ -112,7 +112,7 @@ struct IncomingSettlement: Sendable {
         }
     }
 
-    /// How many documents the policy was or is called about, with those of a question.
+    /// The number of documents that the policy was or is called about, with those of a question.
     func count(with question: Question) -> Int {
         Set(decisions.keys).union(question.conflicts.map(\.documentID)).count
     }

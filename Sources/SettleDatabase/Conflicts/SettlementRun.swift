@@ -10,7 +10,7 @@ package import SettleCore
 /// Racing answers are settled on the way, without calling the policy. The source says where the conflict is; everything
 /// that settles one goes through a run, so it writes the same revisions everywhere (82).
 package struct SettlementRun<Source: SettlementSource> {
-    /// Where the conflict is.
+    /// The place where the conflict is.
     package private(set) var source: Source
     private let policy: ConflictPolicy
     /// The result so far.

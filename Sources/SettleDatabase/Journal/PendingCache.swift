@@ -51,7 +51,7 @@ final class PendingCache: Sendable {
     /// Reads the journal once, a page at a time.
     init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
 
-    /// Reads the journal again, since another process may have written to it, and tells nobody.
+    /// Reads the journal again, since another process may have written to it, and notifies nobody.
     func readAgain(from engine: any StorageEngine) throws {
         var read = State()
         try engine.snapshot { reader in
@@ -72,7 +72,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Tells observers that there may be a change.
+    /// Notifies observers that there may be a change.
     func announce() { bell.ring(at: version.number) }
 
     /// Adds an entry that was written after all others.
@@ -169,7 +169,7 @@ final class PendingCache: Sendable {
     /// Whether the journal has no entry.
     var isEmpty: Bool { state.withLock { $0.documents.isEmpty } }
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
     /// The documents with entries, in the order of their first ones; also those of writes that are not committed yet.

@@ -1,7 +1,7 @@
 internal import SettleCore
 
 extension Database {
-    /// Lets go of contents that are not needed any more, and gives their space back to the system.
+    /// Lets go of contents that are no longer needed, and gives their space back to the system.
     ///
     /// Never touched are leaves, the ids of revisions, and the bases of merges: contents of branch points while a
     /// document is in conflict, and the newest revision known to a peer while there is work on top that no peer has
@@ -19,7 +19,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - age: How long contents are kept all the same after they were superseded or lost, so that people can look at them
-    ///     (SEMANTICS K4); not at all unless given. When that was is known by the compactions with an age between which it
+    ///     (SEMANTICS K4); not at all by default. When that was is known by the compactions with an age between which it
     ///     happened: the first one lets go of nothing, and each content stays for the age and at most the time between two
     ///     compactions longer. A content also stays as long as the one that superseded it.
     ///   - progress: Called with the progress, after each step.
@@ -50,7 +50,7 @@ extension Database {
     /// ends after the step at work, and what was let go of until then is gone.
     ///
     /// - Parameters:
-    ///   - age: How long superseded contents are kept; not at all unless given.
+    ///   - age: How long superseded contents are kept; not at all by default.
     ///   - progress: Called with the progress on another thread, after each step.
     /// - Returns: What was let go of.
     /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; what `progress` throws.
@@ -146,7 +146,7 @@ extension Database {
 
 /// What a compaction let go of.
 public struct CompactionResult: Sendable, Hashable {
-    /// Contents of revisions that are no leaves and no base of a merge.
+    /// Contents of revisions that are neither leaves nor the base of a merge.
     public var contents = 0
     /// Contents of attachments that no kept revision holds.
     public var blobs = 0

@@ -143,7 +143,7 @@ extension DocumentCoding {
     var rules: CodingRules { CodingRules(self) }
 }
 
-/// The id and the revision of a document that is decoded, which are no members of its body.
+/// The id and the revision of a document that is decoded, which are not members of its body.
 package struct DocumentIdentity: Sendable {
     let id: DocumentID
     let revision: RevisionID?

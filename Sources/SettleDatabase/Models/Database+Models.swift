@@ -274,7 +274,7 @@ extension Database {
         }
     }
 
-    /// An edit in the newer state. Where merged members don't read as the model any more, such as two cases of one enumeration, those
+    /// An edit in the newer state. If merged members can no longer be read as the model, such as two cases of one enumeration, those
     /// that both changed are taken as a whole.
     private func merged<Model: Decodable>(
         _ edited: Document, _ base: Document, _ current: Document, _ model: Model.Type, _ identities: [String],

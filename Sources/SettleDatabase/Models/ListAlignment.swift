@@ -40,7 +40,7 @@ struct ListAlignment {
     /// The most pairs of elements that are compared.
     static let maximumPairs = 250_000
 
-    /// What tells an element apart, if it has the member.
+    /// The identity of an element, if it has the member.
     static func identity(_ element: JSONValue, _ name: String) -> JSONValue? {
         guard let value = element.object?[name], value.string != nil || value.number != nil else { return nil }
         return value

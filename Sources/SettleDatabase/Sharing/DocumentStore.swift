@@ -144,7 +144,7 @@ extension DocumentStore: DatabaseStore, ServerStore {
     /// Does nothing: there is no other node.
     package func freshen(_ names: [String]) throws {}
 
-    /// Makes the folder `uploads` in the store's: not the databases' own, for its time of change tells of databases.
+    /// Makes the folder `uploads` in the store's: not the databases' own, because its modification time indicates changes of databases.
     package func uploadFolder() throws -> String {
         let folder = path + "/uploads"
         try makePrivateFolder(folder)

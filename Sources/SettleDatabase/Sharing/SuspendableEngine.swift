@@ -67,7 +67,7 @@ final class SuspendableEngine: StorageEngine {
         let willClose: @Sendable () -> Void
         /// Reads again what is kept in memory. No other call runs meanwhile.
         let hasOpened: @Sendable (any StorageEngine) throws -> Void
-        /// Tells observers.
+        /// Notifies observers.
         let announce: @Sendable () -> Void
     }
 
@@ -75,7 +75,7 @@ final class SuspendableEngine: StorageEngine {
     private let turn: ProcessTurn
     private let sharing: ProcessSharing?
     private let open: @Sendable () throws -> SQLiteEngine
-    /// How many calls want the files closed, so that nobody waits for a turn any more.
+    /// The number of calls that want the files closed, so that no thread waits for a turn.
     private let closers = Atomic<Int>(0)
 
     /// Opens the files.

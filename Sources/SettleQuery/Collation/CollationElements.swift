@@ -2,7 +2,7 @@
 struct CollationElements {
     let table: CollationTable
     let text: UnsafeBufferPointer<UInt8>
-    /// Where the next code point begins.
+    /// The place where the next code point begins.
     var place: Int
     /// Marks that a contraction passed over, which come before the rest of the text.
     var passed: ArraySlice<UInt32> = []
@@ -64,7 +64,7 @@ struct CollationElements {
         jamo = UInt64(0x1100 + index / 588) | UInt64(0x1161 + index % 588 / 28) << 16 | UInt64(last) << 32
     }
 
-    /// The code point at a place, which moves behind it.
+    /// The code point at a place, which advances past it.
     @inline(__always)
     static func point(of text: UnsafeBufferPointer<UInt8>, at place: inout Int) -> UInt32 {
         let first = UInt32(text[place])
@@ -105,7 +105,7 @@ extension CollationElements {
         adoptContraction(of: point, alone)
     }
 
-    /// Finds the longest contraction, then lengthens it with marks that stand behind others of lower classes.
+    /// Finds the longest contraction, then lengthens it with marks that follow others of lower classes.
     private mutating func adoptContraction(of point: UInt32, _ alone: CollationRun) {
         let contractions = table.contractions
         var ahead = CollationAhead(self)
@@ -147,7 +147,7 @@ extension CollationElements {
 private struct CollationAhead {
     private let text: UnsafeBufferPointer<UInt8>
     private var points: [UInt32]
-    /// Where the text goes on after each of the points.
+    /// The place where the text goes on after each of the points.
     private var ends: [Int]
 
     init(_ elements: CollationElements) {

@@ -29,9 +29,9 @@ final class BytePattern: Sendable {
 
 // MARK: - PatternRefusal
 
-/// Why a pattern is refused.
+/// The reason why a pattern is refused.
 enum PatternRefusal: Error, Hashable {
-    /// It is no pattern of Perl's language, or larger than is allowed.
+    /// It is not a pattern of Perl's language, or larger than is allowed.
     case malformed
     /// It has a construct that this engine lacks, or that may match otherwise than with PCRE2.
     case unsupported(String)

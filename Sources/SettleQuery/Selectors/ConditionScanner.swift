@@ -4,7 +4,7 @@ internal import SettleCore
 struct ConditionScanner {
     private let text: String
     private var rest: Substring
-    /// Where the last token began.
+    /// The place where the last token began.
     private(set) var place: Substring
 
     /// The symbols, those that begin with another one first.
@@ -137,7 +137,7 @@ extension ConditionScanner {
     }
 }
 
-/// What is wrong with a condition.
+/// The problem with a condition.
 package struct ConditionError: Error {
     /// The reason, with the text from where it is wrong.
     package let message: String
