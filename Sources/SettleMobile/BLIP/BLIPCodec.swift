@@ -30,7 +30,7 @@ final class BLIPCodec {
 
     /// Expands the bytes of a frame.
     ///
-    /// - Throws: ``BLIPError`` for bytes that are no deflate, and for more than `limit` bytes.
+    /// - Throws: ``BLIPError`` for bytes that are not in the deflate format, and for more than `limit` bytes.
     func inflate(_ bytes: [UInt8], limit: Int) throws(BLIPError) -> [UInt8] {
         try run(bytes + Self.flushed, limit: limit)
     }

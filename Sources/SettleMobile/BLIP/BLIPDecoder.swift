@@ -10,18 +10,18 @@ internal import SettlePlatform
 ///
 /// Used by one thread at a time.
 final class BLIPDecoder {
-    /// What a frame leads to.
+    /// The result of a frame.
     struct Result {
         /// A message that is whole.
         var message: BLIPMessage?
-        /// What the other end has received of a message from here.
+        /// The bytes of a message from here that the other end has received.
         var received: (key: BLIPMessageKey, bytes: UInt64)?
         /// The acknowledgements that are due now.
         var due: [(key: BLIPMessageKey, bytes: UInt64)] = []
     }
 
     private struct Open {
-        /// What has come; of a message that is too long only the beginning, which has the properties.
+        /// The received bytes; of a message that is too long, only the beginning, which has the properties.
         var payload: [UInt8] = []
         var isTooLong = false
         /// How many bytes of frames have come, as they came.
@@ -106,7 +106,7 @@ final class BLIPDecoder {
         guard body.count >= 4 else { throw .broken("a frame has no checksum") }
         let expected = body.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         var bytes = Array(body.dropLast(4))
-        // What is read past is expanded, too, since all frames share the state of the compression.
+        // Skipped frames are expanded, too, since all frames share the state of the compression.
         if flags.contains(.compressed) { bytes = try codec.inflate(bytes, limit: limits.largestMessage) }
         codec.add(bytes)
         guard codec.checksum == expected else { throw .broken("the checksum of a frame is wrong") }

@@ -240,7 +240,7 @@ enum SessionCookieParser {
 
 // MARK: - TokenExpiry
 
-/// When a token expires.
+/// The time at which a token expires.
 enum TokenExpiry {
     /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, and for a JWT without
     /// `exp`. Nothing is verified: the server that accepts the token does that.

@@ -90,7 +90,7 @@ extension CredentialStore: CustomStringConvertible, CustomDebugStringConvertible
 extension CredentialStore {
     private static let sharedStore = Guarded(CredentialStore())
 
-    /// The store that peers created without credentials use, like a system's keychain; empty unless set.
+    /// The store that peers created without credentials use, like a system's keychain; empty by default.
     ///
     ///     CredentialStore.shared = try CredentialStore(opening: bytes, key: key)
     ///     let hub = try CouchDBPeer(HTTPURL("https://couch.example/notes"))     // with the password for couch.example
@@ -174,13 +174,13 @@ extension ReplicationCredentials {
 ///
 ///     mark (8 bytes) · nonce (12) · ciphertext · tag (16)
 package struct SealedBytes: Sendable {
-    /// How many bytes a key has.
+    /// The number of bytes that a key has.
     package static let keyLength = 32
     private static let mark = Array("settle\u{0}1".utf8)
     private static let nonceLength = 12
     private static let tagLength = 16
 
-    /// Why bytes can't be opened or sealed.
+    /// The reason why bytes can't be opened or sealed.
     package enum Fault: Error {
         case wrongKeyLength
         case cannotOpen

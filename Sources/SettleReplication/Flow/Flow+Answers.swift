@@ -28,7 +28,7 @@ extension Flow {
     /// Whether everything that there was is read.
     ///
     /// A one-shot replication ends at the position that the source had at the begin, even if writes go on (SEMANTICS 92).
-    /// Where positions are no numbers, it ends when nothing is left, or it has read twice what there was.
+    /// If positions are not numbers, it ends when nothing is left, or it has read twice what there was.
     private mutating func hasReachedEnd(_ page: ChangesPage, _ request: ChangesRequest) -> Bool {
         if page.changes.isEmpty, page.last == request.since || page.pending == nil && page.filtered == 0 { return true }
         if let pending = page.pending {
@@ -74,7 +74,7 @@ extension Flow {
         if !present.isEmpty { actions.append(.present(present)) }
     }
 
-    /// The target has an earlier state of a document that does not pass the filter any more.
+    /// The target has an earlier state of a document that no longer passes the filter.
     private mutating func reportLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
         counts.documentsLeft += 1
         var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)

@@ -77,7 +77,7 @@ extension LeaseKeeping {
 
     mutating func took(_ leases: [JobLease], in database: String, _ now: Duration) -> [Action] {
         guard let call = places[database]?.taking else {
-            // Nothing of the database is wanted any more.
+            // Nothing more of the database is wanted.
             return leases.isEmpty ? [] : [.release(database, leases)]
         }
         places[database]?.taking = nil

@@ -73,7 +73,7 @@ package struct ReplicationEndpoint: Sendable {
         address.map { $0.shown(collection: collection) } ?? (DocumentStore.isName(name) ? name : "")
     }
 
-    /// Why the side can't be reached, without secrets; `nil` for an address.
+    /// The reason why the side can't be reached, without secrets; `nil` for an address.
     package var problem: String? {
         guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"

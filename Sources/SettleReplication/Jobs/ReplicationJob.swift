@@ -21,7 +21,7 @@ package struct ReplicationJob: Sendable {
         package var reason: String?
     }
 
-    /// Where a job is.
+    /// The place where a job is.
     package enum Place: Hashable, Sendable {
         /// At this node.
         case here
@@ -44,9 +44,9 @@ package struct ReplicationJob: Sendable {
     package let user: String?
     /// Sends its requests.
     let client: any HTTPTransport
-    /// When it was added.
+    /// The time at which it was added.
     package internal(set) var start = WallTime.now()
-    /// When something last happened to it.
+    /// The time at which something last happened to it.
     package internal(set) var updated = WallTime.now()
     /// The newest events, newest first.
     package internal(set) var history: [Event]
@@ -62,9 +62,9 @@ package struct ReplicationJob: Sendable {
     var ledger = ReplicationLedger()
     /// The number of its last run; 0 before the first.
     package internal(set) var run = 0
-    /// How often it failed in a row.
+    /// The number of times that it failed in a row.
     package internal(set) var failures = 0
-    /// Why it failed last.
+    /// The reason why it failed last.
     var failure: String?
     /// What the node that runs it says was done.
     var toldStatistics: [(String, JSONValue)]?
@@ -83,7 +83,7 @@ package struct ReplicationJob: Sendable {
     /// Whether it is run again after it failed.
     var isRetried: Bool { origin != nil || document.isContinuous }
 
-    /// Why it failed last, or can't reach a peer.
+    /// The reason why it failed last, or can't reach a peer.
     package var problem: String? { status?.absence ?? failure }
 
     /// What was done, as CouchDB counts it; `nil` before its first run.
@@ -106,7 +106,7 @@ package struct ReplicationJob: Sendable {
 }
 
 extension ReplicationStatus {
-    /// Why a peer can't be reached.
+    /// The reason why a peer can't be reached.
     var absence: String? { mode == .offline ? error?.message : nil }
 
     /// The same in the schedule's terms.

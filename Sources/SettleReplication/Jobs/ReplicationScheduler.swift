@@ -76,7 +76,7 @@ package final class ReplicationScheduler: Sendable {
     ///   - id: The job's id.
     ///   - atOnce: Whether its run ends without storing what it has, also if it was stopped before.
     ///   - condition: Which job of the id is meant.
-    ///   - ended: Called when no run of a removed job of the id is under way any more.
+    ///   - ended: Called once no run of a removed job of the id is under way.
     /// - Returns: The job that was removed.
     @discardableResult
     func end(
@@ -335,6 +335,6 @@ package enum ReplicationNotice: Sendable {
     case failed(ReplicationJob, PeerError)
     /// It is done; ``removed(_:)`` follows.
     case completed(ReplicationJob, ReplicationResult)
-    /// There is no job of the id any more.
+    /// There is no longer a job of the id.
     case removed(String)
 }

@@ -156,7 +156,7 @@ struct AttachmentReceiver: Sendable {
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter
-    /// How many bytes it has, including resumed ones.
+    /// The number of bytes that it has, including resumed ones.
     private(set) var length: Int64
 
     /// Starts with no content.

@@ -19,7 +19,7 @@ public struct LocalPeer: Peer, PeerOperations {
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - name: How messages name it; its folder, or `memory`, unless given.
+    ///   - name: How messages name it; its folder, or `memory`, by default.
     ///   - identity: The part of its replications' ids that stands for the database; unless given, a name that was
     ///     created with the database and moves with its file. If databases have stable names, as on a server, pass
     ///     those: then a database that was deleted and created again keeps its replications, and the change is detected

@@ -11,7 +11,7 @@ internal import SettlePlatform
 ///
 /// Unchecked, no lock: the handle belongs to the thread that runs it.
 final class CurlWebSocket: @unchecked Sendable {
-    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
@@ -66,7 +66,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Connects, and returns what came behind the head of the answer.
+    /// Connects, and returns the bytes after the head of the answer.
     private func connect() throws -> [UInt8] {
         var setup = CurlSetup(easy)
         headers = setup.apply(request, options)

@@ -24,7 +24,7 @@ internal import SettleMobile
 struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
-    /// How many documents are asked about at a time.
+    /// The number of documents that are asked about at a time.
     private static let maximumDocuments = 200
     /// How many ended branches of a document are tried as those that a leaf was sent on.
     private static let maximumParents = 20
@@ -57,7 +57,7 @@ struct FormerStates: Sendable {
                 of: places.map { place in
                     (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
                 })
-            // A revision that is not current any more is followed by the one that is.
+            // A revision that is no longer current is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
                     besides[place], state, revisions[place].id, revisions[place].history)
@@ -75,7 +75,7 @@ struct FormerStates: Sendable {
     /// That is done if the server has had all that is live here, so that no merge waits to be sent.
     ///
     /// - Parameter changes: The server's changes whose revisions are here.
-    /// - Returns: Whether there are such revisions. They are not here any more.
+    /// - Returns: Whether there are such revisions. They are no longer here.
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func reopen(_ changes: [ChangedDocument]) async throws -> Bool {
         let ended = try await database.perform { database in

@@ -5,11 +5,11 @@ internal import SettleMobile
 internal import SettlePlatform
 
 extension MobilePeer {
-    /// How many changes the server puts into a page.
+    /// The number of changes that the server puts into a page.
     private static let batch = 200
-    /// How often a continuous pull of single documents asks again.
+    /// The number of times that a continuous pull of single documents asks again.
     private static let pauseWithIDs = Duration.seconds(2)
-    /// How many documents are asked for by their ids at a time.
+    /// The number of documents that are asked for by their ids at a time.
     private static let maximumByID = 20
 
     /// The next changes; see ``Peer/changes(_:)``.
@@ -175,7 +175,7 @@ struct MobileRevision {
     /// The answer to a request for the revision, with the contents of its blobs.
     ///
     /// - Throws: ``PeerError`` if a content can't be fetched; `JSONError`, ``WireFault`` or ``RevisionTreeError`` for a
-    ///   message that is no revision.
+    ///   message that is not a revision.
     func answer(_ request: RevisionRequest, _ connection: MobileConnection) async throws -> RevisionAnswer {
         let text = message.body.isEmpty ? Array("{}".utf8) : message.body
         let document = try text.withUnsafeBufferPointer { try DocumentReader.read($0, allowsReserved: true) }

@@ -4,7 +4,7 @@ internal import SettleMobile
 internal import SettlePlatform
 
 extension MobilePeer {
-    /// How many documents are proposed at a time.
+    /// The number of documents that are proposed at a time.
     private static let maximumProposals = 200
     /// How many bytes of attachments are in memory at a time; a single larger revision is sent alone.
     private static let maximumContentBytes = 64 << 20

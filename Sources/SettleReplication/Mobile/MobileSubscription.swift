@@ -15,7 +15,7 @@ final class MobileSubscription: Sendable {
         let revision: RevisionID
     }
 
-    /// What became of a revision.
+    /// The outcome of a revision.
     enum Revision {
         case arrived(BLIPMessage)
         /// The server does not send it.
@@ -33,7 +33,7 @@ final class MobileSubscription: Sendable {
         var failure: PeerError?
     }
 
-    /// How long a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
+    /// The time that a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
     private static let patience = Duration.seconds(2)
 
     private let place: String
@@ -225,13 +225,13 @@ struct MobilePage {
     /// The message, to be answered.
     let message: BLIPMessage
     private(set) var rows: [Row]
-    /// How many ancestors are named at most, and how many a history may have.
+    /// The number of ancestors that are named at most, and how many a history may have.
     private static let maximumAncestors = 20
     private static let maximumHistory = 1000
 
     /// Reads a message.
     ///
-    /// - Throws: `JSONError` or ``WireFault`` for a body that is no list of changes.
+    /// - Throws: `JSONError` or ``WireFault`` for a body that is not a list of changes.
     init(_ message: BLIPMessage) throws {
         self.message = message
         let body = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
@@ -244,7 +244,7 @@ struct MobilePage {
             let flags = row[3]?.bool.map { $0 ? 1 : 0 } ?? row[3]?.int ?? 0
             var change = ChangedDocument(
                 sequence: PeerSequence(sequence), id: id, leaves: [revision], isDeleted: flags & 1 != 0)
-            // Removed from all channels, or the user may not read it any more.
+            // Removed from all channels, or the user may no longer read it.
             change.mayHaveLeft = flags & 6 != 0
             return Row(change: change, isDecided: false)
         }

@@ -4,10 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The rules of an offline session: a value that is told what happened and says what to do next.
+/// The rules of an offline session: a value that receives events and returns the next action.
 ///
-/// There is never more than one thing to do, and the session does it before it tells the next event. Operations are sent in
-/// their order, and the first refusal ends it; what comes behind waits (SEMANTICS 176, 179).
+/// There is never more than one thing to do, and the session does it before it reports the next event. Operations are sent in
+/// their order, and the first refusal ends it; later ones wait (SEMANTICS 176, 179).
 struct OfflineMachine: Sendable {
     /// What happened.
     enum Event: Sendable {
@@ -120,7 +120,7 @@ public struct OfflineStatus: Sendable {
     public internal(set) var state: OfflineState = .online
     /// The refused operation in ``OfflineState/syncFailed``, until it is resolved.
     public internal(set) var conflict: OfflineConflict?
-    /// Why the session is offline without a request, or could not synchronize.
+    /// The reason why the session is offline without a request, or could not synchronize.
     public internal(set) var error: PeerError?
     /// The server's time as of which the data is up to date; `nil` before the first
     /// synchronization.

@@ -82,7 +82,7 @@ extension OfflineSession {
     /// Whether the sent document differs from the local one by the server's time.
     private var isStamped: Bool { options.stampMember != nil }
 
-    /// How often an operation is merged again when other clients keep writing.
+    /// The number of times that an operation is merged again when other clients keep writing.
     private static var attempts: Int { 5 }
 
     private func conflict(

@@ -52,7 +52,7 @@ package protocol PeerOperations: Peer {
     /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
 
-    /// Tells the source which revisions the target lacks. The replication calls it before ``revisions(_:budget:)``.
+    /// Reports to the source the revisions that the target lacks. The replication calls it before ``revisions(_:budget:)``.
     ///
     /// A server of Couchbase Mobile proposes revisions and sends those that the replication requests, so its peer passes
     /// the list on. The default implementation does nothing.

@@ -121,7 +121,7 @@ struct ConflictQueue: Sendable {
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
-    /// How many are waiting or being settled.
+    /// The number of those that are waiting or being settled.
     var count: Int { waiting.count + active.count }
 
     /// Whether nothing is pending (SEMANTICS 39, 40).
@@ -167,7 +167,7 @@ struct ConflictQueue: Sendable {
         return id
     }
 
-    /// Ends a document's turn; returns its report, unless the document is to be settled again.
+    /// Ends a document's turn; returns its report, unless the document must be settled again.
     mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
         active.remove(id)
         return (reports.removeValue(forKey: id), !isWaiting.contains(id))

@@ -133,7 +133,7 @@ extension FlowExecutor {
         }
     }
 
-    /// Tells what became of a document; of one in conflict when that is settled (SEMANTICS 33).
+    /// Reports the outcome of a document, or of one in conflict once it is settled (SEMANTICS 33).
     private mutating func publish(_ report: DocumentReport) {
         recordInLedger(report)
         if report.left != nil { return send(report, .left) }
@@ -186,7 +186,7 @@ private final class AskedConflicts: Sendable {
 
     init(_ state: ReplicatorState) { self.state = state }
 
-    /// How many are counted.
+    /// The number of those that are counted.
     var count: Int { counted.withLock(\.self) }
 
     /// Changes how many are counted.

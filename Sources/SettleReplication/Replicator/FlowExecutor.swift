@@ -35,10 +35,10 @@ struct FlowExecutor {
     let orders: ReplicationOrders
     var flow: Flow
     var checkpointer: Checkpointer
-    /// Settles conflicts, where that is to be done.
+    /// Settles conflicts, if there is a policy.
     let settler: ConflictSettler?
     var conflicts: ConflictQueue
-    /// What became of conflicts that were settled when they were stored, until it is reported.
+    /// The outcome of conflicts that were settled when they were stored, until it is reported.
     var decided: [DocumentID: Result<Settlement, DatabaseError>] = [:]
     /// How many documents that the policy was called about are stored, and still counted as such.
     var answered = 0

@@ -48,7 +48,7 @@ final class NetworkMonitor: Sendable {
 
     private func forget(_ number: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
 
-    /// How many listeners there are.
+    /// The number of listeners.
     var listenerCount: Int { state.withLock(\.listeners.count) }
 
     /// Notifies all listeners.

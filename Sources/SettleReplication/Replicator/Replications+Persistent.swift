@@ -50,7 +50,7 @@ extension Replications {
     ///     }
     ///
     /// - Parameters:
-    ///   - credentials: Returns the credentials for an address; the stored ones are used unless given.
+    ///   - credentials: Returns the credentials for an address; the stored ones are used by default.
     ///   - client: Sends the requests of all of them; its options hold for WebSockets, too.
     ///   - configure: Sets what is not stored, such as the conflict policy.
     /// - Returns: The started replications.

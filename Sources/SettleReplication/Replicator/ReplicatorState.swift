@@ -133,7 +133,7 @@ public struct DocumentReplication: Sendable {
     /// The outcome.
     public let outcome: Outcome
 
-    /// Why it failed; `nil` if it did not.
+    /// The reason why it failed; `nil` if it did not.
     public var error: (any Error)? {
         switch outcome {
         case .replicated, .settled, .left: nil
