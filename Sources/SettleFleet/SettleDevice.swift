@@ -65,7 +65,7 @@ final class SettleDevice {
 
     /// Replicates once in both directions, and settles what is in conflict.
     ///
-    /// - Returns: How many revisions have moved or were written.
+    /// - Returns: The number of revisions that have moved or were written.
     func sync(_ server: FleetServer) async throws -> Int {
         let server = server.server
         let peer: any Peer =

@@ -82,7 +82,7 @@ struct SimulatedParcel {
     var revision: ReplicatedRevision
     var contents: [[UInt8]]
 
-    /// Reads a revision, with the part of its history that is to be sent; `nil` when its content is not kept.
+    /// Reads a revision, with the part of its history to send; `nil` if its content is not kept.
     init?(_ revision: RevisionID, of change: Change, from database: Database, historyLimit: Int = .max) throws {
         guard let document = try database.document(change.id, revision: revision),
             let history = try database.tree(of: change.id)?.history(of: revision, limit: historyLimit)

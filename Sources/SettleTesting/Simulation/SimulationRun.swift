@@ -36,7 +36,7 @@ final class SimulationRun {
         story = tells ? [] : nil
     }
 
-    /// Runs the schedule, lets all replicas exchange and settle until none writes any more, and checks the result.
+    /// Runs the schedule, lets all replicas exchange and settle until none writes, and checks the result.
     func go() throws {
         for (number, step) in schedule.steps.enumerated() {
             log("\(number + 1). \(describe(step))")
