@@ -162,7 +162,7 @@ final class Client {
     /// - Parameters:
     ///   - member: The member of the answer that is the array.
     ///   - path: What is asked.
-    ///   - query: What is asked behind it.
+    ///   - query: The query string.
     ///   - body: Is given each element as JSON text, and says whether to go on.
     /// - Throws: ``CommandError``, or what `body` throws.
     func forEachElement(

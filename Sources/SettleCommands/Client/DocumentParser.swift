@@ -77,7 +77,7 @@ struct DocumentParser {
         else { throw CommandError.invalid("_revisions must be {\"start\": N, \"ids\": […]}") }
         let signatures = try ids.map { id in
             guard let signature = id.string.flatMap({ RevisionSignature($0) }) else {
-                throw CommandError.invalid("_revisions has an id that is none: \(id)")
+                throw CommandError.invalid("_revisions contains an invalid id: \(id)")
             }
             return signature
         }

@@ -128,7 +128,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         try statement.run(lending: (4, record.storedTree), (6, content.body.utf8))
     }
 
-    /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
+    /// Caches the last document read: a read inside a transaction is usually followed by a write.
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         if var record = lastRead, record.id == id {
             if withContent || record.damage == nil {

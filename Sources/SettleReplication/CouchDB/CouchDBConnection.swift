@@ -100,7 +100,7 @@ package struct CouchDBConnection: Sendable {
                 status: response.status, headers: response.headers, json: try JSONValue(utf8: text))
         } catch {
             let place = "\(method) \(url.authority)\(url.appending(path).path)"
-            throw TransportError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+            throw TransportError(.badAnswer, "\(place) did not answer with JSON", cause: error)
         }
     }
 

@@ -202,7 +202,7 @@ struct ParsedChange {
         }
         let leaves = try changes.map { range in
             guard let revision = Self.revision(text, range) else {
-                throw WireFault("a row of _changes names a revision that is none, of the document \"\(id)\"")
+                throw WireFault("a row of _changes names an invalid revision, of the document \"\(id)\"")
             }
             return revision
         }

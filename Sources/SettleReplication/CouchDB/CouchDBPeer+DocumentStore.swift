@@ -219,7 +219,7 @@ struct BulkDocsAnswer {
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ bytes: [UInt8]) throws {
         guard let rows = try JSONValue(utf8: bytes).array else {
-            throw WireFault("the answer of _bulk_docs is no list")
+            throw WireFault("the answer of _bulk_docs is not a list")
         }
         refusals = try rows.compactMap { row in
             guard let error = row["error"]?.string else { return nil }

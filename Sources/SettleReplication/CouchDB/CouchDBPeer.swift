@@ -248,7 +248,7 @@ extension CouchDBPeer {
         let answer = try await calls.json("PUT", .document(id), json: JSONValue.object(JSONObject(members)).utf8)
         guard let written = answer["rev"]?.string else {
             throw PeerError(
-                WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
+                WireFault("a local document was written, but the answer has no rev"), at: calls.place(.document(id)))
         }
         return written
     }
