@@ -98,9 +98,9 @@ public final class Database: Sendable {
         let (changeBell, ownChangeBell, designChanges) = (changeBell, ownChangeBell, designChanges)
         let (newest, settingsChanges) = (newest, settingsChanges)
         engine.onCommit { notice in
-            if notice.changesDesign { designChanges.note() }
+            if notice.changesDesign { designChanges.markPending() }
             designChanges.commit()
-            if notice.changesSettings { settingsChanges.note() }
+            if notice.changesSettings { settingsChanges.markChanged() }
             newest.withLock { $0.follow(notice.sequence) }
             changeBell.ring(at: notice.sequence.number)
             guard ownChangeBell !== changeBell, !notice.isForeign, notice.changesDocuments else { return }
@@ -231,7 +231,7 @@ extension Database {
         companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
     }
 
-    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    /// The number of indexes that may have their files open, as ``DatabaseOptions/openIndexes`` says.
     package var openIndexes: Int { options.openIndexes }
 
     /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.

@@ -36,7 +36,7 @@ struct CouchClient {
             }.joined()
     }
 
-    /// Adds a word to the winner, and keeps its attachments unless told otherwise.
+    /// Adds a word to the winner, and keeps its attachments by default.
     ///
     /// - Returns: Whether it was stored.
     func save(_ id: String, adding word: String, keepsAttachments: Bool = true) throws -> Bool {
@@ -96,7 +96,7 @@ struct CouchClient {
 
     /// Unites the leaves of every document in conflict, and deletes the losers.
     ///
-    /// - Returns: How many documents it settled.
+    /// - Returns: The number of documents that it settled.
     func settle() throws -> Int {
         let ids = try server.conflicts
         for id in ids {

@@ -34,11 +34,11 @@ final class LiteDevice {
     private var usesVectors: Bool
     /// How far it has pulled.
     private var since: JSONValue = .null
-    /// Why its replicator has stopped for good.
+    /// The reason why its replicator has stopped for good.
     private(set) var stop: String?
     /// The errors of single documents, which an app gets to see.
     private(set) var errors: [String] = []
-    /// How many conflicts were settled after the last replication.
+    /// The number of conflicts that were settled after the last replication.
     private(set) var settled = 0
     /// What was said in the last replication.
     private(set) var log: [String] = []
@@ -105,7 +105,7 @@ final class LiteDevice {
 
     /// Replicates once in both directions, and settles what is in conflict then.
     ///
-    /// - Returns: How many revisions have moved or were written.
+    /// - Returns: The number of revisions that have moved or were written.
     func sync(_ server: FleetServer) throws -> Int {
         guard stop == nil else { return 0 }
         (log, settled) = ([], 0)
@@ -116,7 +116,7 @@ final class LiteDevice {
         var waiting: [String: LiteProposal] = [:]
         var moved = 0
         do {
-            // What is to be pushed is read before the first revision comes.
+            // The revisions to push are read before the first revision comes.
             if !isConcurrent { moved += try push(line, &waiting) }
             let retries = try pull(line, &waiting, &moved, isConcurrent: isConcurrent)
             for id in retries where waiting[id]?.name == documents[id]?.proposal?.name { pending.insert(id) }

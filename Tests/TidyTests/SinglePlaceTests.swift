@@ -27,4 +27,25 @@ struct SinglePlaceTests {
         let client = tool.filter { $0.path.hasSuffix("Client/Client.swift") }
         #expect(client.count == 1 && !client.contains { $0.code.contains { $0.contains(/\bDatabase\b/) } })
     }
+
+    /// The policies' own files, and the simulator's list, which has faulty resolvers beside them.
+    private static let policyFiles = [
+        "Sources/SettleDatabase/Conflicts/ConflictPolicy", "Sources/SettleDatabase/Conflicts/ReadyPolicy.swift",
+        "Sources/SettleTesting/Simulation/",
+    ]
+
+    @Test func `only the list of policies names them`() throws {
+        let repository = Repository.shared
+        let list = try #require(repository.file("Sources/SettleDatabase/Conflicts/ReadyPolicy.swift"))
+        let names = zip(list.lines, list.lines.dropFirst()).compactMap { line, next in
+            line.hasSuffix("ReadyPolicy(") ? next.firstMatch(of: /^ *"(\w+)"/).map { String($0.1) } : nil
+        }
+        #expect(names.count >= 8)
+        for file in repository.sources where !Self.policyFiles.contains(where: file.path.hasPrefix) {
+            for name in names { #expect(!file.text.contains("\"\(name)\""), "\(file.path): \(name)") }
+        }
+        for file in repository.files where file.path.hasPrefix("Sources/CConsole/web/") {
+            for name in names { #expect(!file.text.contains(name), "\(file.path): \(name)") }
+        }
+    }
 }

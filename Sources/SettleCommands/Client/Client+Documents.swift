@@ -159,7 +159,7 @@ extension Client {
         }
         guard case .found(let found)? = answers.first,
             let same = found.attachments.first(where: { $0.digest == attachment.digest })
-        else { throw CommandError.notFound("\(owner) of \"\(id)\" is not at the server any more; begin again") }
+        else { throw CommandError.notFound("\(owner) of \"\(id)\" is no longer at the server; begin again") }
         return same.content
     }
 

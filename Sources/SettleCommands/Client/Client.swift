@@ -176,7 +176,7 @@ final class Client {
     /// - Parameters:
     ///   - member: The member of the answer that is the array.
     ///   - path: What is asked.
-    ///   - query: What is asked behind it.
+    ///   - query: The query string.
     ///   - body: Is given each element as JSON text, and says whether to go on.
     /// - Throws: ``CommandError``, or what `body` throws.
     func forEachElement(
@@ -196,7 +196,7 @@ final class Client {
         var problem: (any Error)?
         do {
             while let piece = try next(of: response) {
-                let goesOn = try elements.take(piece) { element in
+                let goesOn = try elements.parse(piece) { element in
                     do {
                         guard case .bytes(let text) = element else { throw Self.overlong }
                         return try body(Array(text))

@@ -18,7 +18,7 @@ struct DocumentParser {
     /// - Throws: ``JSONError``, ``CommandError``, or ``DatabaseError`` of an attachment.
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        if reader.reserved.isEmpty, try attachments.take(piece: reader.body) { return nil }
+        if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
         var reserved: [String: JSONValue] = [:]
         for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
         let id = try id(reserved["_id"], reader.body)
@@ -77,7 +77,7 @@ struct DocumentParser {
         else { throw CommandError.invalid("_revisions must be {\"start\": N, \"ids\": […]}") }
         let signatures = try ids.map { id in
             guard let signature = id.string.flatMap({ RevisionSignature($0) }) else {
-                throw CommandError.invalid("_revisions has an id that is none: \(id)")
+                throw CommandError.invalid("_revisions contains an invalid id: \(id)")
             }
             return signature
         }

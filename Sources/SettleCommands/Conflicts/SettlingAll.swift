@@ -19,7 +19,7 @@ struct SettlingAll {
             if console.isJSON {
                 try console.print(json(report, bar.elapsed).description)
             } else {
-                try console.note(summary(report, bar.elapsed))
+                try console.printNote(summary(report, bar.elapsed))
             }
             return report.failed > 0 ? .failure : .success
         }
@@ -100,7 +100,7 @@ struct SettlingAll {
             }
             return true
         }
-        try console.note(
+        try console.printNote(
             """
             \(policy) would settle \(Quantity.of(settled, "conflict")) and leave \(Quantity.grouped(left)); \
             nothing was written

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleDatabase
 
 /// `settle show`: shows the leaves of a conflict side by side, with a policy's result.
 enum ShowCommand: Command {
@@ -67,8 +68,10 @@ enum ShowCommand: Command {
         for line in table.lines { try console.print(line) }
         try console.print("")
         guard let preview else {
+            let deciding = ReadyPolicy.all.filter { $0.decides.contains(.deletion) }.map(\.name)
             return try console.print(
-                "\(policy) does not decide about deletions, so the edit stays; deletesWin, localWins and remoteWins do")
+                "\(policy) does not decide about deletions, so the edit stays; these do: \(deciding.joined(separator: ", "))"
+            )
         }
         let text = DecisionText(policy: policy, preview: preview, width: width, styled: console.styled)
         for line in text.lines { try console.print(line) }
@@ -87,7 +90,7 @@ enum ShowCommand: Command {
             try console.print(line.description)
         } else {
             let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
-            try console.note(console.styled("\(id) \(state)", .bold))
+            try console.printNote(console.styled("\(id) \(state)", .bold))
             try console.print(document: DocumentJSON(document).bytes)
         }
         return .success

@@ -36,7 +36,7 @@ enum TreeCommand: Command {
                 try console.print(json(id, tree, winner.revision, closings).description)
                 return .success
             }
-            try console.note(console.styled(summary(id, tree), .bold))
+            try console.printNote(console.styled(summary(id, tree), .bold))
             let drawing = TreeDrawing(
                 tree, isFull: invocation.arguments.flag("--full"), closings: closings, styled: console.styled)
             for line in drawing.lines { try console.print(line) }
@@ -118,7 +118,7 @@ struct TreeDrawing {
     private let hasSides: Bool
     /// Chains with more inner revisions than this are folded.
     private static let longestChain = 7
-    /// How many revisions are shown at each end of a folded chain.
+    /// The number of revisions that are shown at each end of a folded chain.
     private static let ends = 2
 
     /// Creates a drawing of a tree; `closings` are its closing tombstones with the surviving revisions.

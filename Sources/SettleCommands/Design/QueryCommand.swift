@@ -86,7 +86,7 @@ enum QueryCommand: Command {
             }
         }
         try table?.finish()
-        if table == nil { try console.note("No rows") }
+        if table == nil { try console.printNote("No rows") }
         return .success
     }
 

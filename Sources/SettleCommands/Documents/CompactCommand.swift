@@ -39,7 +39,7 @@ enum CompactCommand: Command {
             } else {
                 let bytes = Int64(done["bytes"]?.int ?? 0)
                 let size = bytes >= 0 ? "\(Quantity.bytes(bytes)) smaller" : "\(Quantity.bytes(-bytes)) larger"
-                try console.note("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+                try console.printNote("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
             }
             return .success
         }

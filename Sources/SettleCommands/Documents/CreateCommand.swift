@@ -22,7 +22,7 @@ enum CreateCommand: Command {
         if console.isJSON {
             try console.print(JSONValue.object(["ok": true, "path": .string(path)]).description)
         } else {
-            try console.note("Created \(name)")
+            try console.printNote("Created \(name)")
         }
         return .success
     }

@@ -27,7 +27,7 @@ enum InfoCommand: Command {
     }
 }
 
-/// What is known of a database.
+/// The known facts of a database.
 private struct Shown {
     let info: JSONValue
     let limit: JSONValue?

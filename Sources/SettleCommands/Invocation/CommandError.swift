@@ -6,7 +6,7 @@ internal import SettleScripting
 struct CommandError: Error, Sendable {
     /// The kind of failure, as `--json` names it.
     let code: String
-    /// What happened and what to do.
+    /// The message: what happened and what to do.
     let message: String
     /// The exit status.
     let status: ExitStatus

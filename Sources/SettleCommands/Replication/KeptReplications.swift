@@ -79,7 +79,7 @@ struct KeptReplications {
     }
 }
 
-/// What is stored.
+/// The replications that are stored.
 extension KeptReplications {
     /// The stored replications, and the revision of the local document.
     private func read() throws -> (stored: StoredReplications, revision: String?) {
@@ -153,7 +153,7 @@ extension KeptReplications {
         }
     }
 
-    /// Which documents are continuous, which `_scheduler/docs` does not tell.
+    /// The ids of continuous documents, which `_scheduler/docs` does not report.
     private func continuous(_ ids: [JSONValue]) throws -> Set<String> {
         if ids.isEmpty { return [] }
         let rows = try client.json("POST", "_all_docs", query: ["include_docs": "true"], body: ["keys": .array(ids)])

@@ -122,7 +122,7 @@ final class BackupSource {
         }
         let store = try DocumentStore(path: operand)
         let record = store.serverRecord()
-        do { try record.take() } catch let error as DatabaseError where error.code == .inUse {
+        do { try record.reserve() } catch let error as DatabaseError where error.code == .inUse {
             throw CommandError(
                 "in_use", "a server has the folder \(operand); give its URL, such as http://127.0.0.1:5984",
                 status: .inUse)

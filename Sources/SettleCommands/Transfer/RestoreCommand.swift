@@ -54,7 +54,7 @@ enum RestoreCommand: Command {
             }
         }
         let record = store.serverRecord()
-        try record.take()
+        try record.reserve()
         defer { record.release() }
         let old = try record.read()
         if server != nil, old != nil, entries.count == moment.databases.count, !store.isShared {

@@ -198,7 +198,7 @@ extension Database {
     }
 
     /// Marks tombstones as users' deletions, because a peer reports these documents as deleted.
-    package func noteDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
+    package func markDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
         guard !deletions.isEmpty else { return }
         try insertReplicated(
             deletions.map { id, revision in
@@ -228,7 +228,7 @@ extension Database {
                 do {
                     answer = .success(try record.flatMap { try Self.stored(revision, in: $0, known, reader) })
                 } catch let error as DatabaseError where error.code == .damagedDocument {
-                    note(error, of: id)
+                    report(error, of: id)
                     answer = .failure(error)
                 }
                 guard try body(answer) else { return }

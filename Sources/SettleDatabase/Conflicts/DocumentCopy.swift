@@ -69,7 +69,7 @@ package struct DocumentCopy: Sendable {
 
 // MARK: - RemoteSource
 
-/// A document of a database behind CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
+/// A document of a database with CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
 /// leaf that arrived since it was read is in conflict with the survivor.
 package struct RemoteSource: SettlementSource {
     /// The document, with what was written since it was read.

@@ -127,7 +127,7 @@ extension Database {
     ) throws -> RevisionID? {
         guard let record, let current = reads.current(in: record.tree) else {
             if document.revision == nil || conflict.isLastWriteWins { return nil }
-            throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+            throw DatabaseError(.notFound, "\"\(document.id)\" is no longer in the database; it was purged")
         }
         switch conflict {
         case .lastWriteWins: return current.revision

@@ -60,7 +60,7 @@ extension Database: DocumentSource {
 package struct PromptDatabase: DocumentSource {
     private let whole: Database
     /// The most bytes of a document.
-    package static let mostBytes = 64 * 1024
+    package static let maximumBytes = 64 * 1024
 
     /// Makes a source that reads a database.
     package init(_ database: Database) { whole = database }
@@ -69,7 +69,7 @@ package struct PromptDatabase: DocumentSource {
 
     package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         guard let engine = whole.capabilities.prompt else { throw NotAtHand() }
-        let record = try engine.shortRecord(of: id, mostBytes: Self.mostBytes)
+        let record = try engine.shortRecord(of: id, mostBytes: Self.maximumBytes)
         return record.flatMap { whole.noting([$0]).first }
     }
 

@@ -89,14 +89,14 @@ public struct Journal: Sendable {
 
     private static func change(by entries: [JournalEntry]) -> PendingChange? {
         guard var document = entries.first.map(PendingDocument.init) else { return nil }
-        for entry in entries.dropFirst() { document.take(entry) }
+        for entry in entries.dropFirst() { document.apply(entry) }
         return document.change
     }
 
     /// Whether there is no operation, not even operations that cancel each other out.
     public var isEmpty: Bool { cache.isEmpty }
 
-    /// How many operations there are.
+    /// The number of operations.
     public var count: Int { cache.count }
 
     /// Observes the pending changes: first the current ones, then the new ones after each change.
@@ -125,7 +125,7 @@ extension Journal {
     ///     changes["envelopes"]?["17bb2c1c-313d-41a6-ae31-c90785155687"]      // [name = "A New Name"]
     ///
     /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
-    /// under the empty name. A document that is to be deleted has no changes.
+    /// under the empty name. A document that will be deleted has no changes.
     ///
     /// - Parameter member: The member with the type, which is not among the changes.
     /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.

@@ -6,7 +6,7 @@ internal import SettleCore
 ///     contents ── documents ── local documents ── attachments ── expirations ── newest position, settings ── comparison
 ///     by token    by position  by id              by digest      by id
 ///
-/// Each part is copied in an order, in transactions of bounded size, and goes on behind the last that the target has, or
+/// Each part is copied in an order, in transactions of bounded size, and continues after the last that the target has, or
 /// replaces what is there. So a copy that was interrupted at any point is continued by the next one. A setting of the target names
 /// the source until both were compared.
 struct DatabaseCopy {
@@ -26,7 +26,7 @@ struct DatabaseCopy {
 
     /// The setting of an unfinished copy, with the instance of its source.
     static let marker = "copy_of"
-    /// How many records a transaction has at most, and about how many bytes.
+    /// The number of records that a transaction has at most, and about how many bytes.
     static let pageLength = 500
     static let pageBytes = 4 << 20
 
@@ -230,7 +230,7 @@ private struct LongIDs {
     private var count = 0
     private var listed: [String] = []
     private static let most = 50
-    private static let mostCharacters = 60
+    private static let maximumCharacters = 60
 
     init(longest: Int) { self.longest = longest }
 
@@ -238,7 +238,9 @@ private struct LongIDs {
         let length = id.string.utf8.count
         guard length > longest else { return }
         count += 1
-        if listed.count < Self.most { listed.append("\"\(id.string.prefix(Self.mostCharacters))…\" (\(length) bytes)") }
+        if listed.count < Self.most {
+            listed.append("\"\(id.string.prefix(Self.maximumCharacters))…\" (\(length) bytes)")
+        }
     }
 
     var error: DatabaseError? {

@@ -163,7 +163,7 @@ extension StorageEngine {
 }
 
 extension SideRecord {
-    /// The records behind this one.
+    /// The records after this one.
     fileprivate var followers: Scan {
         switch self {
         case .local(let document): .locals(after: document.id)
@@ -177,6 +177,6 @@ extension SideRecord {
 }
 
 extension SideRecord.Scan {
-    /// How many are read at once; a local document may be as large as any other.
+    /// The number of those that are read at once; a local document may be as large as any other.
     fileprivate var pageLength: Int { if case .locals = self { 16 } else { 500 } }
 }

@@ -93,14 +93,14 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             let made = try body(writer)
             result.withLock { $0 = made }
         }
-        try take(WriteTurn(job: job), job)
+        try run(WriteTurn(job: job), job)
         return try Self.found(result.withLock { $0 })
     }
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
         var result: Result?
-        try take(WriteTurn()) { result = try body($0) }
+        try run(WriteTurn()) { result = try body($0) }
         return try Self.found(result)
     }
 
@@ -129,7 +129,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Runs a closure on the writing connection between two transactions.
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         var result: Result?
-        try take(WriteTurn(), alone: true) { _ in result = try body() }
+        try run(WriteTurn(), alone: true) { _ in result = try body() }
         return try Self.found(result)
     }
 
@@ -140,7 +140,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     ///   - alone: Whether the closure runs between two transactions.
     ///   - body: What this thread runs, unless another one did the job of the turn.
     /// - Throws: What the closure throws, or why its changes were not committed.
-    private func take(
+    private func run(
         _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
     ) throws {
         perform(.arrived(turn, alone: alone), for: turn)
@@ -230,7 +230,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func announce() {
-        for action in writer.takeCommitActions() { action() }
+        for action in writer.dequeueCommitActions() { action() }
         if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence {
             listener.notify(CommitNotice(sequence: newest))
         }

@@ -8,7 +8,7 @@ extension Database {
     ///
     /// It waits for transactions and snapshots that run; acknowledged writes are on the disk, as far as
     /// ``DatabaseOptions/durability`` says. Later calls throw ``DatabaseErrorCode/suspended``; observers and live queries
-    /// wait. Suspending twice is the same as once. Replications are to be stopped first: what they do meanwhile fails, and
+    /// wait. Suspending twice is the same as once. Stop replications first: what they do meanwhile fails, and
     /// they try again. A database in memory has no files and goes on.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
@@ -58,9 +58,9 @@ extension Database {
             pendingState.withLock { $0 = cache }
         }
         try clocks.readAgain(from: engine)
-        designChanges.note()
+        designChanges.markPending()
         designChanges.commit()
-        settingsChanges.note()
+        settingsChanges.markChanged()
         sizeCount.withLock { $0 = nil }
         let sequence = try engine.read { try $0.lastSequence }
         newest.withLock { $0.follow(sequence) }

@@ -68,7 +68,7 @@ final class SuspendableEngine: SuspendableStorage {
         let willClose: @Sendable () -> Void
         /// Reads again what is kept in memory. No other call runs meanwhile.
         let hasOpened: @Sendable (any StorageEngine) throws -> Void
-        /// Tells observers.
+        /// Notifies observers.
         let announce: @Sendable () -> Void
     }
 
@@ -76,7 +76,7 @@ final class SuspendableEngine: SuspendableStorage {
     private let turn: ProcessTurn
     private let sharing: ProcessSharing?
     private let open: @Sendable () throws -> SQLiteEngine
-    /// How many calls want the files closed, so that nobody waits for a turn any more.
+    /// The number of calls that want the files closed, so that no thread waits for a turn.
     private let closers = Atomic<Int>(0)
 
     /// Opens the files.
@@ -174,7 +174,7 @@ final class SuspendableEngine: SuspendableStorage {
     private func reopen(or previous: Phase, until deadline: ContinuousClock.Instant) throws {
         var hooks: Hooks?
         do {
-            try turn.take(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
+            try turn.acquire(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
             let (known, listener, files) = state.withLock { ($0.hooks, $0.listener, $0.files) }
             if files != turn.state { hooks = known }
             var opened: SQLiteEngine?
@@ -277,7 +277,7 @@ final class SuspendableEngine: SuspendableStorage {
     /// Looks from time to time whether another process wants its turn or has written something.
     private func look(in interval: DispatchTimeInterval = ProcessSharing.lookWhenOpen) {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, let next = self.takeTurns() else { return }
+            guard let self, let next = self.checkTurn() else { return }
             self.look(in: next)
         }
     }
@@ -291,7 +291,7 @@ final class SuspendableEngine: SuspendableStorage {
     /// Gives the turn away if it is wanted or not used, and announces what another process has written.
     ///
     /// - Returns: When to look again; `nil` once the database is closed.
-    private func takeTurns() -> DispatchTimeInterval? {
+    private func checkTurn() -> DispatchTimeInterval? {
         // Released at the end of this, the database closes itself here and not in the middle.
         let owner = state.withLock(\.hooks)?.owner()
         defer { withExtendedLifetime(owner) {} }

@@ -90,7 +90,7 @@ package struct MobileBlob: Hashable, Sendable {
 
 // MARK: - MobileStub
 
-/// What stands in `_attachments` for an attachment, whose content is asked for by its digest.
+/// The stub of an attachment in `_attachments`; the content is requested by its digest.
 package struct MobileStub {
     /// The largest content that is carried, in bytes; Sync Gateway's.
     package static let largestContent = 20 << 20
@@ -106,7 +106,7 @@ package struct MobileStub {
         ]
     }
 
-    /// The body of a message: the members of a document, and the stubs behind them.
+    /// The body of a message: the members of a document, followed by the stubs.
     package static func body(_ body: DocumentBody, listing stubs: [MobileStub]) -> [UInt8] {
         let bytes = body.utf8
         guard !stubs.isEmpty else { return bytes }

@@ -11,7 +11,7 @@ package enum ISODate {
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(date.year - 1900), Int32(date.month - 1), Int32(date.day))
         let midnight = Double(timegm(&parts))
         if scanner.isAtEnd { return midnight }
-        guard scanner.take("Tt "), let time = scanner.time(needsSeconds: true, points: ".,"),
+        guard scanner.consume("Tt "), let time = scanner.time(needsSeconds: true, points: ".,"),
             let offset = scanner.offset(needsColon: false), scanner.isAtEnd
         else { return nil }
         return midnight + Double((time.minutes - offset) * 60 + time.second) + time.fraction
@@ -46,7 +46,7 @@ package struct DateScanner {
     package var isAtEnd: Bool { rest.isEmpty }
 
     /// Takes one of some ASCII characters; `false` if another one is next.
-    package mutating func take(_ allowed: String) -> Bool {
+    package mutating func consume(_ allowed: String) -> Bool {
         guard let first = rest.first, allowed.utf8.contains(first) else { return false }
         rest = rest.dropFirst()
         return true
@@ -54,7 +54,8 @@ package struct DateScanner {
 
     /// Takes a date that exists, `2024-02-29`; `nil` for anything else.
     package mutating func date() -> (year: Int, month: Int, day: Int)? {
-        guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2), 1...12 ~= month
+        guard let year = number(4), consume("-"), let month = number(2), consume("-"), let day = number(2),
+            1...12 ~= month
         else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -68,12 +69,12 @@ package struct DateScanner {
     ///   - points: What may stand before a fraction.
     /// - Returns: The time, in minutes, seconds and a fraction.
     package mutating func time(needsSeconds: Bool, points: String = ".") -> Time? {
-        guard let hour = number(2), hour < 24, take(":"), let minute = number(2), minute < 60 else { return nil }
+        guard let hour = number(2), hour < 24, consume(":"), let minute = number(2), minute < 60 else { return nil }
         var time = Time(minutes: hour * 60 + minute)
-        guard take(":") else { return needsSeconds ? nil : time }
+        guard consume(":") else { return needsSeconds ? nil : time }
         guard let second = number(2), second < 61 else { return nil }
         time.second = second
-        guard take(points) else { return time }
+        guard consume(points) else { return time }
         let digits = rest.prefix { 48...57 ~= $0 }
         rest = rest.dropFirst(digits.count)
         guard let fraction = Double("0." + String(decoding: digits, as: UTF8.self)), !digits.isEmpty else { return nil }
@@ -83,10 +84,10 @@ package struct DateScanner {
 
     /// Takes an offset from UTC, `Z`, `+01:00`, and unless it needs a colon `+0100` or `+01`, in minutes; `nil` for anything else.
     package mutating func offset(needsColon: Bool) -> Int? {
-        if take("Zz") { return 0 }
+        if consume("Zz") { return 0 }
         let isBehind = rest.first == UInt8(ascii: "-")
-        guard take("+-"), let hours = number(2), hours < 24 else { return nil }
-        let hasColon = take(":")
+        guard consume("+-"), let hours = number(2), hours < 24 else { return nil }
+        let hasColon = consume(":")
         if !needsColon, !hasColon, isAtEnd { return (isBehind ? -1 : 1) * hours * 60 }
         guard hasColon || !needsColon, let minutes = number(2), minutes < 60 else { return nil }
         return (isBehind ? -1 : 1) * (hours * 60 + minutes)
@@ -115,7 +116,7 @@ package enum DateText {
     package static func isInternet(_ text: String, hasDate: Bool, hasTime: Bool) -> Bool {
         var scanner = DateScanner(text)
         if hasDate, scanner.date() == nil { return false }
-        if hasDate, hasTime, !scanner.take("Tt") { return false }
+        if hasDate, hasTime, !scanner.consume("Tt") { return false }
         guard hasTime else { return scanner.isAtEnd }
         guard let time = scanner.time(needsSeconds: true), let offset = scanner.offset(needsColon: true),
             scanner.isAtEnd
@@ -130,7 +131,9 @@ package enum DateText {
         var scanner = DateScanner(text)
         guard scanner.date() != nil else { return false }
         if scanner.isAtEnd { return true }
-        guard scanner.take("Tt "), let time = scanner.time(needsSeconds: false), time.second < 60 else { return false }
+        guard scanner.consume("Tt "), let time = scanner.time(needsSeconds: false), time.second < 60 else {
+            return false
+        }
         return scanner.isAtEnd || (scanner.offset(needsColon: false) != nil && scanner.isAtEnd)
     }
 }

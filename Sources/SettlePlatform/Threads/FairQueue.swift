@@ -24,7 +24,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     struct Owner: Sendable {
         @usableFromInline
         var waiting = Queue<Element>()
-        /// How many are under way. Those of the empty owner are not counted.
+        /// The number of elements under way, without those of the empty owner.
         @usableFromInline
         var running = 0
 
@@ -55,7 +55,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     @usableFromInline
     var size = 0
 
-    /// How many elements wait.
+    /// The number of waiting elements.
     @inlinable
     public var count: Int { size }
 

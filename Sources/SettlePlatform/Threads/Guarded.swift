@@ -1,4 +1,4 @@
-/// A value that one thread at a time may touch, behind a mutex of the system.
+/// A value that one thread at a time may access, guarded by a mutex of the system.
 ///
 /// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`, as with the
 /// standard library's `Mutex`. That one would do the same; but on Linux the thread sanitizer does not see it hand over a
@@ -6,7 +6,7 @@
 ///
 /// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
 ///
-/// Unchecked: the value behind `value` is touched only while `mutex`, the lock, is held.
+/// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
 public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -1,4 +1,6 @@
-/// Elements that leave in the order they came, or are put back in front.
+/// A FIFO queue whose elements can be put back at the front.
+///
+/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
 public struct Queue<Element> {
     @usableFromInline
     var elements: [Element?] = []
@@ -9,11 +11,11 @@ public struct Queue<Element> {
     @inlinable
     public init() {}
 
-    /// How many there are.
+    /// The number of elements.
     @inlinable
     public var count: Int { elements.count - head }
 
-    /// Whether there are none.
+    /// Whether the queue is empty.
     @inlinable
     public var isEmpty: Bool { head == elements.count }
 

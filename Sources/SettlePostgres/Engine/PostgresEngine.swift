@@ -10,7 +10,7 @@ internal import SettlePlatform
 ///                 all writers of the node that wait
 ///     hold        lock the row ─→ the closure reads and writes ─→ commit
 ///
-/// Every commit locks the row of the database first, so sequences rise in the order of commits, and who reads a sequence has
+/// Every commit locks the row of the database first, so sequences rise in the order of commits, and a reader of a sequence has
 /// seen all below it.
 final class PostgresEngine: StorageEngine {
     /// The number of the database.
@@ -33,7 +33,7 @@ final class PostgresEngine: StorageEngine {
 
     /// The longest id of a document: an entry of a B-tree has to fit into a third of a page.
     static let longestID = 2048
-    /// How often a closure runs without a lock before it gets one.
+    /// The number of times that a closure runs without a lock before it gets one.
     private static let attempts = 3
 
     init(
@@ -52,7 +52,7 @@ final class PostgresEngine: StorageEngine {
 
     deinit { onClose() }
 
-    /// How many writes of this node wait for their turn.
+    /// The number of this node's writes that wait for their turn.
     var waitingWrites: Int { line.count }
 
     var isWriting: Bool { session != nil }
@@ -116,7 +116,7 @@ final class PostgresEngine: StorageEngine {
                 designAge: { [followed] in followed.announcedDesignAge })
             var result: Result?
             do {
-                // What was read before is read together now.
+                // The documents that the last attempt read are read together now.
                 try session.prepare(touched, withContent: true)
                 result = try within(session) { try $0.whole(body) }
             } catch  where session.needsLock || session.isStale {}
@@ -232,7 +232,7 @@ extension PostgresEngine: SharedStorage, LeasingStorage, BlobKeepingStorage, Res
         let begin = ContinuousClock.now
         let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
         follow(state, isForeign: true)
-        followed.note(readAt: begin)
+        followed.record(readAt: begin)
     }
 
     func requireCurrentDesign() throws { try ownSession().requireCurrentDesign() }

@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// Asks PostgreSQL questions about one database.
 ///
-/// What ``prepare(_:withContent:)`` fetched is at hand for the questions that follow.
+/// Documents that ``prepare(_:withContent:)`` has fetched are at hand for the queries that follow.
 class PostgresReader: StorageReader {
     /// The number of the database.
     let database: Int64
@@ -280,7 +280,7 @@ extension DocumentKind {
         }
     }
 
-    /// How many documents are of this kind, given the numbers for each flag.
+    /// The number of documents of this kind, given the numbers for each flag.
     func number(_ counts: [Int]) -> Int {
         switch self {
         case .any: counts.reduce(0, +)

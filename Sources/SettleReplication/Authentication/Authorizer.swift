@@ -85,7 +85,7 @@ final class Authorizer: Sendable {
     }
 
     /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
-    func note(_ headers: TransportHeaders) {
+    func adoptCookie(_ headers: TransportHeaders) {
         guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
         case .session: secret?.replace(cookie)
@@ -98,7 +98,7 @@ final class Authorizer: Sendable {
     func forget(_ text: String) { secret?.forget(text) }
 
     /// Remembers the challenge of a rejected request. Returns whether there are other credentials to answer it.
-    func take(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
+    func adopt(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
         guard case .stored(let store) = credentials.kind else { return false }
         let before = challenge.withLock { challenge in
             defer { challenge = asked }
@@ -240,7 +240,7 @@ enum SessionCookieParser {
 
 // MARK: - TokenExpiry
 
-/// When a token expires.
+/// The time at which a token expires.
 enum TokenExpiry {
     /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, and for a JWT without
     /// `exp`. Nothing is verified: the server that accepts the token does that.

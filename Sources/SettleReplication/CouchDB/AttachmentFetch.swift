@@ -71,7 +71,7 @@ struct AttachmentFetch {
             _ = try await calls.elements(
                 of: response, "_bulk_get", "results", longest: peer.options.largestRevision
             ) { element in
-                matcher.take(element)
+                matcher.receive(element)
                 return true
             }
         } catch let error as PeerError where error.code != .cancelled {

@@ -100,7 +100,7 @@ package struct CouchDBConnection: Sendable {
                 status: response.status, headers: response.headers, json: try JSONValue(utf8: text))
         } catch {
             let place = "\(method) \(url.authority)\(url.appending(path).path)"
-            throw TransportError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+            throw TransportError(.badAnswer, "\(place) did not answer with JSON", cause: error)
         }
     }
 
@@ -123,7 +123,7 @@ package struct CouchDBConnection: Sendable {
         adjust(&plain)
         var (response, secret) = try await send(plain)
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
-        let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
+        let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? false
         if response.status == 401, isOther || secret != nil {
             // Reading the response to its end frees its connection for the next request.
             _ = try? await response.collect(limit: 64 * 1024)
@@ -140,7 +140,7 @@ package struct CouchDBConnection: Sendable {
         var request = plain
         let secret = try await authorizer.authorize(&request)
         let response = try await client.send(request)
-        authorizer.note(response.headers)
+        authorizer.adoptCookie(response.headers)
         return (response, secret)
     }
 }

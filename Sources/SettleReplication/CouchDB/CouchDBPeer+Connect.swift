@@ -18,7 +18,7 @@ extension CouchDBPeer {
         let (database, date) = try await calls.datedJSON("GET", "")
         guard let sequence = database["update_seq"] ?? database["committed_update_seq"] else {
             throw PeerError(
-                .badAnswer, "\(name) is no database of a CouchDB; look at the address", isTransient: false)
+                .badAnswer, "\(name) is not a CouchDB database; check the URL", isTransient: false)
         }
         let server = await welcome(calls)
         let product = Self.product(server)

@@ -216,7 +216,7 @@ struct IdleLimit: Sendable {
     /// Records that a connection was cut after a silence.
     ///
     /// - Returns: Whether that shortened the interval: then the cut is not a failure.
-    mutating func noteCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
+    mutating func recordCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
         guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
         learnt = max(Self.shortest, min(silence, heartbeat) / 2)
         return true
@@ -248,7 +248,7 @@ extension CouchDBPeer {
         let answer = try await calls.json("PUT", .document(id), json: JSONValue.object(JSONObject(members)).utf8)
         guard let written = answer["rev"]?.string else {
             throw PeerError(
-                WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
+                WireFault("a local document was written, but the answer has no rev"), at: calls.place(.document(id)))
         }
         return written
     }

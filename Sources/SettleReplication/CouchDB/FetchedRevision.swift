@@ -51,7 +51,7 @@ struct FetchedRevision {
         do { return try RevisionHistory.read(JSONValue(utf8: value).object ?? JSONObject()) } catch is RevisionHistory
             .WireFault
         {
-            throw WireFault("a document came with a _revisions that is none")
+            throw WireFault("a document came with an invalid _revisions")
         }
     }
 }
@@ -80,7 +80,7 @@ struct WireStub {
         }
         data = try value["data"].map { data in
             guard let text = data.string, let bytes = Base64.decode(text.utf8) else {
-                throw WireFault("the data of the attachment \"\(name)\" is no base64")
+                throw WireFault("the data of the attachment \"\(name)\" is not base64")
             }
             return bytes
         }

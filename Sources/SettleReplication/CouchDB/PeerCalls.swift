@@ -88,7 +88,7 @@ struct PeerCalls: Sendable {
         do {
             var elements = JSONElements(of: member, longestElement: longest)
             for try await piece in response.body {
-                guard try elements.take(piece, body) else { return nil }
+                guard try elements.parse(piece, body) else { return nil }
             }
             return try elements.finish()
         } catch { throw PeerError(error, at: place(path)) }

@@ -136,7 +136,7 @@ enum HTTPRedirect {
             _ = try? await response.body.collect(limit: 64 * 1024)
             request = next
         }
-        throw TransportError(.badRedirect, "\(request.url.authority) leads on and on")
+        throw TransportError(.badRedirect, "\(request.url.authority) sent too many redirects")
     }
 
     /// The next request; `nil` if the response is not a redirect to follow.
@@ -153,7 +153,7 @@ enum HTTPRedirect {
         do throws(TransportError) {
             url = try request.url.resolving(location: location)
         } catch {
-            throw TransportError(.badRedirect, "\(place) leads to what is no address", cause: error)
+            throw TransportError(.badRedirect, "\(place) redirects to an invalid URL", cause: error)
         }
         guard request.url.scheme == .http || url.scheme == .https else {
             throw TransportError(.badRedirect, "\(place) leads from https to \(url.authority) in the open")

@@ -245,6 +245,6 @@ enum HTTPURLReader {
     }
 
     private static func bad(_ reason: String) -> TransportError {
-        TransportError(.badURL, "this is no address of a database: \(reason)")
+        TransportError(.badURL, "this is not the address of a database: \(reason)")
     }
 }

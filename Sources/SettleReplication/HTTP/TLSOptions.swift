@@ -58,7 +58,7 @@ extension TLSOptions {
     public static func pin(ofCertificate pem: String) throws(TransportError) -> String {
         guard let certificate = PEMCertificates.read(pem).first, let pin = pin(ofDER: certificate) else {
             throw TransportError(
-                .tlsFailed, "this is no certificate in PEM: it begins with -----BEGIN CERTIFICATE-----")
+                .tlsFailed, "this is not a PEM certificate, which begins with -----BEGIN CERTIFICATE-----")
         }
         return pin
     }

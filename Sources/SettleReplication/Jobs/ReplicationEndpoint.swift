@@ -73,11 +73,11 @@ package struct ReplicationEndpoint: Sendable {
         address.map { $0.shown(collection: collection) } ?? (DocumentStore.isName(name) ? name : "")
     }
 
-    /// Why the side can't be reached, without secrets; `nil` for an address.
+    /// The reason why the side can't be reached, without secrets; `nil` for an address.
     package var problem: String? {
         guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
-        return "\(given) is no address: give the whole URL, also of a database of this server"
+        return "\(given) is not an address: give the whole URL, even for a database of this server"
     }
 
     /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.

@@ -19,7 +19,7 @@ public struct LocalPeer: Peer, PeerOperations {
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - name: How messages name it; its folder, or `memory`, unless given.
+    ///   - name: How messages name it; its folder, or `memory`, by default.
     ///   - identity: The part of its replications' ids that stands for the database; unless given, a name that was
     ///     created with the database and moves with its file. If databases have stable names, as on a server, pass
     ///     those: then a database that was deleted and created again keeps its replications, and the change is detected
@@ -161,14 +161,14 @@ extension LocalPeer {
             stored.isDeletionAtSource = revision.isDeletionAtSource
             (stored.replaced, stored.formerState) = (revision.replaced, revision.formerState)
             if !revision.attachments.isEmpty {
-                switch try await AttachmentReceiver(peer: self, revision: revision).take() {
+                switch try await AttachmentReceiver(peer: self, revision: revision).receive() {
                 case .taken(let attachments): stored.attachments = attachments
                 case .not(let outcome):
                     batch.refuse(index, outcome)
                     continue
                 }
             }
-            batch.take(stored, from: index)
+            batch.append(stored, from: index)
         }
         return batch
     }
@@ -247,7 +247,7 @@ struct RevisionBatch: Sendable {
     }
 
     /// Adds a ready revision.
-    mutating func take(_ revision: ReplicatedRevision, from index: Int) {
+    mutating func append(_ revision: ReplicatedRevision, from index: Int) {
         revisions.append(revision)
         places.append(index)
     }

@@ -11,7 +11,7 @@ internal import SettlePlatform
 ///
 /// Unchecked, no lock: the handle belongs to the thread that runs it.
 final class CurlWebSocket: @unchecked Sendable {
-    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
@@ -66,7 +66,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Connects, and returns what came behind the head of the answer.
+    /// Connects, and returns the bytes after the head of the answer.
     private func connect() throws -> [UInt8] {
         var setup = CurlSetup(easy)
         headers = setup.apply(request, options)
@@ -109,7 +109,7 @@ final class CurlWebSocket: @unchecked Sendable {
             while true {
                 while output.isEmpty {
                     var next: [UInt8] = []
-                    while next.count < 64 << 10, let frame = try connection.takeOutput() { next += frame }
+                    while next.count < 64 << 10, let frame = try connection.nextOutput() { next += frame }
                     if next.isEmpty { break }
                     output = next[...]
                     try send(&output)
@@ -134,7 +134,7 @@ final class CurlWebSocket: @unchecked Sendable {
         } catch {
             // The other end breaks the protocol, or the socket is gone. The requests that wait for an answer fail.
             connection.close((error as? WebSocketError)?.status ?? 1002)
-            if let goodbye = try? connection.takeOutput() {
+            if let goodbye = try? connection.nextOutput() {
                 output = goodbye[...]
                 try? send(&output)
             }

@@ -24,10 +24,10 @@ internal import SettleMobile
 struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
-    /// How many documents are asked about at a time.
-    private static let mostDocuments = 200
+    /// The number of documents that are asked about at a time.
+    private static let maximumDocuments = 200
     /// How many ended branches of a document are tried as those that a leaf was sent on.
-    private static let mostParents = 20
+    private static let maximumParents = 20
 
     /// Creates it for a pull from such a server into a database of this process.
     init?(of source: any PeerOperations, at target: any PeerOperations) {
@@ -38,7 +38,7 @@ struct FormerStates: Sendable {
     /// Notes in the server's revisions which leaves here they replace, and which state edits here were made on.
     ///
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
-    func note(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
+    func markReplaced(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
         let besides = try await database.perform { database in
             let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
             return try zip(revisions, leaves).map { revision, leaves in
@@ -51,13 +51,13 @@ struct FormerStates: Sendable {
         }
         let divided = revisions.indices.filter { !besides[$0].leaves.isEmpty }
         var noted = revisions
-        for start in stride(from: 0, to: divided.count, by: Self.mostDocuments) {
-            let places = divided[start..<min(start + Self.mostDocuments, divided.count)]
+        for start in stride(from: 0, to: divided.count, by: Self.maximumDocuments) {
+            let places = divided[start..<min(start + Self.maximumDocuments, divided.count)]
             let states = try await server.states(
                 of: places.map { place in
                     (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
                 })
-            // A revision that is not current any more is followed by the one that is.
+            // A revision that is no longer current is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
                     besides[place], state, revisions[place].id, revisions[place].history)
@@ -75,15 +75,15 @@ struct FormerStates: Sendable {
     /// That is done if the server has had all that is live here, so that no merge waits to be sent.
     ///
     /// - Parameter changes: The server's changes whose revisions are here.
-    /// - Returns: Whether there are such revisions. They are not here any more.
+    /// - Returns: Whether there are such revisions. They are no longer here.
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func reopen(_ changes: [ChangedDocument]) async throws -> Bool {
         let ended = try await database.perform { database in
             try database.snapshot { try changes.compactMap { try Self.ended($0, in: database) } }
         }
         var hasReopened = false
-        for start in stride(from: 0, to: ended.count, by: Self.mostDocuments) {
-            let part = ended[start..<min(start + Self.mostDocuments, ended.count)]
+        for start in stride(from: 0, to: ended.count, by: Self.maximumDocuments) {
+            let part = ended[start..<min(start + Self.maximumDocuments, ended.count)]
             let states = try await server.states(of: part.map { ($0.id, $0.names.flatMap(\.self)) })
             for (document, state) in zip(part, states) where state.current == document.current {
                 guard document.names.allSatisfy({ $0.contains(where: state.known.contains) }) else { continue }
@@ -124,7 +124,7 @@ struct FormerStates: Sendable {
     private static func otherNames(
         of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
     ) throws -> [RevisionID] {
-        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(mostParents)
+        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(maximumParents)
             .compactMap { tree.parent(of: $0.revision) }
         guard !parents.isEmpty else { return [] }
         var names: [RevisionID] = []

@@ -47,7 +47,7 @@ final class MobileConnection: Sendable {
         do {
             let blip = try await opener.open(request, options) { wake in
                 BLIPConnection(
-                    isServer: false, limits: BLIPLimits(), handler: { take($0, state) }, wake: wake,
+                    isServer: false, limits: BLIPLimits(), handler: { dispatch($0, state) }, wake: wake,
                     ended: { end(state) })
             }
             state.withLock { if !$0.hasEnded { $0.blip = blip } }
@@ -128,12 +128,12 @@ final class MobileConnection: Sendable {
         subscription?.end()
     }
 
-    private static func take(_ message: BLIPMessage, _ state: Guarded<State>) {
+    private static func dispatch(_ message: BLIPMessage, _ state: Guarded<State>) {
         let (blip, subscription) = state.withLock { ($0.blip, $0.subscription) }
         switch message.profile {
         case "changes", "rev", "norev":
             guard let subscription else { fallthrough }
-            subscription.take(message)
+            subscription.receive(message)
         case "getAttachment", "proveAttachment":
             blip?.respond(to: message, with: state.withLock { $0.uploads.answer(message) })
         default: blip?.respond(to: message, with: .failure(.noHandler))

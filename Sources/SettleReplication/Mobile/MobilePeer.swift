@@ -3,7 +3,7 @@ package import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A database behind Couchbase Mobile's protocol: of Sync Gateway, of a peer of Couchbase Lite, or of Settle itself.
+/// A database that speaks Couchbase Mobile's protocol: of Sync Gateway, of a peer of Couchbase Lite, or of Settle itself.
 ///
 ///     let gateway = try MobilePeer("wss://anna:secret@gateway.example/notes")
 ///     try await OneWayReplicator(.push(database, to: gateway)).run()
@@ -49,7 +49,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     ///
     /// - Parameters:
     ///   - address: The address of the database: `ws://host:4984/database` or `wss://…`, with user and password or without.
-    ///   - collection: The collection, `scope.collection`; the default collection unless given.
+    ///   - collection: The collection, `scope.collection`; the default collection by default.
     ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those of
     ///     ``CredentialStore/shared`` for the server. A session of Sync Gateway is a ``ReplicationCredentials/cookie(_:)``.
     ///   - options: Certificates and proxy.

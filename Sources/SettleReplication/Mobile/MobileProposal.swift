@@ -113,11 +113,11 @@ enum MobileWinner {
     }
 
     /// The maximum number of revisions among which one is looked for that was sent under another id.
-    private static let mostCompared = 100
+    private static let maximumComparedRevisions = 100
 
     /// Whether a revision is in a history under another id, because it was sent as a child of what the server had.
     static func wasSent(_ stored: Database.StoredRevision, in history: RevisionHistory) -> Bool {
-        let revisions = Array(history.revisions.prefix(mostCompared))
+        let revisions = Array(history.revisions.prefix(maximumComparedRevisions))
         return zip(revisions, names(of: stored, after: revisions.dropFirst())).contains { $0 == $1 }
     }
 

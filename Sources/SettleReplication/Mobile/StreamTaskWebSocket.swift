@@ -16,7 +16,7 @@ internal import FoundationNetworking
 /// Unchecked: `URLSession` and its tasks have locks of their own, the lock of `Guarded` protects `lastRead`, and no other
 /// property changes.
 final class StreamTaskWebSocket: @unchecked Sendable {
-    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
@@ -72,7 +72,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         bell.ring()
     }
 
-    /// Connects, and returns what came behind the head of the answer.
+    /// Connects, and returns the bytes after the head of the answer.
     private func connect(_ options: TransportOptions) async throws -> [UInt8] {
         task.resume()
         if request.url.scheme == .https { task.startSecureConnection() }
@@ -121,7 +121,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private func write() async {
         var lastPing = ContinuousClock.now
         for await _ in rings() {
-            while let bytes = try? connection.takeOutput() {
+            while let bytes = try? connection.nextOutput() {
                 guard (try? await task.write(Data(bytes), timeout: 90)) != nil else { return }
             }
             let silence = lastRead.withLock { .now - $0 }

@@ -42,7 +42,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - AddressedPeer
 
-/// A peer with an address and credentials, which can be stored: at CouchDB's API, or behind Couchbase Mobile's protocol.
+/// A peer with an address and credentials, which can be stored: at CouchDB's API, or with Couchbase Mobile's protocol.
 protocol AddressedPeer: PeerOperations {
     /// The address, without user and password.
     var address: PeerAddress { get }
@@ -66,10 +66,10 @@ extension PeerAddress {
     ///
     /// - Parameters:
     ///   - credentials: The credentials; `nil` for those of the address or of ``CredentialStore/shared``.
-    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one unless given.
+    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one by default.
     ///   - client: Sends the requests; its options hold for a WebSocket, too.
     ///   - headers: Headers sent in addition to those of the protocol.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it unless given.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it by default.
     /// - Returns: A ``CouchDBPeer`` or a ``MobilePeer``.
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or for a collection of CouchDB's.
     package func peer(

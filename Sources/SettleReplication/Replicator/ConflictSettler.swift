@@ -135,7 +135,7 @@ struct ConflictQueue: Sendable {
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
-    /// How many are waiting or being settled.
+    /// The number of those that are waiting or being settled.
     var count: Int { waiting.count + active.count }
 
     /// Whether nothing is pending (SEMANTICS 39, 40).
@@ -154,14 +154,14 @@ struct ConflictQueue: Sendable {
 
     /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
     /// had its attempt.
-    mutating func take(_ found: [DocumentID], goesOn: Bool) {
+    mutating func receive(_ found: [DocumentID], goesOn: Bool) {
         for id in found where !failed.contains(id) { add(id) }
         isSweeping = goesOn
         if !goesOn { failed = [] }
     }
 
     /// Remembers that a conflict could not be settled, as long as the search may find it.
-    mutating func noteFailure(_ id: DocumentID) {
+    mutating func recordFailure(_ id: DocumentID) {
         if isSweeping { failed.insert(id) }
     }
 
@@ -181,7 +181,7 @@ struct ConflictQueue: Sendable {
         return id
     }
 
-    /// Ends a document's turn; returns its report, unless the document is to be settled again.
+    /// Ends a document's turn; returns its report, unless the document must be settled again.
     mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
         active.remove(id)
         return (reports.removeValue(forKey: id), !isWaiting.contains(id))
@@ -211,8 +211,8 @@ extension FlowExecutor {
     }
 
     /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
-    mutating func take(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
-        conflicts.take(ids, goesOn: next != nil)
+    mutating func receive(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
+        conflicts.receive(ids, goesOn: next != nil)
         guard let settler, let next else { return }
         group.addTask { await settler.find(next) }
     }
@@ -226,7 +226,7 @@ extension FlowExecutor {
         switch result {
         case .success(let settlement):
             if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
-            if settlement != nil { state.note { $0.clear(id, nil) } }
+            if settlement != nil { state.updateLedger { $0.clear(id, nil) } }
             // One that stays or had been settled by somebody else is no news, unless the document is.
             guard let settlement, settlement.outcome != .nothing else {
                 if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
@@ -236,8 +236,8 @@ extension FlowExecutor {
         case .failure(let error):
             guard error.code != .closed else { return }
             flow.counts.conflictsFailed += 1
-            conflicts.noteFailure(id)
-            state.note { $0.note(id, nil, .conflicted, reason: error.message, status: nil) }
+            conflicts.recordFailure(id)
+            state.updateLedger { $0.record(id, nil, .conflicted, reason: error.message, status: nil) }
             send(report, .unsettled(error))
         }
     }

@@ -8,7 +8,7 @@ final class Compactions: Sendable {
     struct Running: Sendable {
         let number: Int
         let database: String
-        /// When it began, and when it last went on, in seconds since 1970.
+        /// The times of its start and of its last progress, in seconds since 1970.
         let start: Int
         var update: Int
         var phase = "document_copy"
@@ -67,7 +67,7 @@ final class Compactions: Sendable {
 
     init(log: ServerLog?) { self.log = log }
 
-    /// Compacts a database soon, unless that is to be done already.
+    /// Compacts a database soon, unless that is scheduled already.
     func start(_ database: Database, _ name: String) {
         start(name) { [log] report in
             // A compaction that fails has lost nothing; the next one begins anew.

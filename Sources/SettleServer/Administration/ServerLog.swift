@@ -109,7 +109,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 struct LogLine {
     private let time: String
     private let fields: [(name: String, value: JSONValue)]
-    /// How many of the first fields the text form prints without their names.
+    /// The number of leading fields that the text form prints without their names.
     private let bare: Int
 
     init(_ fields: [(name: String, value: JSONValue)], bare: Int) {

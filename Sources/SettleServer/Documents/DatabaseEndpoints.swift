@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleViews
 
-/// What a database as a whole answers.
+/// The endpoints of a database as a whole.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
     static let create: Endpoint = .work(ServerState.create) { create, context in
@@ -54,7 +54,7 @@ enum DatabaseEndpoints {
 
     /// `GET /{db}`
     static let info: Endpoint = .work { context in
-        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.compactions))
+        .json(try DatabaseInfoJSON.json(of: context.database(), context.parameter("db"), context.compactions))
     }
 
     /// `GET /{db}/_info`: what CouchDB has no members for, as `settle info` and `settle compact` show it. An extension of ours.
@@ -107,10 +107,10 @@ enum DatabaseEndpoints {
     }
 }
 
-// MARK: - DatabaseInfo
+// MARK: - DatabaseInfoJSON
 
 /// The response of `GET /{db}`: counts, sizes and positions of a database.
-enum DatabaseInfo {
+enum DatabaseInfoJSON {
     static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSONValue {
         let counts = try database.counts()
         let sizes = try database.sizes()

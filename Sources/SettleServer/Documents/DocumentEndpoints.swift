@@ -256,7 +256,7 @@ enum DocumentEndpoints {
 }
 
 extension ReadContext {
-    /// The document the path names: `{doc}`, or `{design}` or `{local}` behind its prefix.
+    /// The document the path names: `{doc}`, or `{design}` or `{local}` after its prefix.
     var documentID: String {
         if let name = parameters["design"] { return "_design/" + name }
         if let name = parameters["local"] { return "_local/" + name }

@@ -182,7 +182,7 @@ extension DocumentPrinter {
                 "the attachment \"\(attachment.name)\" of \"\(id)\" can't be read: \(error.message)",
                 cause: error)
             guard options.isInList else { throw told }
-            try source.database.note(told, of: id)
+            try source.database.report(told, of: id)
             text += ",\"length\":\(attachment.length),\"stub\":true".utf8
             return
         }

@@ -60,7 +60,7 @@ struct DocumentWriter {
         // Written last, because only now no error can refuse the whole batch.
         for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
-            outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
+            outcomes[edit.index] = result.map(\.description).mapError { Self.httpError($0, edit.edit.id) }
         }
         return outcomes
     }
@@ -123,7 +123,7 @@ struct DocumentWriter {
         return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }
-                return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
+                return (revision.id, revision.history.revision.description, Self.httpError(error, revision.id))
             }
     }
 
@@ -150,7 +150,7 @@ struct DocumentWriter {
         return local.revision
     }
 
-    private static func told(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {
+    private static func httpError(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {
         error.code == .documentTooLarge ? .documentTooLarge(id.string) : HTTPError(error)
     }
 }

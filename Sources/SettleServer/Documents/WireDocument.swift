@@ -30,7 +30,7 @@ struct WireDocument: Sendable {
             throw HTTPError.badRequest("Document must be a JSON object")
         }
         body = reader.body
-        for member in reader.reserved { try take(member) }
+        for member in reader.reserved { try parse(member) }
         if let named = history.map({ .revision($0.revision) }) ?? count { revision = named }
         if body.utf8.count > limit { throw HTTPError.documentTooLarge(id ?? "") }
     }
@@ -57,7 +57,7 @@ struct WireDocument: Sendable {
     /// The error for an id that is not UTF-8.
     static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
 
-    private mutating func take(_ member: DocumentReader.ReservedMember) throws {
+    private mutating func parse(_ member: DocumentReader.ReservedMember) throws {
         let value = try RequestLimits.value(member.value)
         switch (member.name, value) {
         case ("_id", .string(let text)):
@@ -68,13 +68,13 @@ struct WireDocument: Sendable {
         case ("_deleted", .bool(let flag)): isDeleted = flag
         case ("_attachments", .object(let members)):
             attachments = try members.map { try WireAttachment($0.name, $0.value) }
-        case ("_revisions", .object(let members)): try takeRevisions(members)
+        case ("_revisions", .object(let members)): try parseRevisions(members)
         case ("_revs_info", _), ("_local_seq", _), ("_conflicts", _), ("_deleted_conflicts", _): break
         default: throw HTTPError.invalidDocument("Bad special document member: \(member.name)")
         }
     }
 
-    private mutating func takeRevisions(_ members: JSONObject) throws {
+    private mutating func parseRevisions(_ members: JSONObject) throws {
         do throws(RevisionHistory.WireFault) {
             if members["start"] == 0 {
                 count = try Self.count(members["ids"])

@@ -59,7 +59,7 @@ final class MicroHTTPDExchange: Sendable {
     /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
     /// How much of a body past the limit is read to give an answer to who sends it.
-    private static let mostDropped: Int64 = 16 << 20
+    private static let maximumDroppedBytes: Int64 = 16 << 20
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: ListenerOptions,
@@ -147,7 +147,7 @@ final class MicroHTTPDExchange: Sendable {
             guard state.response == nil else {
                 // The rest is read and dropped, but not for ever.
                 (state.upload, state.collected) = (nil, [])
-                return state.received <= state.bodyLimit.adding(clamped: Self.mostDropped) ? true : nil
+                return state.received <= state.bodyLimit.adding(clamped: Self.maximumDroppedBytes) ? true : nil
             }
             state.collected.append(contentsOf: bytes)
             if state.collected.count > Self.wholeBody { spool(&state) }
@@ -184,13 +184,13 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>) {
-        state.withLock { take(outcome, &$0) }
+        state.withLock { finishSpooling(outcome, &$0) }
         resume()
     }
 
     private struct Refusal: Error { let response: HTTPResponse }
 
-    private func take(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
+    private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
         state.isSpooling = false
         switch outcome {
         case .success(let (file, limit)):

@@ -46,7 +46,7 @@ final class MicroHTTPDListener: HTTPListener {
         settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
         settings.connection_memory_limit = options.headerLimit
         settings.handler_context = context.toOpaque()
-        settings.handler = takeRequest
+        settings.handler = handleRequest
         settings.begin = beginRequest
         settings.completed = completeRequest
         settings.notified = noticeConnection
@@ -189,7 +189,7 @@ private func beginRequest(
 }
 
 /// The library has a header, a piece of a body, or the end of one.
-private func takeRequest(
+private func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>?, _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?

@@ -9,6 +9,7 @@ enum RoutingTable {
         Route("/_utils", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.page]),
         Route("/_utils/{file...}", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.file]),
         Route("/_condition", .anyone, "POST", ["POST": FindEndpoints.condition]),
+        Route("/_policies", .anyone, "GET,HEAD", ["GET": SettleEndpoints.policies]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(

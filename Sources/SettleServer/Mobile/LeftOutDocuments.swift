@@ -28,12 +28,12 @@ final class LeftOutDocuments: Sendable {
     ///
     /// - Parameters:
     ///   - entries: The documents that are left out.
-    ///   - offered: The documents that are offered; they are not listed any more.
+    ///   - offered: The documents that are offered; they are no longer listed.
     ///   - context: The request for the connection, of the documents' database.
     /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
     ///   not name a document again and again.
     /// - Throws: ``DatabaseError``.
-    func note(
+    func record(
         _ entries: [Entry], offering offered: some Sequence<DocumentID>, _ context: RequestContext
     ) throws -> [Entry] {
         let name = context.parameter("db")
@@ -45,7 +45,7 @@ final class LeftOutDocuments: Sendable {
             var new: [Entry] = []
             for entry in entries {
                 let count = ledger.count
-                ledger.note(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
+                ledger.record(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
                 if ledger.count > count { new.append(entry) }
             }
             if ledger.count > 0 || ledger.forgotten > 0 { listed[name] = Listed(instance: instance, ledger: ledger) }
@@ -53,7 +53,7 @@ final class LeftOutDocuments: Sendable {
         }
     }
 
-    /// What is not offered of a database.
+    /// The documents of a database that are not offered.
     ///
     /// - Throws: ``DatabaseError``.
     func ledger(of name: String, in database: Database) throws -> ReplicationLedger {
@@ -84,7 +84,7 @@ extension LeftOutDocuments {
         var rest = changes[...]
         try context.database().forEachRevision(changes.map { ($0.id, $0.revision, []) }) { stored in
             guard var change = rest.popFirst() else { return false }
-            // What can't be read is sent as `norev`.
+            // An unreadable revision is sent as `norev`.
             let found = try? stored.get()
             let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.content.body) }
             if let fault {
@@ -98,7 +98,7 @@ extension LeftOutDocuments {
             offered.append(change)
             return true
         }
-        for entry in try context.service(\.mobile).leftOut.note(entries, offering: offered.lazy.map(\.id), context) {
+        for entry in try context.service(\.mobile).leftOut.record(entries, offering: offered.lazy.map(\.id), context) {
             context.options.log?.warning(
                 "a document is not offered to Couchbase Lite: \(entry.fault)",
                 ["database": context.parameter("db"), "id": entry.id.string])

@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// What a client pulls: pages of changes, and the revisions that it wants of them.
+/// The feed that a client pulls: pages of changes, and the revisions that it wants of them.
 ///
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
@@ -23,7 +23,7 @@ final class MobileFeed: Sendable {
         /// Parts of pages that failed, to be offered next, and how many of them are under way.
         var parts: [[PulledRevision]] = []
         var partsUnderWay = 0
-        /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
+        /// The revisions wanted of such parts. They are sent before the other wanted revisions, since the client's checkpoint must not pass
         /// these changes.
         var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
@@ -54,17 +54,17 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private static let mostPages = 2
-    /// How many documents are read at a time to fill a page.
+    private static let maximumPages = 2
+    /// The number of documents that are read at a time to fill a page.
     private static let recordsAtOnce = 200
     /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
-    private static let mostUnanswered = 1000
+    private static let maximumUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
-    private static let mostBytes = 1 << 20
+    private static let maximumBytes = 1 << 20
     /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
     /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
-    private static let mostKept = 64 << 10
+    private static let maximumKeptBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -128,7 +128,7 @@ final class MobileFeed: Sendable {
             while try sendPage(context, session, connection) {}
         } catch {
             // The client connects again, and goes on from its checkpoint unless it has lost access.
-            session.note(error)
+            session.log(error)
             connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
@@ -136,9 +136,9 @@ final class MobileFeed: Sendable {
     private func sendRevisions(
         _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
     ) throws {
-        let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
+        let most = session.budget.isTight ? Self.fewBytes : Self.maximumBytes
         let next = state.withLock { state -> [PulledRevision] in
-            let room = Self.mostUnanswered - state.unanswered
+            let room = Self.maximumUnanswered - state.unanswered
             guard room > 0, !state.isDividing, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
@@ -155,8 +155,8 @@ final class MobileFeed: Sendable {
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
             let id = change.id
-            connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(about: id, session) }
-            if message.isSilent { noteAnswer(about: id, nil) }
+            connection.send(message) { [weak self, weak session] _ in self?.recordAnswer(about: id, session) }
+            if message.isSilent { recordAnswer(about: id, nil) }
             return connection.outgoingBytes < most
         }
         var hasRoom = true
@@ -171,7 +171,7 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private func noteAnswer(about id: DocumentID, _ session: MobileSession?) {
+    private func recordAnswer(about id: DocumentID, _ session: MobileSession?) {
         state.withLock { state in
             state.unanswered -= 1
             state.underWay.remove(id)
@@ -189,7 +189,7 @@ final class MobileFeed: Sendable {
         let database = try context.database()
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
-                state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
+                state.pages < Self.maximumPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
                 && !state.isHeld
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
@@ -203,7 +203,7 @@ final class MobileFeed: Sendable {
         guard !isHeld || !page.isEmpty else { return false }
         var offered = page
         if hasLimits {
-            let kept = session.budget.isTight ? 0 : Self.mostKept
+            let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
             offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
             if offered.isEmpty, !page.isEmpty { return true }
         }
@@ -263,7 +263,7 @@ final class MobileFeed: Sendable {
     /// - Returns: Whether there was one, and room for it.
     private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
         let part = state.withLock { state -> [PulledRevision]? in
-            guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
+            guard state.pages < Self.maximumPages, !state.parts.isEmpty else { return nil }
             state.pages += 1
             state.partsUnderWay += 1
             return state.parts.removeFirst()
@@ -279,7 +279,7 @@ final class MobileFeed: Sendable {
             switch answer {
             case .failure(.closed): break
             case .failure(let error): self?.divide(changes, isPart: isPart, because: error, session)
-            case .success(let answer): self?.take(answer, to: changes, isPart: isPart)
+            case .success(let answer): self?.receive(answer, to: changes, isPart: isPart)
             }
             session?.advance()
         }
@@ -289,7 +289,7 @@ final class MobileFeed: Sendable {
     private func divide(
         _ changes: [PulledRevision], isPart: Bool, because error: BLIPError, _ session: MobileSession?
     ) {
-        if changes.count == 1 { session?.noteUnreadable(changes[0], error, collection) }
+        if changes.count == 1 { session?.recordUnreadable(changes[0], error, collection) }
         state.withLock { state in
             if changes.count > 1 {
                 let middle = changes.count / 2
@@ -309,13 +309,13 @@ final class MobileFeed: Sendable {
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
-    private func take(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
+    private func receive(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
         let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
         let most = answer.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change
             change.isKnownByID = known.array?.contains { $0.string?.utf8.contains(UInt8(ascii: "-")) ?? false } ?? false
-            if let most { change.mostHistory = min(max(most, 0), 1000) }
+            if let most { change.maximumHistory = min(max(most, 0), 1000) }
             return change
         }
         state.withLock { state in
@@ -331,7 +331,7 @@ final class MobileFeed: Sendable {
         let sends = state.withLock { state in
             guard state.isQuiet, !state.hasSentEnd else { return false }
             state.hasSentEnd = true
-            // What is changed from now on is for another subscription.
+            // Later changes are for another subscription.
             state.isOver = !isContinuous
             return true
         }
@@ -363,14 +363,14 @@ struct PulledRevision: Sendable {
     let revision: RevisionID
     let sequence: UpdateSequence
     let isDeleted: Bool
-    /// What the revision has seen, for a client that knows version vectors.
+    /// The version vector of the revision, for a client that knows those.
     private let vector: VersionVector?
     /// How the client knows the revision.
     private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
     var stored: Database.StoredRevision?
-    /// How many ancestors the client wants to know.
-    var mostHistory = RevisionHistory.mostInMessage
+    /// The number of ancestors that the client wants to know.
+    var maximumHistory = RevisionHistory.maximumInMessage
     /// Whether such a client knows the document by an id of a tree.
     var isKnownByID = false
 
@@ -383,7 +383,7 @@ struct PulledRevision: Sendable {
         name = vector?.revision ?? revision.description
     }
 
-    /// What the message `changes` says of it.
+    /// Its row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
         return .array(isDeleted ? row + [1] : row)
@@ -404,7 +404,7 @@ struct PulledRevision: Sendable {
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
-                vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
+                vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
             if !history.isEmpty { properties["history"] = history }
             return BLIPMessage(properties: properties, body: MobileStub.body(found.content.body, listing: stubs))
         } catch {

@@ -106,7 +106,7 @@ enum IndexEndpoints {
         return .json(["success": .array(removed), "fail": .array(failed)])
     }
 
-    /// What follows a path of indexes and is none.
+    /// An unknown path below that of the indexes.
     static let missing: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.missing
@@ -168,7 +168,7 @@ enum IndexRequest {
     ///   - members: The body.
     ///   - makesTextIndexes: Whether indexes of type `text` are made; a stock CouchDB, which has no service for them, refuses
     ///     them as this server does otherwise.
-    /// - Returns: What the index is to be.
+    /// - Returns: The definition of the index.
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     static func definition(_ members: JSONObject, makesTextIndexes: Bool) throws -> IndexDefinition {
         var given = RequestOptions(members)
@@ -177,7 +177,7 @@ enum IndexRequest {
         let name = try given.name("name")
         let designDocument = try given.name("ddoc")
         let copies = try given.positive("w", 2)
-        let isPartitioned = try given.take("partitioned").map { value in
+        let isPartitioned = try given.remove("partitioned").map { value in
             guard let flag = value.bool else {
                 throw HTTPError(400, "invalid_boolean", "Invalid boolean value: \(ErlangText.text(of: value))")
             }
@@ -200,7 +200,7 @@ enum IndexRequest {
         }
         var options = RequestOptions(inner)
         let fields = try SortSpecification.fields(options.require("fields"))
-        let filter = try options.take("partial_filter_selector").map { try MangoSelector(filter: $0) }
+        let filter = try options.remove("partial_filter_selector").map { try MangoSelector(filter: $0) }
         try options.end()
         try checkPartitions(isPartitioned)
         return try IndexDefinition(

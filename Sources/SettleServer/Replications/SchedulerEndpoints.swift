@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleReplication
 
-/// What the replicator does: `_scheduler`.
+/// The endpoints below `_scheduler`: the state of the replicator.
 enum SchedulerEndpoints {
     /// The states of CouchDB.
     private static let states = ReplicationState.allCases.filter { $0 != .paused }.map(\.rawValue)
@@ -49,7 +49,7 @@ enum SchedulerEndpoints {
         ])
     }
 
-    /// What is not offered to Couchbase Lite of the database that an id names; `nil` for another id.
+    /// The documents that are not offered to Couchbase Lite, of the database that an id names; `nil` for another id.
     private static func mobileLedger(_ id: String, _ context: RequestContext) throws -> ReplicationLedger? {
         let suffix = "/_blipsync"
         guard id.hasSuffix(suffix) else { return nil }

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// Documents as scripts see them.
 enum ScriptDocument {
-    /// A revision that is to be stored.
+    /// A revision about to be stored.
     ///
     /// - Parameters:
     ///   - id: The document.
@@ -90,7 +90,7 @@ enum ScriptRequestObject {
         "x-forwarded-host", "x-forwarded-proto", "x-requested-with",
     ]
 
-    /// Who makes a request, as functions of a database see them.
+    /// The user of a request, as functions of a database see it.
     static func user(_ user: User, of database: String) -> JSONValue {
         [
             "db": .string(database), "name": user.name.map { .string($0) } ?? .null,
@@ -122,7 +122,7 @@ enum ScriptRequestObject {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
-            "info": try DatabaseInfo.json(of: database, name, context.compactions),
+            "info": try DatabaseInfoJSON.json(of: database, name, context.compactions),
             "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,

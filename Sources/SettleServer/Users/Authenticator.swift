@@ -58,7 +58,7 @@ struct Authenticator: Sendable {
         throw login
     }
 
-    /// Who sends a request, if that needs no waiting: no key is derived, and no signature of a token is looked at.
+    /// The user who sends a request, if that is known without waiting: no key is derived, and no token's signature is verified.
     ///
     /// - Throws: ``HTTPError`` for credentials that are wrong, or none; ``NotAtHand``.
     func userAtHand(of request: HTTPRequest) throws -> User {

@@ -14,7 +14,7 @@ public struct CrossOriginOptions: Sendable {
         "expires", "if-match", "last-modified", "origin", "pragma", "x-couch-full-commit", "x-couch-id",
         "x-couch-persist", "x-couchdb-www-authenticate", "x-http-method-override", "x-requested-with",
     ]
-    /// How long a browser may cache a preflight, in whole seconds; 600 seconds by default.
+    /// The time that a browser may cache a preflight, in whole seconds; 600 seconds by default.
     public var maximumAge: Duration = .seconds(600)
 
     /// Makes options for origins.

@@ -6,7 +6,7 @@ internal import SettlePlatform
 ///
 ///     let store = try SharedStore(clock)
 ///     let (one, other) = (try store.node("one"), try store.node("other"))
-///     one.isCut = true            // nothing of it reaches the storage any more
+///     one.isCut = true            // nothing of it reaches the storage from now on
 package final class SharedStore: Sendable {
     package let leases: SharedLeases
     fileprivate let engine: any StorageEngine
@@ -48,7 +48,7 @@ package final class SharedNode: Sendable {
         set { link.state.withLock { $0.isCut = newValue } }
     }
 
-    /// How many calls have failed because it could not be reached.
+    /// The number of calls that have failed because it could not be reached.
     package var failures: Int { link.state.withLock(\.failures) }
 }
 

@@ -23,7 +23,7 @@ package enum BuiltInReducer {
         return functions.first { name.utf8.starts(with: $0.0.utf8) }?.1
     }
 
-    /// Why a name that begins with `_` is not a built-in function, in CouchDB's wording; `nil` if it is one.
+    /// The reason why a name that begins with `_` is not a built-in function, in CouchDB's wording; `nil` if it is one.
     package static func problem(with name: String) -> String? {
         if named(name) != nil { return nil }
         guard let rank = rank(in: name) else { return "`\(name)` is not a supported reduce function." }

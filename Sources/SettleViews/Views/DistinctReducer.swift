@@ -9,7 +9,7 @@ struct DistinctReducer: ViewReducer {
     private static let bits = 11
     private static let registers = 1 << bits
     /// The number of hashes from which on registers are used.
-    private static let mostHashes = 200
+    private static let maximumHashes = 200
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
         groups.map { rows in Self.packed(Set(rows.map { Self.hash($0.key) }), nil) }
@@ -34,7 +34,7 @@ struct DistinctReducer: ViewReducer {
     }
 
     private static func packed(_ hashes: Set<UInt64>, _ sketch: [UInt8]?) -> [UInt8] {
-        if sketch == nil, hashes.count <= mostHashes {
+        if sketch == nil, hashes.count <= maximumHashes {
             let numbers = hashes.sorted().map { "\"" + String($0, radix: 16) + "\"" }
             return Array("[\(numbers.joined(separator: ","))]".utf8)
         }

@@ -113,6 +113,7 @@ struct RequestForm {
             body: .boolean),
         RequestForm(path: "/{db}/_journal/_undo", methods: ["POST"], body: .trial),
         RequestForm(path: "/_condition", methods: ["POST"], body: .trial),
+        RequestForm(path: "/_policies", methods: ["GET"]),
         RequestForm(path: "/_utils", methods: ["GET", "HEAD"]),
         RequestForm(path: "/_utils/a/{doc}/{file}", methods: ["GET"]),
         RequestForm(path: "/{db}/_missing_revs", methods: ["POST"], body: .revisions),

@@ -112,9 +112,9 @@ import Testing
         let other = server.connect(userAgent: "device")
         func move() throws {
             while true {
-                if let bytes = try device.takeOutput() {
+                if let bytes = try device.nextOutput() {
                     try bytes.withUnsafeBytes(other.receive)
-                } else if let bytes = try other.takeOutput() {
+                } else if let bytes = try other.nextOutput() {
                     try bytes.withUnsafeBytes(device.receive)
                 } else if let message = answers.withLock({ $0.popLast() }) {
                     device.respond(to: message, with: BLIPMessage(.reply, body: Array("[]".utf8)))

@@ -36,7 +36,7 @@ struct RouterAtOnceTests {
 
     @Test func `a request that may take long is left to a worker`() throws {
         let client = try RouterClient.withDatabase()
-        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.maximumBytes))
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         let first = try client.send("GET", "/db/a").json["_rev"]?.string ?? ""
         #expect(try client.send("PUT", "/db/a?rev=\(first)", ["n": 2]).status == 201)

@@ -90,7 +90,7 @@ import Testing
     @Test func `a query that finds a long document, or looks at documents between two ids, is left to a worker`() throws
     {
         let client = try client()
-        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.maximumBytes))
         #expect(try client.send("PUT", "/db/long", ["n": 1001, "text": long]).status == 201)
         for query: JSONValue in [
             ["selector": ["n": 1001]], ["selector": ["_id": "long"]],

@@ -57,7 +57,7 @@ final class CurlExchange {
     var explanation: String { String(cString: errorText) }
 
     /// Counts waiting for this side as activity, so that the silence does not time the server out.
-    func noteStalls(_ now: ContinuousClock.Instant) {
+    func recordStalls(_ now: ContinuousClock.Instant) {
         if transfer.body.isStalled || transfer.upload.isStalled { lastActivity = now }
     }
 
@@ -78,7 +78,7 @@ final class CurlExchange {
 
     private func received(header: UnsafeRawBufferPointer) -> Int {
         lastActivity = .now
-        return head.take(header) ? header.count : 0
+        return head.append(header) ? header.count : 0
     }
 
     private func received(body: UnsafeRawBufferPointer) -> Int {
@@ -117,7 +117,7 @@ struct CurlHead: Sendable {
     private static let limit = 256 * 1024
 
     /// Takes a line with its terminator; returns false if the head is too long.
-    mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !isComplete else { return true }
         size += line.count
         guard size <= Self.limit else { return false }

@@ -41,7 +41,7 @@ final class CurlLoop {
         blockSignals()
         while !isClosed {
             now = .now
-            for command in mailbox.take() { obey(command) }
+            for command in mailbox.dequeueAll() { obey(command) }
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             for exchange in running.values { exchange.handHeadOn() }
@@ -149,7 +149,7 @@ final class CurlLoop {
         guard let look = nextLook, look <= now else { return }
         nextLook = nil
         for exchange in Array(running.values) {
-            exchange.noteStalls(now)
+            exchange.recordStalls(now)
             let request = exchange.transfer.request
             let place = request.url.authority
             if let idleTimeout = request.idleTimeout {

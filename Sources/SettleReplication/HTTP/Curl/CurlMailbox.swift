@@ -42,7 +42,7 @@ final class CurlMailbox: Sendable {
     }
 
     /// Takes all commands.
-    func take() -> [Command] {
+    func dequeueAll() -> [Command] {
         state.withLock { state in
             defer { state.commands.removeAll() }
             state.isSleeping = false

@@ -93,14 +93,14 @@ final class CurlUpload: Sendable {
         guard let producer = state.producer else { return }
         state.pull = Task { [beginning = state.beginning] in
             do {
-                try take(await producer(), of: beginning)
+                try receive(await producer(), of: beginning)
             } catch {
                 fail(error, of: beginning)
             }
         }
     }
 
-    private func take(_ piece: [UInt8]?, of beginning: Int) throws {
+    private func receive(_ piece: [UInt8]?, of beginning: Int) throws {
         let onPiece = try state.withLock { state -> (@Sendable () -> Void)? in
             guard beginning == state.beginning, !state.isCancelled else { return nil }
             state.pull = nil
