@@ -1,5 +1,6 @@
 internal import CSettleBuild
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// `settle help`: explains the tool, a command, or the exit codes.

@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettlePostgres
 
 /// `settle restore`: restores a moment of a backup.

@@ -1,7 +1,8 @@
 public import SettleCore
 internal import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
-public import SettleReplication
+internal import SettleReplication
 
 /// What a server's replicator may do, and how much of it.
 public struct ReplicatorOptions: Sendable {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleReplication
 
 /// What the replicator does: `_scheduler`.
