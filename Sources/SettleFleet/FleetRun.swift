@@ -81,7 +81,7 @@ final class FleetRun {
     private var presentOthers: [SettleDevice] { others.filter { !cut.devices.contains($0.name) } }
 
     func go() async throws {
-        if let limit { _ = server.server.answer("PUT", "/_revs_limit", body: Array("\(limit)".utf8)) }
+        if let limit { try server.call("PUT", "/_revs_limit", .number(JSONNumber(limit))) }
         for number in 0..<steps {
             time += 1_000_000_000
             random = SeededRandom(seed: seed << 8 | UInt64(number + 1))

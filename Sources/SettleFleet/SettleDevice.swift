@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Settle
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 internal import SettleReplication

@@ -48,4 +48,26 @@ struct SinglePlaceTests {
             for name in names { #expect(!file.text.contains(name), "\(file.path): \(name)") }
         }
     }
+
+    /// Types outside of SettleHTTP that are no second vocabulary, each with what it is.
+    private static let apart = [
+        "HTTPDate": "dates, which are also elsewhere", "HTTPError": "CouchDB's words for an error",
+        "HTTPListener": "a transport of the server", "HTTPHandler": "what answers the requests of one",
+    ]
+
+    @Test func `HTTP has one vocabulary`() {
+        let keywords = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        let complaints = Repository.shared.sources.filter { $0.target != "SettleHTTP" }.flatMap { file in
+            declarations(in: file.code).compactMap { declaration -> Complaint? in
+                let name = declaration.name
+                guard keywords.contains(declaration.keyword), Self.apart[name] == nil,
+                    name.hasPrefix("HTTP") || name.hasPrefix("Transport") || name.hasSuffix("Headers")
+                        || (name.hasSuffix("Response") && name != "Response")
+                        || ["RequestTarget", "QueryParameters"].contains(name)
+                else { return nil }
+                return file.complaint(declaration.line, "\(name): the types of HTTP are in SettleHTTP")
+            }
+        }
+        expectNone(complaints)
+    }
 }

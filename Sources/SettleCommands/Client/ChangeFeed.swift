@@ -1,5 +1,6 @@
 internal import Settle
 import SettleCore
+internal import SettleHTTP
 import SettleReplication
 
 /// Reads the changes of a database: those there are, or a server's feed without end, which goes on over lost connections.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// Single documents.

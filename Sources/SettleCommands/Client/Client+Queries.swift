@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// Queries by selector and their indexes, in the JSON of CouchDB's `_find`, `_explain` and `_index`.

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// Views of design documents.
@@ -15,7 +16,7 @@ extension Client {
         of name: ViewName, _ query: HTTPQuery, keys: [JSONValue]?, _ body: ([UInt8]) throws -> Bool
     ) throws {
         let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
-        let response: TransportResponse
+        let response: HTTPResponse
         do { response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] }) } catch let
             error
             as CommandError where error.status == .notFound && !error.message.contains("database")

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 internal import SettleServer
@@ -190,7 +191,7 @@ final class Client {
     /// - Returns: The other members of the answer; none when the closure wanted no more.
     @discardableResult
     func forEachElement(
-        _ member: String, of response: TransportResponse, _ body: ([UInt8]) throws -> Bool
+        _ member: String, of response: HTTPResponse, _ body: ([UInt8]) throws -> Bool
     ) throws -> JSONObject {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
@@ -220,8 +221,8 @@ final class Client {
     /// Sends a request and waits for the head of its answer.
     func stream(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), about document: DocumentID? = nil,
-        adjust: @escaping @Sendable (inout TransportRequest) -> Void = { $0.acceptsCompression = true }
-    ) throws -> TransportResponse {
+        adjust: @escaping @Sendable (inout HTTPRequest) -> Void = { $0.acceptsCompression = true }
+    ) throws -> HTTPResponse {
         try wait(about: document) { connection, _ in
             try await connection.stream("GET", path, query: query) { request in
                 request.headers["Accept"] = "application/json"
@@ -234,9 +235,9 @@ final class Client {
     /// its answer.
     func streamPatiently(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil
-    ) throws -> TransportResponse {
+    ) throws -> HTTPResponse {
         try wait { connection, _ in
-            let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
+            let bytes = body.map { HTTPBody.bytes($0.utf8) } ?? .none
             return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
                 request in
                 request.headers["Accept"] = "application/json"
@@ -248,7 +249,7 @@ final class Client {
     }
 
     /// Waits for the next piece of an answer; `nil` after the last.
-    func next(of response: TransportResponse) throws -> [UInt8]? {
+    func next(of response: HTTPResponse) throws -> [UInt8]? {
         try wait { _, _ in
             var pieces = response.body.makeAsyncIterator()
             return try await pieces.next()

@@ -1,5 +1,6 @@
 internal import Settle
 internal import SettleCore
+internal import SettleHTTP
 internal import SettleScripting
 
 /// The failure of a command.

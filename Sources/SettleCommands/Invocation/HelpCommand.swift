@@ -1,6 +1,7 @@
 internal import CSettleBuild
 internal import Settle
 internal import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// `settle help`: explains the tool, a command, the policies, or the exit codes.

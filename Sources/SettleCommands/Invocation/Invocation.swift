@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 internal import SettleServer

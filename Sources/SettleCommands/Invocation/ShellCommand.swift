@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 
 /// `settle shell`: runs commands on one database, line by line.
 enum ShellCommand: Command {

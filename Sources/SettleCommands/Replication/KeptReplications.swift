@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// The replications that a server or the folder of a database keeps, as `settle replications` changes them.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettlePlatform
 import SettleReplication
 internal import SettleServer

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
 
 /// Passwords by server and realm, as a keychain holds them.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 
@@ -58,7 +59,7 @@ extension CouchDBPeer {
     }
 
     private func read(
-        _ response: TransportResponse, _ request: ChangesRequest, _ progress: FeedProgress
+        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress
     ) async throws -> ChangesPage {
         var changes: [ChangedDocument] = []
         var last = request.since

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

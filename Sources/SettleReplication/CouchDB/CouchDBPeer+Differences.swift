@@ -1,5 +1,6 @@
 internal import SettleCore
 package import SettleDatabase
+internal import SettleHTTP
 
 extension CouchDBPeer {
     /// What the database lacks; see ``Peer/differences(from:)``. Large requests are split.

@@ -1,5 +1,6 @@
 package import SettleCore
 package import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
 
 /// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
@@ -86,7 +87,7 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     var collection: String? { nil }
 
     /// The headers sent with each request.
-    var headers: TransportHeaders { options.headers }
+    var headers: HTTPHeaders { options.headers }
 
     /// The credentials.
     var credentials: ReplicationCredentials { state.withLock(\.credentials) }
@@ -189,7 +190,7 @@ public struct CouchDBPeerOptions: Sendable {
     public var inlineAttachmentBytes: Int64 = 64 << 10
     /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
     /// this one is used.
-    public var headers = TransportHeaders()
+    public var headers = HTTPHeaders()
     /// How many requests for single documents may run concurrently; 4 unless set.
     public var requestsAtOnce = 4
     /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.

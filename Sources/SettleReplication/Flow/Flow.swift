@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The flow of documents from a source to a target: a state machine without I/O, clock or randomness.

@@ -1,5 +1,6 @@
 package import SettleCore
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 

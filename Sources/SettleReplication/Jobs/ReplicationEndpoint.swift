@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+package import SettleHTTP
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///
@@ -19,7 +20,7 @@ package struct ReplicationEndpoint: Sendable {
     /// The credentials.
     package var credentials: ReplicationCredentials?
     /// Headers sent with each request.
-    package let headers: TransportHeaders
+    package let headers: HTTPHeaders
 
     init(_ json: JSONValue?, _ side: String) throws(ReplicationDocumentError) {
         guard let json, !json.isNull else { throw ReplicationDocumentError("Missing replicator database: `\(side)`") }
@@ -32,7 +33,7 @@ package struct ReplicationEndpoint: Sendable {
                 throw ReplicationDocumentError("`\(side)` has an invalid url")
             }
             (address, told, name, collection) = (nil, nil, text, nil)
-            (credentials, headers) = (nil, TransportHeaders())
+            (credentials, headers) = (nil, HTTPHeaders())
             return
         }
         let address: PeerAddress
@@ -119,8 +120,8 @@ package struct ReplicationEndpoint: Sendable {
 
     private static func headers(
         _ json: JSONValue?, _ side: String
-    ) throws(ReplicationDocumentError) -> TransportHeaders {
-        var headers = TransportHeaders()
+    ) throws(ReplicationDocumentError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
         guard let json, !json.isNull else { return headers }
         guard let object = json.object else {
             throw ReplicationDocumentError("the headers of `\(side)` must be an object")

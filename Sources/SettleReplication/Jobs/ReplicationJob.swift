@@ -1,4 +1,5 @@
 package import SettleCore
+package import SettleHTTP
 package import SettlePlatform
 
 /// A replication that a ``ReplicationScheduler`` has to run, as it is at one moment.

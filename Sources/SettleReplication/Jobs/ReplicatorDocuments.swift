@@ -1,6 +1,7 @@
 internal import Dispatch
 package import SettleCore
 package import SettleDatabase
+package import SettleHTTP
 package import SettlePlatform
 
 /// Keeps the jobs for which replicator documents ask: those of databases that hold such documents.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// Stores the contents of a revision's attachments in a local database, before the revision itself.
 ///

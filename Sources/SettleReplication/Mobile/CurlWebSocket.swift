@@ -1,5 +1,6 @@
 #if canImport(CCurl)
 internal import CCurl
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -15,7 +16,7 @@ final class CurlWebSocket: @unchecked Sendable {
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let options: TransportOptions
     private let connection: BLIPConnection
     private let bell: SocketBell
@@ -24,7 +25,7 @@ final class CurlWebSocket: @unchecked Sendable {
     private var headers: UnsafeMutablePointer<curl_slist>?
 
     private init?(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) {
         guard CurlThread.isReady, let easy = curl_easy_init() else { return nil }
         (self.request, self.options, self.connection, self.bell) = (request, options, connection, bell)
@@ -48,7 +49,7 @@ final class CurlWebSocket: @unchecked Sendable {
     ///   - bell: What the connection rings when there is something to send.
     /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let failed = TransportError(.failed, "the system has no thread left for another connection")

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 
 /// Finds out what a server had before its current state: leaves here that the current state replaces, and the states that edits

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+package import SettleHTTP
 package import SettleMobile
 internal import SettlePlatform
 
@@ -39,7 +40,7 @@ final class MobileConnection: Sendable {
     /// - Returns: The connection.
     /// - Throws: ``PeerError``; with the code `notFound` if the server does not have the collection.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
+        _ request: HTTPRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
         usesNumbers: Bool = true
     ) async throws -> MobileConnection {
         let place = "\(request.url.authority)\(request.url.path)"
@@ -171,9 +172,9 @@ package struct MobileOpener: Sendable {
     package typealias Maker = (_ wake: @escaping @Sendable () -> Void) -> BLIPConnection
 
     /// Connects.
-    package let open: @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection
+    package let open: @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection
 
-    package init(_ open: @escaping @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection)
+    package init(_ open: @escaping @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection)
     {
         self.open = open
     }

@@ -1,5 +1,6 @@
 package import SettleCore
 package import SettleDatabase
+public import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -38,7 +39,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// The address, without user and password.
     let address: PeerAddress
     let collection: String?
-    let headers: TransportHeaders
+    let headers: HTTPHeaders
     let client: any HTTPTransport
     let opener: MobileOpener
     /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
@@ -82,7 +83,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
     package init(
         _ address: PeerAddress, collection: String? = nil, credentials: ReplicationCredentials? = nil,
-        client: any HTTPTransport, headers: TransportHeaders = TransportHeaders(), opener: MobileOpener = .socket,
+        client: any HTTPTransport, headers: HTTPHeaders = HTTPHeaders(), opener: MobileOpener = .socket,
         onWarning: ((String) -> Void)? = nil
     ) throws {
         guard address.isWebSocket else {
@@ -198,7 +199,7 @@ extension MobilePeer {
     /// Opens a connection. A session or a token that has expired is replaced once.
     func open() async throws -> MobileConnection {
         let place = address.url.appending("_blipsync")
-        var (request, isAgain) = (TransportRequest("GET", place), false)
+        var (request, isAgain) = (HTTPRequest("GET", place), false)
         while true {
             do {
                 let authorizer = state.withLock(\.authorizer)

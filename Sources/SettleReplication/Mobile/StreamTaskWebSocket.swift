@@ -1,5 +1,6 @@
 #if canImport(Darwin) || SETTLE_APPLE
 internal import Foundation
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -20,7 +21,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let connection: BLIPConnection
     private let bell: SocketBell
     private let session: URLSession
@@ -28,7 +29,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private let lastRead = Guarded(ContinuousClock.now)
 
     private init(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) {
         (self.request, self.connection, self.bell) = (request, connection, bell)
         #if canImport(Darwin)
@@ -49,7 +50,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     ///   - bell: What the connection rings when there is something to send.
     /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
         do { try options.checkAddresses() } catch {
             connection.end()

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 
 /// The address of a database at another server. Its scheme names the protocol.
@@ -51,7 +52,7 @@ protocol AddressedPeer: PeerOperations {
     /// The credentials.
     var credentials: ReplicationCredentials { get }
     /// Headers sent in addition to those of the protocol.
-    var headers: TransportHeaders { get }
+    var headers: HTTPHeaders { get }
 
     /// Replaces the credentials with other ones of the same user.
     ///
@@ -74,7 +75,7 @@ extension PeerAddress {
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or for a collection of CouchDB's.
     package func peer(
         credentials: ReplicationCredentials? = nil, collection: String? = nil, client: any HTTPTransport,
-        headers: TransportHeaders = TransportHeaders(), onWarning: ((String) -> Void)? = nil
+        headers: HTTPHeaders = HTTPHeaders(), onWarning: ((String) -> Void)? = nil
     ) throws -> any PeerOperations {
         if isWebSocket {
             return try MobilePeer(

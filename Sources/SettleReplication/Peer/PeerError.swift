@@ -1,5 +1,6 @@
 internal import SettleCore
 public import SettleDatabase
+internal import SettleHTTP
 
 /// The reason why a call to a peer failed.
 public struct PeerError: SettleError, Sendable {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Performs what a flow wants, in child tasks, and feeds it what comes of that, one event at a time.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One run of a replicator, from start to end: reach the peers, find where to start, run the flow, and restart if a

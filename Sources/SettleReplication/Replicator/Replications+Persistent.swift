@@ -1,5 +1,6 @@
 public import SettleCore
 import SettleDatabase
+public import SettleHTTP
 
 /// Replications that outlive the process.
 extension Replications {

@@ -1,4 +1,5 @@
 public import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 #if canImport(FoundationEssentials)

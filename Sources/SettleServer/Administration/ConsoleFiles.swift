@@ -1,5 +1,6 @@
 internal import CConsole
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The files of the console, which stand in the program, and their compressed forms.
@@ -135,7 +136,7 @@ enum ConsoleEndpoints {
         return HTTPResponse(status: 200, headers: headers, body: .bytes(file.bytes))
     }
 
-    private static func acceptsGzip(_ request: HTTPRequest) -> Bool {
+    private static func acceptsGzip(_ request: ServerRequest) -> Bool {
         let given = request.headers["Accept-Encoding"] ?? ""
         return given.split(separator: ",").contains { part in
             let words = part.split(separator: ";").map { String($0).trimmingBlanks() }

@@ -2,6 +2,7 @@ internal import CMicroHTTPD
 internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettleReplication
 public import SettleScripting
 

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The server's configuration under CouchDB's names, as administrators may read it.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// The conflicts of a database and of a document: an extension of ours.
 enum ConflictEndpoints {

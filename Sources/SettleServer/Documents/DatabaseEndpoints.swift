@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleViews
 
 /// The endpoints of a database as a whole.
@@ -26,7 +27,7 @@ enum DatabaseEndpoints {
     }
 
     /// Options of clusters are checked, and mean nothing to a database on one machine.
-    private static func checkOptions(_ query: QueryParameters) throws {
+    private static func checkOptions(_ query: HTTPQuery) throws {
         for name in ["n", "q"] {
             guard let text = query[name] else { continue }
             guard let number = Int(text), number > 0 else {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One document.
@@ -37,7 +38,7 @@ enum DocumentEndpoints {
             } else {
                 try lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
             }
-        if options.hasAttachments, MediaTypes.accepts("multipart/related", context.request) {
+        if options.hasAttachments, context.request.headers.accepts("multipart/related") {
             return try MultipartAnswers.document(found, options, source.database, hasMeta: isWinner, context)
         }
         let printer = DocumentPrinter(source: source, options: options)
@@ -64,7 +65,7 @@ enum DocumentEndpoints {
         let results = try DocumentLookup(source: database).open(
             options.openRevisions, of: id, isLatest: options.isLatest)
         if results.isEmpty { throw HTTPError.missing }
-        if MediaTypes.accepts("multipart/mixed", context.request) {
+        if context.request.headers.accepts("multipart/mixed") {
             return try MultipartAnswers.documents(results, options, database)
         }
         let printer = DocumentPrinter(source: database, options: options)
@@ -308,6 +309,6 @@ enum CopyDestination {
         let name = header.prefix { $0 != "?" }
         guard PercentCoding.isUTF8(name) else { throw WireDocument.idIsNoText }
         let id = try WireDocument.checked(PercentCoding.decode(name, plusIsBlank: true))
-        return (id, try QueryParameters(target.query).revision())
+        return (id, try target.query.revision())
     }
 }

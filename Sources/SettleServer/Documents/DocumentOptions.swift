@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 internal import SettleReplication
 
 /// The requested representation of a document.
@@ -75,7 +76,7 @@ struct DocumentOptions: Sendable {
     }
 }
 
-extension HTTPRequest {
+extension ServerRequest {
     /// Whether the client wants numbers as they are stored.
     var keepsNumbers: Bool { headers[NumberSpelling.header] == NumberSpelling.stored }
 }

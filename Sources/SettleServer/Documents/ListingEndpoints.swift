@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Lists of documents: `_all_docs`, `_design_docs`, `_local_docs`.

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 
 /// The parameters of a list of documents.
 struct ListingQuery: Sendable {
@@ -19,10 +20,10 @@ struct ListingQuery: Sendable {
     init() {}
 
     /// A query of a request, without its parameters.
-    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+    init(_ request: ServerRequest) { documents.keepsNumbers = request.keepsNumbers }
 
     /// Reads the query's parameters.
-    mutating func parse(_ query: QueryParameters) throws {
+    mutating func parse(_ query: HTTPQuery) throws {
         for (name, text) in query.items {
             switch name {
             case "key", "keys", "startkey", "start_key", "endkey", "end_key":

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// Feeds of changes.
 enum ChangesEndpoints {
@@ -54,7 +55,7 @@ enum ChangesEndpoints {
 
     private static func tag(of database: Database, _ context: RequestContext, _ body: JSONObject) throws -> String {
         let position = try WireSequence(database).text(database.lastSequence())
-        return EntityTag.of("\(position)-\(QueryChecksum.of(context.request.target.query, body))")
+        return EntityTag.of("\(position)-\(QueryChecksum.of(context.request.target.query.items, body))")
     }
 }
 

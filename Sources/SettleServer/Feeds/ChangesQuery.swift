@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// The parameters of a changes request.
 struct ChangesQuery: Sendable {

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleScripting
 

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.

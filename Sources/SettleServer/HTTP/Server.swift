@@ -1,4 +1,5 @@
 public import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// A server of CouchDB's HTTP API over a store of databases.

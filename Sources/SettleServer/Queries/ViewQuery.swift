@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleQuery
 internal import SettleViews
 
@@ -34,7 +35,7 @@ struct ViewQuery: Sendable {
     init() {}
 
     /// A query of a request, without its parameters.
-    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+    init(_ request: ServerRequest) { documents.keepsNumbers = request.keepsNumbers }
 
     /// Whether it may well be about a few rows: so many, or those between two keys.
     func isNarrow(_ few: Int) -> Bool {
@@ -42,7 +43,7 @@ struct ViewQuery: Sendable {
     }
 
     /// Reads the query's parameters.
-    mutating func parse(_ query: QueryParameters) throws {
+    mutating func parse(_ query: HTTPQuery) throws {
         for (name, text) in query.items {
             switch name {
             case "key", "keys", "startkey", "start_key", "endkey", "end_key": try parse(name, JSONValue(parsing: text))

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Sends the answers to one or more queries of a view.

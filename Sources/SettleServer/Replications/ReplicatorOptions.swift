@@ -1,7 +1,8 @@
 public import SettleCore
 internal import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
-public import SettleReplication
+internal import SettleReplication
 
 /// The options and limits of a server's replicator.
 public struct ReplicatorOptions: Sendable {

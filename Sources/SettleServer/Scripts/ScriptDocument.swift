@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Documents as scripts see them.
@@ -111,14 +112,14 @@ enum ScriptRequestObject {
         let name = context.parameter("db")
         let database = try context.database()
         let path = JSONValue.array(request.target.segments.map { .string($0) })
-        let query = request.target.query.map { item -> (String, JSONValue) in
+        let query = request.target.query.items.map { item -> (String, JSONValue) in
             let isKey = ["key", "startkey", "start_key", "endkey", "end_key"].contains(item.name)
             let value = isKey ? try? JSONValue(parsing: item.value) : nil
             return (item.name, value ?? .string(item.value))
         }
         let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
-        let questionMark = request.target.query.isEmpty ? "" : "?"
-        let rawQuery = request.target.query.map {
+        let questionMark = request.target.query.items.isEmpty ? "" : "?"
+        let rawQuery = request.target.query.items.map {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
@@ -135,11 +136,11 @@ enum ScriptRequestObject {
         ]
     }
 
-    private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSONValue {
+    private static func form(_ request: ServerRequest, _ body: [UInt8]) -> JSONValue {
         guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else {
             return .object(JSONObject())
         }
         let text = String(decoding: body, as: UTF8.self).replacing("+", with: "%20")
-        return .object(JSONObject(RequestTarget("/?" + text).query.map { ($0.name, .string($0.value)) }))
+        return .object(JSONObject(RequestTarget("/?" + text).query.items.map { ($0.name, .string($0.value)) }))
     }
 }

@@ -158,6 +158,8 @@ struct User: Sendable {
 
     /// A client without authentication.
     static let anonymous = User(name: nil, roles: [])
+    /// A program in this process, with all rights.
+    static let administrator = User(name: "settle", roles: ["_admin"])
 
     /// Whether the user is an administrator of the server.
     var isServerAdmin: Bool { roles.contains("_admin") }

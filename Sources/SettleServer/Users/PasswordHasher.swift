@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Hashes and verifies passwords: a few concurrently, with a cache of recent verifications.

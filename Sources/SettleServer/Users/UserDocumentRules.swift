@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleReplication
 
 /// The rules of `_users`: access to documents, and their validation. The reasons are CouchDB's.

@@ -252,7 +252,7 @@ final class ProxyExchange {
             head.replaceLength(max(0, length + difference))
             // A client that waits for more bytes than follow has to see the connection end.
             if difference > 0 { keepsConnection = false }
-        case .flipBit(let position) where head.has("content-type", "json") && !framing.isDone:
+        case .flipBit(let position) where head.has("Content-Type", "json") && !framing.isDone:
             flip = framing.length.map { max(0, position) % $0 } ?? max(0, position)
         default: break
         }

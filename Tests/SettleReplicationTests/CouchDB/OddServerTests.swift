@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleServer
 import SettleTesting
@@ -371,9 +372,9 @@ import Testing
 /// A client that reports each request before it sends it.
 private struct TellingClient: HTTPTransport {
     let client: any HTTPTransport
-    let tell: @Sendable (TransportRequest) -> Void
+    let tell: @Sendable (HTTPRequest) -> Void
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         tell(request)
         return try await client.send(request)
     }

@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import Testing
 
@@ -19,11 +20,11 @@ import Testing
 
     /// Renders the rows of a kind of feed.
     private func row(_ feed: String = "continuous") throws -> ChangeRow {
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([]))
         let context = RequestContext(
             server: server, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
-            query: QueryParameters([("feed", feed)]))
+            query: ["feed": feed])
         return ChangeRow(query: try ChangesQuery(context), filter: .all, sequences: sequences, metrics: Metrics())
     }
 

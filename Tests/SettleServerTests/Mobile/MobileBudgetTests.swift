@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleMobile
 import SettlePlatform
 import SettleTesting

@@ -1,5 +1,6 @@
 import Dispatch
 import Settle
+import SettleHTTP
 import Testing
 
 @testable import SettleServer
@@ -87,9 +88,9 @@ import Testing
         let metrics = client.server.state.metrics
         let context = RequestContext(
             server: client.server.state,
-            request: HTTPRequest(
+            request: ServerRequest(
                 method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([])),
-            parameters: ["db": "db"], user: User(name: nil, roles: []), query: QueryParameters([("feed", "continuous")])
+            parameters: ["db": "db"], user: User(name: nil, roles: []), query: ["feed": "continuous"]
         )
         let stream = try ChangesStream(database: database, query: ChangesQuery(context), filter: .all, metrics: metrics)
         let gauge = {

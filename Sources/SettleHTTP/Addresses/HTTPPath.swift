@@ -66,7 +66,7 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
 // MARK: - HTTPQuery
 
-/// Query parameters: names and values in order.
+/// Query parameters: names and values in order. Of those with one name the last counts.
 ///
 ///     var query: HTTPQuery = ["style": "all_docs"]
 ///     query["since"] = "12-xyz"
@@ -82,9 +82,20 @@ package struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
         items = elements.map { (name: $0.0, value: $0.1) }
     }
 
-    /// The first value of a name; setting it replaces all values, and `nil` removes them.
+    /// Reads `name=value` pairs between `&` or `;`, as addresses and forms have them. A plus is a blank.
+    package init(form text: Substring) {
+        items = text.utf8.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }.map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            return (
+                PercentCoding.decode(Substring(name), plusIsBlank: true),
+                PercentCoding.decode(Substring(item[name.endIndex...].dropFirst()), plusIsBlank: true)
+            )
+        }
+    }
+
+    /// The last value of a name; setting it replaces all values, and `nil` removes them.
     package subscript(name: String) -> String? {
-        get { items.first { $0.name == name }?.value }
+        get { items.last { $0.name == name }?.value }
         set {
             let index = items.firstIndex { $0.name == name } ?? items.count
             items.removeAll { $0.name == name }

@@ -109,7 +109,7 @@ final class CurlExchange {
 /// The head of a response, parsed line by line as curl delivers it.
 struct CurlHead: Sendable {
     private(set) var status = 0
-    private(set) var headers = TransportHeaders()
+    private(set) var headers = HTTPHeaders()
     /// Whether the empty line that ends the head was seen. Trailers after the body are ignored.
     private(set) var isComplete = false
     private var size = 0
@@ -124,7 +124,7 @@ struct CurlHead: Sendable {
         let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         if text.starts(with: "HTTP/".utf8) {
             // Headers of interim responses, such as 100, are dropped.
-            headers = TransportHeaders()
+            headers = HTTPHeaders()
             let code = text.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { 48...57 ~= $0 }
             status = code.prefix(3).reduce(0) { $0 * 10 + Int($1 - 48) }
         } else if text.isEmpty {

@@ -1,13 +1,13 @@
 #if canImport(Darwin)
-internal import Foundation
-internal import Security
+package import Foundation
+package import Security
 
 /// Checks the certificates of a server, and reads that of the client.
-struct URLSessionTrust {
+package struct URLSessionTrust {
     private let tls: TLSOptions
     private let place: String
 
-    init(_ tls: TLSOptions, _ url: HTTPURL) {
+    package init(_ tls: TLSOptions, _ url: HTTPURL) {
         self.tls = tls
         place = url.authority
     }
@@ -17,7 +17,7 @@ struct URLSessionTrust {
     /// - Parameter trust: What the system knows of the server.
     /// - Returns: The credential that accepts it.
     /// - Throws: ``TransportError`` with code `certificateRejected`, or `tlsFailed` for roots that can't be read.
-    func check(_ trust: SecTrust?) throws(TransportError) -> URLCredential {
+    package func check(_ trust: SecTrust?) throws(TransportError) -> URLCredential {
         guard let trust, let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let leaf = chain.first
         else {
             throw TransportError(.certificateRejected, "\(place) has no certificate")
@@ -46,7 +46,7 @@ struct URLSessionTrust {
     }
 
     /// The certificate and the key of the client, from one PKCS#12 file: these systems read no key in PEM.
-    static func identity(_ certificate: TLSOptions.ClientCertificate) throws(TransportError) -> URLCredential {
+    package static func identity(_ certificate: TLSOptions.ClientCertificate) throws(TransportError) -> URLCredential {
         let file = certificate.certificate
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw TransportError(.tlsFailed, "the client certificate \(file) can't be read")

@@ -7,14 +7,14 @@ internal import Network
 final class URLSessionUpload: @unchecked Sendable {
     private let output: OutputStream
     private let length: Int64?
-    private let producer: TransportRequestBody.Producer
+    private let producer: HTTPBody.Producer
     private let url: HTTPURL
     private let end: URLSessionEnd
     /// Writing blocks while the buffer between the streams is full.
     private let queue = DispatchQueue(label: "settle.upload")
 
     init(
-        _ output: OutputStream, length: Int64?, _ producer: @escaping TransportRequestBody.Producer, _ url: HTTPURL,
+        _ output: OutputStream, length: Int64?, _ producer: @escaping HTTPBody.Producer, _ url: HTTPURL,
         _ end: URLSessionEnd
     ) {
         (self.output, self.length, self.producer, self.url, self.end) = (output, length, producer, url, end)

@@ -9,7 +9,7 @@ internal import FoundationNetworking
 ///
 /// It uses the system's proxies, VPNs and rules of App Transport Security. Create one client and share it.
 ///
-/// - Important: The system reads up to 16 MB of a response ahead of its reader, where ``TransportBody`` promises 256 KiB.
+/// - Important: The system reads up to 16 MB of a response ahead of its reader, where ``HTTPBody`` promises 256 KiB.
 ///   HTTP/2 is used where a server offers it. A value of `Set-Cookie` may stand for several headers, joined by commas.
 public final class URLSessionTransport: HTTPTransport {
     /// The options of all requests.
@@ -48,14 +48,14 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Parameter request: The request. Its `connectTimeout` is part of its `idleTimeout` here.
     /// - Returns: The response.
     /// - Throws: ``TransportError``.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try HTTPRequestCheck.check(request)
         try options.checkAddresses()
         let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
         return try await HTTPRedirect.follow(request, options) { try await exchange($0) }
     }
 
-    private func exchange(_ request: TransportRequest) async throws -> TransportResponse {
+    private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         let end = URLSessionEnd(request)
         let (response, next) = try await end.guarded {
             try await open(URLSessionRequest.make(request, options), request, end)
@@ -63,20 +63,20 @@ public final class URLSessionTransport: HTTPTransport {
         guard let http = response as? HTTPURLResponse else {
             throw TransportError(.badAnswer, "what \(request.url.authority) answers is no HTTP")
         }
-        var headers = TransportHeaders()
+        var headers = HTTPHeaders()
         for (name, value) in http.allHeaderFields { headers.add("\(name)", "\(value)") }
-        let body = TransportBody {
+        let body = HTTPBody {
             try await end.guarded(next)
         } onDrop: {
             end.finish()
         }
-        return TransportResponse(status: http.statusCode, headers: headers, body: body, url: request.url)
+        return HTTPResponse(status: http.statusCode, headers: headers, body: body)
     }
 
     #if canImport(FoundationNetworking)
     private func open(
-        _ made: URLRequest, _ request: TransportRequest, _ end: URLSessionEnd
-    ) async throws -> (URLResponse, TransportRequestBody.Producer) {
+        _ made: URLRequest, _ request: HTTPRequest, _ end: URLSessionEnd
+    ) async throws -> (URLResponse, HTTPBody.Producer) {
         var made = made
         if !request.body.isNone { made.httpBody = try await URLSessionRequest.collected(request.body) }
         let task = session.dataTask(with: made)
@@ -85,12 +85,12 @@ public final class URLSessionTransport: HTTPTransport {
     }
     #else
     private func open(
-        _ made: URLRequest, _ request: TransportRequest, _ end: URLSessionEnd
-    ) async throws -> (URLResponse, TransportRequestBody.Producer) {
+        _ made: URLRequest, _ request: HTTPRequest, _ end: URLSessionEnd
+    ) async throws -> (URLResponse, HTTPBody.Producer) {
         var made = made
         let delegate = URLSessionRules(options.tls, request, end)
-        if case .bytes(let bytes) = request.body { made.httpBody = Data(bytes) }
-        if case .stream = request.body { made.httpBodyStream = delegate.openBody() }
+        if case .bytes(let bytes) = request.body.content, !bytes.isEmpty { made.httpBody = Data(bytes) }
+        if case .pieces = request.body.content { made.httpBodyStream = delegate.openBody() }
         let starting = Task { [made, session] in try await session.bytes(for: made, delegate: delegate) }
         end.onEnd { starting.cancel() }
         let (bytes, response) = try await starting.value
@@ -105,7 +105,7 @@ extension TransportOptions {
     /// Checks that nothing is asked for that the system's connections can't do.
     ///
     /// - Throws: ``TransportError`` with code `badRequest` if private addresses are refused.
-    func checkAddresses() throws(TransportError) {
+    package func checkAddresses() throws(TransportError) {
         guard !refusesPrivateAddresses else {
             throw TransportError(.badRequest, "URLSession can't tell private addresses from others")
         }

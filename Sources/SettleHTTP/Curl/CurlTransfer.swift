@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// One request in flight, shared by its readers and the thread that runs curl.
 final class CurlTransfer: Sendable {
-    let request: TransportRequest
+    let request: HTTPRequest
     private let head = Promise<Result<CurlHead, TransportError>>()
     /// The bytes of the response that have arrived and were not read yet. While it is full, curl pauses.
     let body = BytePipe(capacity: 256 << 10)
@@ -12,7 +12,7 @@ final class CurlTransfer: Sendable {
     let deadline: ContinuousClock.Instant?
     private let mailbox: CurlMailbox
 
-    init(_ request: TransportRequest, mailbox: CurlMailbox) {
+    init(_ request: HTTPRequest, mailbox: CurlMailbox) {
         self.request = request
         self.mailbox = mailbox
         deadline = request.timeout.map { ContinuousClock.now + $0 }

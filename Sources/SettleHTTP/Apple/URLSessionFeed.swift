@@ -13,13 +13,13 @@ final class URLSessionFeed: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Guarded<[Int: Transfer]>([:])
 
     /// Starts a task; returns its response, and a function for the pieces of its body.
-    func start(_ task: URLSessionDataTask) async throws -> (URLResponse, TransportRequestBody.Producer) {
+    func start(_ task: URLSessionDataTask) async throws -> (URLResponse, HTTPBody.Producer) {
         let (stream, pieces) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let response = try await withCheckedThrowingContinuation { head in
             transfers.withLock { $0[task.taskIdentifier] = Transfer(head: head, pieces: pieces) }
             task.resume()
         }
-        let next: TransportRequestBody.Producer = {
+        let next: HTTPBody.Producer = {
             for try await piece in stream { return piece }
             if Task.isCancelled { throw CancellationError() }
             return nil

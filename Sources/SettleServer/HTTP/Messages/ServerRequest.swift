@@ -1,9 +1,10 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import Synchronization
 
-/// A request as a transport hands it on.
-struct HTTPRequest: Sendable {
+/// A request that has come to the server, as a transport hands it on; ``HTTPRequest`` is one to send.
+struct ServerRequest: Sendable {
     /// Why a request's body could not be read.
     enum BodyError: Error {
         /// The body is larger than it may be.
@@ -53,12 +54,12 @@ protocol RequestBody: AnyObject, Sendable {
 extension RequestBody {
     /// All that is left of the body.
     ///
-    /// - Throws: ``HTTPRequest/BodyError/tooLarge`` above a limit.
+    /// - Throws: ``ServerRequest/BodyError/tooLarge`` above a limit.
     func readAll(limit: Int) throws -> [UInt8] {
-        if let declaredLength, declaredLength > limit { throw HTTPRequest.BodyError.tooLarge }
+        if let declaredLength, declaredLength > limit { throw ServerRequest.BodyError.tooLarge }
         var all: [UInt8] = []
         while let piece = try read() {
-            guard all.count + piece.count <= limit else { throw HTTPRequest.BodyError.tooLarge }
+            guard all.count + piece.count <= limit else { throw ServerRequest.BodyError.tooLarge }
             if all.isEmpty, declaredLength.map({ $0 <= piece.count }) ?? true {
                 all = piece
             } else {

@@ -3,9 +3,9 @@ internal import CCurl
 internal import SettlePlatform
 
 /// Creates the thread that runs a client's curl.
-enum CurlThread {
+package enum CurlThread {
     /// Whether curl can be used in this process.
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    package static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// Starts the thread; if that fails, the mailbox stays closed.
     static func start(_ mailbox: CurlMailbox, _ options: TransportOptions) {

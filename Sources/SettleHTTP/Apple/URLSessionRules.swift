@@ -1,14 +1,13 @@
 #if canImport(Darwin)
 internal import Foundation
-internal import SettleDatabase
 
 /// Decides for one task of `URLSession`: redirects are not followed here, certificates are checked, bodies start anew.
 final class URLSessionRules: NSObject, URLSessionTaskDelegate, Sendable {
     private let tls: TLSOptions
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let end: URLSessionEnd
 
-    init(_ tls: TLSOptions, _ request: TransportRequest, _ end: URLSessionEnd) {
+    init(_ tls: TLSOptions, _ request: HTTPRequest, _ end: URLSessionEnd) {
         self.tls = tls
         self.request = request
         self.end = end
@@ -16,7 +15,7 @@ final class URLSessionRules: NSObject, URLSessionTaskDelegate, Sendable {
 
     /// Starts the body from its beginning, as a stream that its producer fills at the pace of the connection.
     func openBody() -> InputStream? {
-        guard case .stream(let length, let open) = request.body else { return nil }
+        guard case .pieces(let length, let open) = request.body.content else { return nil }
         var (input, output): (InputStream?, OutputStream?) = (nil, nil)
         Stream.getBoundStreams(withBufferSize: 256 * 1024, inputStream: &input, outputStream: &output)
         guard let output else { return nil }

@@ -1,18 +1,18 @@
 #if canImport(CCurl)
-internal import CCurl
+package import CCurl
 
 /// Sets options on a handle, and remembers the first one that curl rejects.
-struct CurlSetup {
+package struct CurlSetup {
     private let easy: UnsafeMutableRawPointer
     private var failure = CURLE_OK
 
-    init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
+    package init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
 
     /// Remembers a rejected option.
-    mutating func check(_ code: CURLcode) { if failure == CURLE_OK { failure = code } }
+    package mutating func check(_ code: CURLcode) { if failure == CURLE_OK { failure = code } }
 
     /// Throws an error for the first rejected option.
-    func finish() throws(TransportError) {
+    package func finish() throws(TransportError) {
         guard failure != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(failure))
         throw TransportError(.failed, "this libcurl can't do what the options ask for: \(reason)")
@@ -27,8 +27,8 @@ struct CurlSetup {
     }
 
     /// Sets all options of a request and the client; returns the header list, which curl needs until the end.
-    mutating func apply(
-        _ request: TransportRequest, _ options: TransportOptions
+    package mutating func apply(
+        _ request: HTTPRequest, _ options: TransportOptions
     ) -> UnsafeMutablePointer<curl_slist>? {
         set(CURLOPT_URL, request.url.text)
         // Paths are sent unchanged: a CouchDB path may contain what means the parent folder elsewhere.
@@ -51,7 +51,7 @@ struct CurlSetup {
         return apply(request.headers)
     }
 
-    private mutating func apply(method: String, _ body: TransportRequestBody) {
+    private mutating func apply(method: String, _ body: HTTPBody) {
         if method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
         let needsLength = ["POST", "PUT", "PATCH"].contains(method)
         if !body.isNone || needsLength {
@@ -63,7 +63,7 @@ struct CurlSetup {
         set(CURLOPT_CUSTOMREQUEST, method)
     }
 
-    private mutating func apply(_ headers: TransportHeaders) -> UnsafeMutablePointer<curl_slist>? {
+    private mutating func apply(_ headers: HTTPHeaders) -> UnsafeMutablePointer<curl_slist>? {
         // Waiting for `100 Continue` costs a second with servers that never send it.
         var list = curl_slist_append(nil, "Expect:")
         for field in headers.fields {

@@ -1,8 +1,8 @@
 #if canImport(CCurl)
-internal import CCurl
+package import CCurl
 
 /// Maps curl's failures to ``TransportError``.
-enum CurlFailure {
+package enum CurlFailure {
     /// The error of a failed transfer.
     static func error(_ code: CURLcode, _ exchange: CurlExchange) -> TransportError {
         let url = exchange.transfer.request.url
@@ -13,7 +13,7 @@ enum CurlFailure {
     }
 
     /// The error of a handle, with curl's own words about it.
-    static func error(
+    package static func error(
         _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ url: HTTPURL, words: String
     ) -> TransportError {
         let place = url.authority

@@ -1,6 +1,5 @@
 #if canImport(CCurl)
 internal import CCurl
-internal import SettleDatabase
 
 /// An HTTP client on libcurl.
 ///
@@ -29,20 +28,20 @@ public final class CurlTransport: HTTPTransport {
     /// - Parameter request: The request.
     /// - Returns: The response.
     /// - Throws: ``TransportError``.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try HTTPRequestCheck.check(request)
         let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
         return try await HTTPRedirect.follow(request, options) { request in
             let transfer = CurlTransfer(request, mailbox: mailbox)
             let head = try await transfer.start()
-            let body = TransportBody {
+            let body = HTTPBody {
                 try await transfer.next()
             } onDrop: { [self] in
                 transfer.cancel()
                 // The client stays alive as long as the response can be read.
                 withExtendedLifetime(self) {}
             }
-            return TransportResponse(status: head.status, headers: head.headers, body: body, url: request.url)
+            return HTTPResponse(status: head.status, headers: head.headers, body: body)
         }
     }
 }

@@ -10,11 +10,11 @@ final class URLSessionEnd: Sendable {
         var watch: Task<Void, Never>?
     }
 
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let state = Guarded(State())
 
     /// Begins to count the total time of a request.
-    init(_ request: TransportRequest) {
+    init(_ request: HTTPRequest) {
         self.request = request
         guard let timeout = request.timeout else { return }
         let message = "the request to \(request.url.authority) took longer than \(timeout)"

@@ -6,9 +6,9 @@ internal import FoundationNetworking
 #endif
 
 /// Maps failures of `URLSession` to ``TransportError``.
-enum URLSessionFailure {
+package enum URLSessionFailure {
     /// The error of a failed transfer.
-    static func error(_ error: any Error, _ url: HTTPURL) -> TransportError {
+    package static func error(_ error: any Error, _ url: HTTPURL) -> TransportError {
         if let error = error as? TransportError { return error }
         let place = url.authority
         guard let failure = error as? URLError else {

@@ -10,7 +10,7 @@ enum URLSessionRequest {
     /// A request without its body.
     ///
     /// - Throws: ``TransportError`` with code `badURL`.
-    static func make(_ request: TransportRequest, _ options: TransportOptions) throws(TransportError) -> URLRequest {
+    static func make(_ request: HTTPRequest, _ options: TransportOptions) throws(TransportError) -> URLRequest {
         guard let url = URL(string: request.url.text) else {
             throw TransportError(.badURL, "the address at \(request.url.authority) is not accepted")
         }
@@ -25,7 +25,7 @@ enum URLSessionRequest {
         for field in request.headers.fields where request.headers[field.name] == field.value {
             made.setValue(field.value, forHTTPHeaderField: field.name)
         }
-        if case .stream(let length?, _) = request.body {
+        if case .pieces(let length?, _) = request.body.content {
             made.setValue(String(length), forHTTPHeaderField: "Content-Length")
         }
         return made
@@ -34,21 +34,16 @@ enum URLSessionRequest {
     /// The whole body, where bodies can't be streamed.
     ///
     /// - Throws: ``TransportError`` with code `bodyFailed`.
-    static func collected(_ body: TransportRequestBody) async throws(TransportError) -> Data {
-        switch body {
-        case .none: return Data()
-        case .bytes(let bytes): return Data(bytes)
-        case .stream(let length, let open):
-            var all = Data()
-            let producer = open()
-            do { while let piece = try await producer() { all.append(contentsOf: piece) } } catch {
-                throw TransportError(.bodyFailed, "the body could not be made", cause: error)
-            }
-            guard length.map({ $0 == Int64(all.count) }) ?? true else {
-                throw TransportError(.bodyFailed, "a body of \(length ?? 0) bytes was promised, and \(all.count) came")
-            }
-            return all
+    static func collected(_ body: HTTPBody) async throws(TransportError) -> Data {
+        var all = Data()
+        do { for try await piece in body { all.append(contentsOf: piece) } } catch {
+            throw TransportError(.bodyFailed, "the body could not be made", cause: error)
         }
+        guard body.length.map({ $0 == Int64(all.count) }) ?? true else {
+            throw TransportError(
+                .bodyFailed, "a body of \(body.length ?? 0) bytes was promised, and \(all.count) came")
+        }
+        return all
     }
 }
 #endif

@@ -1,5 +1,4 @@
 #if canImport(CCurl)
-internal import SettleDatabase
 internal import SettlePlatform
 
 /// The body of a request: pulls the next piece from its producer when curl has sent the last one.
@@ -20,17 +19,17 @@ final class CurlUpload: Sendable {
         var isStalled = false
         var isCancelled = false
         var failure: (any Error)?
-        var producer: TransportRequestBody.Producer?
+        var producer: HTTPBody.Producer?
         var pull: Task<Void, Never>?
         /// Counts rewinds, so that a piece from before a rewind is not sent.
         var beginning = 0
         var onPiece: @Sendable () -> Void = {}
     }
 
-    private let body: TransportRequestBody
+    private let body: HTTPBody
     private let state = Guarded(State())
 
-    init(_ body: TransportRequestBody) {
+    init(_ body: HTTPBody) {
         self.body = body
         rewind()
     }
@@ -46,13 +45,13 @@ final class CurlUpload: Sendable {
 
     /// Restarts the body from its beginning.
     func rewind() {
-        var producer: TransportRequestBody.Producer?
-        if case .stream(_, let open) = body { producer = open() }
+        var producer: HTTPBody.Producer?
+        if case .pieces(_, let open) = body.content { producer = open() }
         let pull = state.withLock { [producer] state in
             let pull = state.pull
             let (beginning, onPiece) = (state.beginning + 1, state.onPiece)
             state = State(beginning: beginning, onPiece: onPiece)
-            if case .bytes(let bytes) = body { state.piece = bytes }
+            if case .bytes(let bytes) = body.content { state.piece = bytes }
             state.producer = producer
             state.isAtEnd = producer == nil
             return pull

@@ -91,7 +91,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// Addresses with the same origin share connections.
-    var origin: String { "\(scheme.rawValue)://\(authority)" }
+    package var origin: String { "\(scheme.rawValue)://\(authority)" }
 
     /// The last segment of the path, decoded: the name of the database; `nil` for the root of a server.
     public var databaseName: String? {
@@ -136,9 +136,10 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The address as it is requested, without user and password.
-    package var text: String {
-        "\(scheme.rawValue)://\(authority)\(path.isEmpty && query != nil ? "/" : path)" + (query.map { "?\($0)" } ?? "")
-    }
+    package var text: String { origin + (path.isEmpty && query == nil ? "" : target) }
+
+    /// The path and the query, as the first line of a request has them.
+    package var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
 }
 
 extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -155,14 +156,14 @@ extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, Custom
 // MARK: - HTTPURLReader
 
 /// Parses addresses strictly: text that a server, a proxy and curl could interpret differently is rejected.
-enum HTTPURLReader {
+package enum HTTPURLReader {
     /// - Parameters:
     ///   - text: The address.
     ///   - keepsLastSlash: Whether a trailing slash of the path counts, as in a redirect.
     ///   - schemes: The schemes that the caller allows, for the message.
     /// - Returns: The address.
     /// - Throws: ``TransportError`` with code `badURL`.
-    static func read(
+    package static func read(
         _ text: String, keepsLastSlash: Bool, schemes: String = "http:// or https://"
     ) throws(TransportError) -> HTTPURL {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {

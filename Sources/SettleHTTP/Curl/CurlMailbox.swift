@@ -1,6 +1,5 @@
 #if canImport(CCurl)
 internal import CCurl
-internal import SettleDatabase
 internal import SettlePlatform
 
 /// Commands from other threads to the thread that runs curl.
