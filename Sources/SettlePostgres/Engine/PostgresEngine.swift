@@ -196,7 +196,7 @@ final class PostgresEngine: StorageEngine {
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
     /// Notes that the state that was followed last was read at a moment.
-    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
+    func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
     /// Prolongs what this node pins, and removes what nobody needs.
     func keepHouse() throws {
