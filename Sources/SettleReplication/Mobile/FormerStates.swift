@@ -141,8 +141,8 @@ struct FormerStates: Sendable {
     /// - Returns: The states that the edits here were made on, as far as they are known.
     func forget(_ ids: [DocumentID]) async -> [DocumentID: FormerState] {
         var found: [DocumentID: FormerState] = [:]
-        for start in stride(from: 0, to: ids.count, by: Self.mostDocuments) {
-            let part = ids[start..<min(start + Self.mostDocuments, ids.count)]
+        for start in stride(from: 0, to: ids.count, by: Self.maximumDocuments) {
+            let part = ids[start..<min(start + Self.maximumDocuments, ids.count)]
             guard let trees = try? await database.perform({ database in try part.map { try database.tree(of: $0) } })
             else { continue }
             let documents = zip(part, trees).compactMap { id, tree in

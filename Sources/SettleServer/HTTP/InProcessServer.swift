@@ -127,7 +127,7 @@ public final class InProcessServer: HTTPTransport {
             user: .administrator, query: HTTPQuery())
         let session = MobileSession(context, workers: WorkerPool(limit: 0), peer: "in process")
         let connection = BLIPConnection(
-            isServer: true, limits: limits, handler: { session.take($0) }, wake: wake, ended: { session.end() })
+            isServer: true, limits: limits, handler: { session.receive($0) }, wake: wake, ended: { session.end() })
         session.begin(connection)
         return connection
     }
