@@ -28,9 +28,9 @@ import Testing
         /// Moves what both ends have to say; returns the requests of the server that are new.
         private func move() throws -> [BLIPMessage] {
             while true {
-                if let bytes = try device.takeOutput() {
+                if let bytes = try device.nextOutput() {
                     try bytes.withUnsafeBytes(server.receive)
-                } else if let bytes = try server.takeOutput() {
+                } else if let bytes = try server.nextOutput() {
                     try bytes.withUnsafeBytes(device.receive)
                 } else {
                     return received.withLock { received in
