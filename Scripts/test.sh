@@ -15,7 +15,7 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-"${SWIFT:-swift}" test "$@" 2>&1 | tee "$log"
+Scripts/swift-debug.sh test "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 
 if ((status != 0)); then
