@@ -100,7 +100,7 @@ import Testing
         arguments: [
             ([1, 0x00, 0, 0, 0, 0, 0], "checksum"), ([2, 0x00, 0, 0xD2, 0x02, 0xEF, 0x8D], "request 2 begins"),
             ([1, 0x01, 0, 0xD2, 0x02, 0xEF, 0x8D], "was not asked"), ([1, 0x03, 0], "unknown kind"), ([1], "no head"),
-            ([1, 0x00, 1], "no checksum"), ([1, 0x08, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], "no deflate"),
+            ([1, 0x00, 1], "no checksum"), ([1, 0x08, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], "not in the deflate"),
             ([1, 0x00, 9, 0xAB, 0xDE, 0x57, 0x29], "longer than the message"),
         ] as [([UInt8], String)])
     func `an error names the rule of the protocol that was broken`(frame: [UInt8], word: String) {
