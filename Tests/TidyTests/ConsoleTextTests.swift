@@ -14,7 +14,7 @@ struct ConsoleTextTests {
     /// Texts in quotes that are no sentences: names of what browsers have, examples of what can be typed, the product's name.
     private static let exceptions: Set = [
         "AbortError", "Cookie", "Enter", "Home", "PageUp", "input, textarea, select, [contenteditable]",
-        "a[href], button, input", "min(${}px, calc(var(--row) * ${}))", "ben", "staff", "type=milk", "req.query",
+        "a[href], button, input", "${}px", "min(${}px, calc(var(--row) * ${}))", "ben", "staff", "type=milk", "req.query",
         "/updatedBy", "/updatedAt", "/count", "count, name", #"count > 1 && name begins "M""#, "Settle",
     ]
     /// Beginnings of commands and code.
@@ -26,7 +26,7 @@ struct ConsoleTextTests {
     private static func isText(_ literal: ScriptLiterals.Literal) -> Bool {
         let text = literal.text.replacing("${}", with: "X")
         if exceptions.contains(literal.text) || beginnings.contains(where: text.hasPrefix) { return false }
-        if literal.before.contains(/class: (?:\w+ \? )?$/) { return false }
+        if literal.before.contains(/class: (?:\w+ \? )?$/) || !literal.text.contains(/[A-Za-z]{2}/) { return false }
         let member = /(?:'aria-label'|'data-label'|\b(?:title|label|text|placeholder|empty|action|why)): $/
         let argument = /(?:\bbutton|\bfield|setTitle|confirm|Error|tableHead)\(\[?$|\}, $/
         let isAtPlace = literal.before.contains(member) || literal.before.contains(argument)

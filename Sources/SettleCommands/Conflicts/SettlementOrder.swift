@@ -33,7 +33,7 @@ struct SettlementOrder {
     }
 
     /// Leaves the conflict.
-    static var leave: SettlementOrder { SettlementOrder(.keepAll, "keepAll") }
+    static var leave: SettlementOrder { SettlementOrder(.keepAll, .string(ConflictPolicy.keepAll.name)) }
 
     /// Deletes the document.
     static var delete: SettlementOrder { SettlementOrder(byPerson: "delete", true, .delete) }

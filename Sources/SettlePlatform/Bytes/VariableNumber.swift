@@ -1,5 +1,6 @@
 /// Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the highest bit set but in the last.
 public enum VariableNumber {
+    /// Appends a number.
     @inlinable
     public static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number

@@ -13,7 +13,9 @@
 public struct FairQueue<Element: Sendable>: Sendable {
     /// An element on its way, and the owner on whose share it is.
     public struct Entry: Sendable {
+        /// The owner; empty for an element without one.
         public let owner: String
+        /// The element.
         public let element: Element
 
         @inlinable

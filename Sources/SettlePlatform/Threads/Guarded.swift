@@ -13,6 +13,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let value: UnsafeMutablePointer<Value>
 
+    /// Guards a value by a new mutex.
     public init(_ initial: consuming sending Value) {
         mutex = .allocate(capacity: 1)
         value = .allocate(capacity: 1)

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// How a request wants conflicts to be settled: exactly one of `policy`, `keep`, `delete` and `doc`.
 ///
-///     {"policy": {"name": "threeWayMerge", "rules": {"/count": "sum"}, "on_clash": "winner"},
+///     {"policy": {"name": NAME, "rules": {"/count": "sum"}, "on_clash": "winner"},
 ///      "picks": {"/name": {"rev": "2-0b…"}}, "leaves": ["2-b0…", "2-aa…"], "dry_run": true}
 struct SettleRequest {
     /// The policy that decides, named after the policy or the way.

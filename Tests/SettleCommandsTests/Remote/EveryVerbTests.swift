@@ -179,7 +179,7 @@ final class VerbPair {
             (#""seconds":[0-9.e-]+"#, ""), (#"in [0-9.]+ (ms|s)\b"#, "in no time"), (#"[0-9,]+/s"#, ""),
             (#""signature":"[0-9a-f]+""#, ""),
             // The files of indexes grow by the order of work of a process.
-            (#""size":[0-9]+"#, ""), (#"SIZE +"#, "SIZE "), (#"[0-9.]+ (KB|MB|bytes) *"#, ""),
+            (#""size":[0-9]+"#, ""), (#"SIZE +"#, "SIZE "), (#"[0-9.]+ (KB|MB|bytes) *"#, ""), (#" +\n"#, "\n"),
         ]
         for (pattern, replacement) in times + (line.difference?.patterns ?? []) {
             text = text.replacingOccurrences(of: pattern, with: replacement, options: .regularExpression)

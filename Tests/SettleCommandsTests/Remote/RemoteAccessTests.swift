@@ -87,9 +87,6 @@ struct RemoteAccessTests {
         #expect(try failure("docs", "ftp://admin:secret@\(host)/db").status == 2)
         #expect(try failure("verify", remote.url()).status == 2)
         #expect(try failure("docs", "folder", "--user", "anna").status == 2)
-        try remote.run("create", remote.url())
-        #expect(try failure("resolve", remote.url(), "--all", "--policy", "localWins").status == 2)
-        #expect(try failure("changes", remote.url(), "--since", "1", "--descending").status == 2)
     }
 
     @Test func `a URL that is not a CouchDB server is reported as such`() throws {
