@@ -22,7 +22,7 @@ for target in SettlePlatform SettleCrypto SettleCore; do
     while IFS= read -r source; do objects+=("$bin/$target.build/${source##*/}.o"); done \
         < <(find "Sources/$target" -name '*.swift')
 done
-swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "${objects[@]}" \
+swiftc -I "$bin/Modules" -I Sources/CCrypto -I Sources/CZlib "$room/main.swift" "${objects[@]}" \
     -module-name Probe -o "$room/SettleCore"
 
 # The libraries of a program except Swift's own and the system's, on one line.

@@ -6,7 +6,7 @@ internal import SettlePlatform
 ///                                              └─ released without a row ──→ nobody's: collected
 ///
 /// A database has its own: files named by the digest, or none in memory, where rows have all bytes. An engine that several
-/// processes share brings another (``StorageEngine/blobs``). There a content is written under a name of its own before its digest
+/// processes share brings another (`BlobKeepingStorage`). There a content is written under a name of its own before its digest
 /// is known, and the row names that *place*, so that finishing renames nothing.
 ///
 /// What a storage promises:

@@ -18,7 +18,7 @@ public struct JobLease: Sendable, Hashable {
 ///     node B   take: refused ─────────────────── 15 s after the last renewal: take, with the next term
 ///
 /// Only the clock of the storage counts. A node that can't renew stops its job ``JobLease/stopAfter`` after it sent the last renewal
-/// that succeeded, before another node can take it. What a job writes names its lease (``StorageWriter/require(_:)``), so a node that
+/// that succeeded, before another node can take it. What a job writes names its lease (`LeasingStorage`), so a node that
 /// slept through its term writes nothing.
 public protocol JobLeases: Sendable {
     /// The name of this node.

@@ -76,7 +76,8 @@ final class Room {
         if let memory {
             process.executableURL = URL(filePath: "/bin/sh")
             process.arguments =
-                ["-c", "ulimit -s 1024 && ulimit -d \(memory) && exec \"$0\" \"$@\"", try Self.tool(program).path] + words
+                ["-c", "ulimit -s 1024 && ulimit -d \(memory) && exec \"$0\" \"$@\"", try Self.tool(program).path]
+                + words
         }
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
