@@ -53,7 +53,8 @@ struct TextSearchTests {
         ("AND a", "character 1: AND"),
         ("*", "character 1: a *"), ("a*b", "character 2: a *"),
         ("titel:a", "character 1: the index has no field \"titel\", but title"),
-        ("title:", "character 6: a colon"), ("a [1 TO 2]", "character 3: a search for words has no ranges"), ("a \"b\"~x", "character 6: ~"),
+        ("title:", "character 6: a colon"), ("a [1 TO 2]", "character 3: a search for words has no ranges"),
+        ("a \"b\"~x", "character 6: ~"),
         ("a NOT", "character 3: a word is missing"),
     ])
     func `a malformed search is reported with its position`(text: String, complaint: String) throws {
