@@ -52,7 +52,7 @@ import Testing
         #expect(values.withLock { $0 } == Array(repeating: 3, count: 8))
     }
 
-    @Test func `a thread waits for as long as it is told, and can wait again`() throws {
+    @Test func `a thread waits up to its time limit, and can wait again`() throws {
         let promise = Promise<Int>()
         #expect(promise.wait(seconds: 0) == nil)
         #expect(promise.wait(seconds: 0.001) == nil)

@@ -204,7 +204,7 @@ extension Client {
         return try isAtSettle()
     }
 
-    /// The failure of one document, as if it had been settled by itself.
+    /// The error of one document of a batch: the same as when the document is settled alone.
     private static func failure(_ error: String, _ reason: String?) -> CouchDBError {
         let status =
             switch error {

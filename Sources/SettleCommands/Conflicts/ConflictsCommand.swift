@@ -10,8 +10,8 @@ enum ConflictsCommand: Command {
             listed first. Each leaf is listed with its changes since the branches parted, or with its differences from \
             the winner if the common revision is unknown or its body no longer stored.
             A deletion and a concurrent edit are not a conflict in CouchDB, where the edit wins; --deletions lists \
-            these documents too. A server has no list of conflicts, so every document with several leaves is read, and \
-            it does not report which leaves were replicated.
+            these documents too. CouchDB has no list of conflicts, so the tool reads every document with several leaves \
+            there, and CouchDB does not report which leaves were replicated.
             """,
         operands: [.database],
         options: [

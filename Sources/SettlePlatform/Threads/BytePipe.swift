@@ -182,7 +182,7 @@ package final class BytePipe: Sendable {
 
     // MARK: - Reading
 
-    /// The next piece; waits without a thread while there is none.
+    /// Returns the next piece; suspends the task while the pipe is empty.
     ///
     /// - Parameter onCancel: What the cancellation of the task does; by default it cuts the pipe. It must end the pipe.
     /// - Returns: The piece; `nil` at the end.
@@ -202,7 +202,7 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// The next piece; blocks the thread while there is none.
+    /// Returns the next piece; blocks the thread while the pipe is empty.
     ///
     /// - Parameter check: Called several times a second while the thread waits; its error ends the wait.
     /// - Returns: The piece; `nil` at the end.

@@ -5,8 +5,8 @@ internal import SettleViews
 
 /// The databases of a store that are kept open; the one not used longest makes room for another.
 ///
-/// A database that is dropped here closes by itself once no request uses it. Nothing that takes long happens under
-/// the lock.
+/// A database that the pool drops closes once no request uses it. The pool does no slow work while it holds its
+/// lock.
 final class DatabasePool: Sendable {
     private struct State {
         var open: [String: Entry] = [:]

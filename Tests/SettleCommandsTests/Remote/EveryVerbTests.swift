@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion leaves one survivor, whoever settles, with the members that tombstones keep`() throws {
+    @Test func `the folder, the tool at a URL and the server delete a conflict with one survivor that keeps its members`() throws {
         let pair = try VerbPair()
         let words = ["a", "--delete", "--json"]
         let near = try pair.remote.run(all: ["resolve", pair.folder] + words).json
