@@ -49,12 +49,15 @@ struct UserSource: SettlementSource {
     ///
     /// - Throws: ``Changed``; ``DatabaseError``.
     func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict? {
-        // Once racing answers are settled on the way, the leaves are those of this run.
-        if let seen, !hasWritten {
-            let leaves = try database.conflict(of: id)?.revisions ?? liveLeaves()
-            guard Set(leaves) == seen else { throw Changed(leaves: leaves) }
+        // In one snapshot: the decision is about the leaves that were compared.
+        try database.snapshot {
+            // Once racing answers are settled on the way, the leaves are those of this run.
+            if let seen, !hasWritten {
+                let leaves = try database.conflict(of: id)?.revisions ?? liveLeaves()
+                guard Set(leaves) == seen else { throw Changed(leaves: leaves) }
+            }
+            return try source.conflict(kinds)
         }
-        return try source.conflict(kinds)
     }
 
     /// Writes a plan, unless the leaves or the functions have changed.
