@@ -113,8 +113,10 @@ extension Database {
         _ edit: DocumentEdit, in record: DocumentRecord?, with editor: DocumentEditor
     ) throws -> Document {
         let saved = try editor.document(by: edit, in: record)
-        // A branch beside a deletion leaves that in dispute.
-        if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
+        // A branch beside a deletion leaves that in dispute, and a deletion on a tombstone revives nothing.
+        if !edit.isDeleted, let record, record.tree.isDeleted,
+            edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true
+        {
             try editor.closeDeletions(of: saved)
         }
         return saved

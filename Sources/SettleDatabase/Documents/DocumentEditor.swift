@@ -294,10 +294,16 @@ struct DocumentEditor {
     /// Whether anything but the size can refuse a revision.
     var asksAnything: Bool { question != nil || !validations.isEmpty }
 
-    /// The revision that an edit changes, if it is kept: its parent or, for a peer's revision, the newest ancestor
-    /// here.
+    /// The revision that an edit changes: its newest ancestor whose content is kept. That is the parent, unless an edit begins
+    /// a branch on a compacted revision, or a peer's revision has ancestors that never came. If an edit has none, the winner
+    /// stands for it, so that a rule about the stored document holds.
     private func base(of edit: Edit, in record: DocumentRecord) throws -> Document? {
-        for revision in edit.parent.map({ [$0] }) ?? edit.history.map({ Array($0.revisions.dropFirst()) }) ?? [] {
+        let ancestors =
+            if let parent = edit.parent { record.tree.history(of: parent)?.revisions ?? [parent] } else {
+                edit.history.map { Array($0.revisions.dropFirst()) } ?? []
+            }
+        let winner = edit.parent == nil ? [] : record.tree.winner.map { [$0.revision] } ?? []
+        for revision in ancestors + winner {
             guard let node = record.tree[revision], let content = try content(of: revision, in: record) else {
                 continue
             }

@@ -69,7 +69,7 @@ package struct PromptDatabase: DocumentSource {
 
     package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         guard let engine = whole.capabilities.prompt else { throw NotAtHand() }
-        let record = try engine.shortRecord(of: id, mostBytes: Self.maximumBytes)
+        let record = try engine.shortRecord(of: id, maximumBytes: Self.maximumBytes)
         return record.flatMap { whole.noting([$0]).first }
     }
 

@@ -124,7 +124,7 @@ enum DocumentEndpoints {
                 id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
                 status: document.isDeleted ? 200 : 201, location)
         }
-        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer, branches: branches(context)) }
         return written(
             id, try writer.edit(document, id: id, branches: branches(context)), status: document.isDeleted ? 200 : 201,
             location)
@@ -138,7 +138,7 @@ enum DocumentEndpoints {
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
         let writer = try DocumentWriter(database, context)
-        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer, branches: branches(context)) }
         var response = written(
             id, try writer.edit(document, id: id, branches: branches(context)), status: 201,
             context.location(context.parameter("db"), id.string))
@@ -152,9 +152,9 @@ enum DocumentEndpoints {
     /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
     /// did what it can.
     private static func accept(
-        _ document: WireDocument, _ id: DocumentID, _ writer: DocumentWriter
+        _ document: WireDocument, _ id: DocumentID, _ writer: DocumentWriter, branches: Bool
     ) throws -> HTTPResponse {
-        do { _ = try writer.edit(document, id: id) } catch {
+        do { _ = try writer.edit(document, id: id, branches: branches) } catch {
             guard HTTPError(error).status < 500 else { throw error }
         }
         return .json(["ok": true, "id": .string(id.string)], status: 202)

@@ -42,4 +42,44 @@ import Testing
         )
         #expect(try client.send("PUT", "/db/a?new_edits=false", document("a", 1, ["b"])).status == 201)
     }
+
+    @Test(arguments: ["", "&batch=ok"]) func `an edit may begin a branch on a revision that was edited`(
+        batch: String
+    ) throws {
+        let client = try RouterClient.withDatabase()
+        let first = try client.send("PUT", "/db/a", ["v": 1]).json["rev"]?.string ?? ""
+        let second = try client.send("PUT", "/db/a?rev=\(first)", ["v": 2]).json["rev"]?.string ?? ""
+        #expect(try client.send("PUT", "/db/a?rev=\(first)", ["v": 3]).status == 409)
+        let branch = try client.send("PUT", "/db/a?rev=\(first)&conflicts=branch\(batch)", ["v": 3])
+        #expect(branch.status == (batch.isEmpty ? 201 : 202))
+        let leaves =
+            try client.send("GET", "/db/a?open_revs=all", headers: ["Accept": "application/json"]).json.array ?? []
+        #expect(leaves.count == 2 && leaves.contains { $0["ok"]?["_rev"]?.string == second })
+        #expect(Set(leaves.compactMap { $0["ok"]?["v"]?.int }) == [2, 3])
+        #expect(try client.send("PUT", "/db/a?rev=7-ab&conflicts=branch", ["v": 4]).status == 409)
+    }
+
+    @Test func `a function sees the stored document when a branch begins on a compacted revision`() throws {
+        let client = try RouterClient.withScripts()
+        let function = "function (doc, old) { if (old && old.locked) throw({forbidden: 'locked'}); }"
+        try client.design("v", ["validate_doc_update": .string(function)])
+        let first = try client.send("PUT", "/db/a", ["v": 1]).json["rev"]?.string ?? ""
+        #expect(try client.send("PUT", "/db/a?rev=\(first)", ["locked": true]).status == 201)
+        #expect(try client.send("POST", "/db/_compact", [:]).status == 202)
+        while try client.send("GET", "/db").json["compact_running"] == true {}
+        #expect(try client.send("GET", "/db/a?rev=\(first)").status == 404)
+        let refused = try client.send("PUT", "/db/a?rev=\(first)&conflicts=branch", ["v": 9])
+        #expect(refused.status == 403 && refused.json["reason"] == "locked")
+    }
+
+    @Test func `a deletion on a tombstone closes no other deletion`() throws {
+        let client = try RouterClient.withDatabase()
+        let first = try client.send("PUT", "/db/a", ["v": 1]).json["rev"]?.string ?? ""
+        let deleted = try client.send("DELETE", "/db/a?rev=\(first)").json["rev"]?.string ?? ""
+        let again = try client.send("PUT", "/db/a?rev=\(deleted)&conflicts=branch", ["_deleted": true])
+        #expect(again.status < 300)
+        let leaves =
+            try client.send("GET", "/db/a?open_revs=all", headers: ["Accept": "application/json"]).json.array ?? []
+        #expect(leaves.compactMap { $0["ok"]?["_rev"] } == [again.json["rev"] ?? .null])
+    }
 }
