@@ -33,6 +33,8 @@ final class Compactions: Sendable {
     struct Ended: Sendable {
         let number: Int
         let database: String
+        /// The instance of the database: one that was deleted and created again is another one.
+        let instance: String
         let result: Result<CompactionResult, DatabaseError>
 
         /// What was removed, or why it failed. The number tells it from an earlier one.
@@ -68,8 +70,10 @@ final class Compactions: Sendable {
     init(log: ServerLog?) { self.log = log }
 
     /// Compacts a database soon, unless that is scheduled already.
-    func start(_ database: Database, _ name: String) {
-        start(name) { [log] report in
+    ///
+    /// - Throws: ``DatabaseError``.
+    func start(_ database: Database, _ name: String) throws {
+        start(name, instance: try database.instanceName()) { [log] report in
             // A compaction that fails has lost nothing; the next one begins anew.
             do {
                 return .success(
@@ -88,7 +92,7 @@ final class Compactions: Sendable {
 
     /// Does some work as the compaction of a database.
     func start(
-        _ name: String, work: @escaping @Sendable (Report) -> Result<CompactionResult, DatabaseError>
+        _ name: String, instance: String, work: @escaping @Sendable (Report) -> Result<CompactionResult, DatabaseError>
     ) {
         guard state.withLock({ $0.names.insert(name).inserted }) else { return }
         pool.submit { [state] in
@@ -114,7 +118,7 @@ final class Compactions: Sendable {
                 state.names.remove(name)
                 state.ended.removeAll { $0.database == name }
                 state.ended = state.ended.suffix(Self.maximumEnded - 1)
-                state.ended.append(Ended(number: number, database: name, result: result))
+                state.ended.append(Ended(number: number, database: name, instance: instance, result: result))
             }
         }
     }
@@ -123,7 +127,12 @@ final class Compactions: Sendable {
     func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
 
     /// The last one of a database that has ended since the server was started.
-    func last(of name: String) -> Ended? { state.withLock { $0.ended.last { $0.database == name } } }
+    ///
+    /// - Throws: ``DatabaseError``.
+    func last(of database: Database, _ name: String) throws -> Ended? {
+        let instance = try database.instanceName()
+        return state.withLock { $0.ended.last { $0.database == name && $0.instance == instance } }
+    }
 
     /// Those that run.
     var tasks: [Running] { state.withLock { $0.running } }

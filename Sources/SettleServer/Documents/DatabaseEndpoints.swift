@@ -60,7 +60,9 @@ enum DatabaseEndpoints {
 
     /// `GET /{db}/_info`: what CouchDB has no members for, as `settle info` and `settle compact` show it. An extension of ours.
     static let details: Endpoint = .work { context in
-        .json(try DatabaseInfo.details(of: context.database(), context.compactions.last(of: context.parameter("db"))))
+        let database = try context.database()
+        return .json(
+            try DatabaseInfo.details(of: database, context.compactions.last(of: database, context.parameter("db"))))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
@@ -74,7 +76,7 @@ enum DatabaseEndpoints {
     static let compact: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
-        context.compactions.start(database, context.parameter("db"))
+        try context.compactions.start(database, context.parameter("db"))
         return .ok(status: 202)
     }
 

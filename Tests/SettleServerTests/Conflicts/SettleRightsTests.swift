@@ -22,6 +22,8 @@ import Testing
     ) throws {
         let client = try open()
         #expect(try client.send(as: who, "GET", "/db/_conflicts").status == one)
+        #expect(try client.send(as: who, "GET", "/db/_conflicts?values=false").status == one)
+        #expect(try client.send(as: who, "GET", "/db/_info").status == many)
         #expect(try client.send(as: who, "POST", "/db/_conflicts", ["keys": ["milk"]]).status == one)
         #expect(try client.send(as: who, "GET", "/db/_conflicts/milk").status == one)
         #expect(try client.send(as: who, "POST", "/db/_settle/milk", Self.policy).status == one)

@@ -11,7 +11,8 @@ import Testing
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let begun = DispatchSemaphore(value: 0)
         let goesOn = DispatchSemaphore(value: 0)
-        client.server.state.compactions.start("db") { report in
+        let instance = try client.server.state.databases.open("db").instanceName()
+        client.server.state.compactions.start("db", instance: instance) { report in
             report("document_copy", 1, 4)
             begun.signal()
             goesOn.wait()
@@ -29,6 +30,10 @@ import Testing
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let failure: JSONValue = ["number": 1, "error": "disk_full", "reason": "there is no room"]
         #expect(try client.send("GET", "/db/_info").json["compaction"] == failure)
+        // A database of the same name is another one.
+        #expect(try client.send("DELETE", "/db").status == 200)
+        #expect(try client.send("PUT", "/db").status == 201)
+        #expect(try client.send("GET", "/db/_info").json["compaction"] == nil)
     }
 
     @Test func `completed requests are counted`() throws {
