@@ -1,7 +1,7 @@
 import SettlePlatform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BytePipeTests {
+@Suite(.timeLimit(.minutes(5))) struct BytePipeTests {
     private struct Broken: Error {}
 
     private let pieces = (1...50).map { [UInt8](repeating: UInt8($0), count: $0 * 7) }

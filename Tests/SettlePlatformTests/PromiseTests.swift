@@ -1,7 +1,7 @@
 import SettlePlatform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PromiseTests {
+@Suite(.timeLimit(.minutes(5))) struct PromiseTests {
     @Test func `the first value counts`() {
         let promise = Promise<Int>()
         #expect(promise.value == nil)

@@ -104,7 +104,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
         case .bytes(let bytes): AsyncIterator(bytes: bytes)
         case .pieces(_, let open): AsyncIterator(producer: open())
         // A server's own, which its clients get as pieces.
-        case .stream, .later, .upgrade: AsyncIterator()
+        case .stream, .later, .upgrade:
+            AsyncIterator(producer: {
+                throw TransportError(.badAnswer, "this body is not sent yet, so it can't be read")
+            })
         }
     }
 

@@ -30,9 +30,16 @@ package final class BytePipe: Sendable {
         mutating func add(_ piece: [UInt8]) -> Bool? {
             guard case .open = end else { return false }
             guard count < capacity else { return nil }
+            flush()
             if !piece.isEmpty { pieces.append(piece) }
             count += piece.count
             return true
+        }
+
+        /// Ends the piece that grows, so that what comes next stays after it.
+        mutating func flush() {
+            if !growing.isEmpty { pieces.append(growing) }
+            growing = []
         }
 
         /// Removes the oldest piece; `nil` while the reader has to wait.
@@ -164,10 +171,7 @@ package final class BytePipe: Sendable {
                 state.isStalled = true
                 return .full
             }
-            if state.growing.count + bytes.count > Self.pieceSize, !state.growing.isEmpty {
-                state.pieces.append(state.growing)
-                state.growing = []
-            }
+            if state.growing.count + bytes.count > Self.pieceSize { state.flush() }
             state.growing.append(contentsOf: bytes)
             state.count += bytes.count
             return .taken
