@@ -181,12 +181,7 @@ extension Client {
                 isFirst = false
                 SettlementJSON.add(answer, to: &report)
                 let failures = (answer["rows"]?.array ?? []).compactMap { row in
-                    row["error"]?.string.map { error in
-                        (
-                            id: DocumentID(unchecked: row["id"]?.string ?? ""),
-                            error: Self.failure(error, row["reason"]?.string)
-                        )
-                    }
+                    Self.failure(row).map { (id: DocumentID(unchecked: row["id"]?.string ?? ""), error: $0) }
                 }
                 try progress(report, failures)
                 next = answer["next_startkey"] ?? .null
@@ -205,18 +200,11 @@ extension Client {
     }
 
     /// The error of one document of a batch: the same as when the document is settled alone.
-    private static func failure(_ error: String, _ reason: String?) -> CouchDBError {
-        let status =
-            switch error {
-            case "unauthorized": 401
-            case "forbidden": 403
-            case "not_found": 404
-            case "conflict": 409
-            case "missing_stub": 412
-            case "document_too_large", "attachment_too_large", "too_large": 413
-            case "bad_request": 400
-            default: 500
-            }
-        return CouchDBError(status: status, error: error, reason: reason ?? "", method: "POST", path: "_settle")
+    private static func failure(_ row: JSONValue) -> CouchDBError? {
+        row["error"]?.string.map { error in
+            CouchDBError(
+                status: row["status"]?.int ?? 500, error: error, reason: row["reason"]?.string ?? "", method: "POST",
+                path: "_settle")
+        }
     }
 }

@@ -102,7 +102,7 @@ struct DocumentFetch: Sendable {
                 "GET", path, query: ["docs": "false", "tree": "full"], limit: Self.longestAnswer)
             let rows = answer.json["tree"]?["revisions"]?.array ?? []
             return (rows, rows.allSatisfy { $0["folded"] == nil })
-        } catch let error as CouchDBError where (400..<500).contains(error.status) { return nil }
+        } catch let error as CouchDBError where [400, 404].contains(error.status) { return nil }
     }
 
     private func leaves(of id: DocumentID) async throws -> [FetchedDocument] {

@@ -22,7 +22,7 @@ enum ConflictEndpoints {
         let members = try context.jsonObject()
         guard let keys = members["keys"] else { return try page(context) { members[$0] } }
         let database = try context.database()
-        let differs = isTrue(members["differs"])
+        let differs = try isTrue(members["differs"], "differs")
         let rows = try ConflictPages.ids(keys).map { id in
             try row(id, database, differs) ?? ["key": .string(id.string), "error": "not_found"]
         }
@@ -49,8 +49,8 @@ enum ConflictEndpoints {
         var pages = ConflictPages(database: database)
         try pages.read(value)
         let limit = try limit(value("limit"))
-        let differs = try isTrue(value("differs"))
-        guard try isTrue(value("values") ?? true) else {
+        let differs = try isTrue(value("differs"), "differs")
+        guard try isTrue(value("values") ?? true, "values") else {
             return try answer(pages.first(limit).map { ["id": .string($0.string), "key": .string($0.string)] }, pages)
         }
         return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
@@ -71,7 +71,13 @@ enum ConflictEndpoints {
         return min(limit, ConflictPages.maximumKeys)
     }
 
-    private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
+    private static func isTrue(_ value: JSONValue?, _ name: String) throws -> Bool {
+        switch value?.string ?? value?.bool.map(\.description) ?? "false" {
+        case "true": return true
+        case "false": return false
+        default: throw HTTPError.queryParse("`\(name)` must be true or false.")
+        }
+    }
 
     /// A row of a list; `nil` if the document is not in conflict. A document that can't be read has its error in the row.
     private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {

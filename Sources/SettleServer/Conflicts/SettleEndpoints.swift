@@ -151,7 +151,10 @@ struct SettledPage {
     /// Adds a failure.
     mutating func add(_ error: HTTPError, _ id: DocumentID) {
         report.failed += 1
-        rows.append(["id": .string(id.string), "error": .string(error.error), "reason": .string(error.reason)])
+        rows.append([
+            "id": .string(id.string), "error": .string(error.error), "reason": .string(error.reason),
+            "status": .number(JSONNumber(error.status)),
+        ])
     }
 
     /// The answer. `next` is the document at which the caller continues; `nil` after the last page.
