@@ -9,8 +9,8 @@ internal import SettlePlatform
 ///
 /// Each check gets a new, empty engine. The checks cover the promises of ``StorageEngine``: that writes are atomic
 /// and nest, that sequences rise and are never reused, that reads find what was written, in order, that a snapshot
-/// sees one state, and that listeners are notified after each commit. What only some engines can do, such as
-/// ``JournalStorage``, is checked of those that conform.
+/// sees one state, and that listeners are notified after each commit. The capabilities ``BlobKeepingStorage``,
+/// ``JournalStorage``, ``RestorableStorage``, ``MaintainedStorage`` and ``LimitedStorage`` are checked of engines that have them.
 public enum StorageEngineSuite {
     /// Runs all checks.
     ///
