@@ -2,7 +2,7 @@ import Testing
 
 /// The protocols that every storage engine has, and how many requirements they may have together.
 private let core = ["StorageEngine", "StorageReader", "StorageWriter"]
-private let most = 20
+private let maximumRequirements = 20
 
 /// The properties and functions that the body of a protocol requires.
 func requirements(of name: String, in file: SourceFile) -> [String] {
@@ -18,7 +18,7 @@ struct StorageRequirementTests {
         let found = core.map { name in files.flatMap { requirements(of: name, in: $0) } }
         print("Requirements of a storage engine: \(zip(core, found.map(\.count)).map { "\($0) \($1)" })")
         #expect(found.allSatisfy { !$0.isEmpty })
-        #expect(found.joined().count <= most)
+        #expect(found.joined().count <= maximumRequirements)
     }
 
     @Test func `a requirement is a property or function of the body`() {

@@ -58,12 +58,14 @@ package struct ConflictSweep: Sendable {
 
     /// The first documents of all kinds together, in the order of ids; the sweep does not move.
     package func first(_ limit: Int, in database: Database) throws -> [DocumentID] {
-        let ids = try kinds.flatMap { try database.conflictedDocumentIDs($0, in: rest, limit: limit) }
+        let ids = try kinds.flatMap { try database.conflictedDocumentIDs($0, in: left(of: $0), limit: limit) }
         return Array(ids.sorted().prefix(limit))
     }
 
     /// Whether no document is left, which the index shows quickly.
     package func isEmpty(in database: Database) throws -> Bool {
-        try kinds.allSatisfy { try database.conflictedDocumentIDs($0, in: rest, limit: 1).isEmpty }
+        try kinds.allSatisfy { try database.conflictedDocumentIDs($0, in: left(of: $0), limit: 1).isEmpty }
     }
+
+    private func left(of kind: ConflictKind) -> DocumentRange { kind == kinds.first ? rest : range }
 }

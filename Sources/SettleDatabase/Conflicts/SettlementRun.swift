@@ -73,7 +73,7 @@ package struct SettlementRun<Source: SettlementSource> {
         return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
     }
 
-    /// What carries out a decision.
+    /// The revisions that carry out a decision.
     private func preview(of decision: PolicyDecision, _ conflict: Conflict) throws -> SettlementPreview {
         let names = try source.fieldsKeptOnDelete()
         let plan = try source.hashers.with {
@@ -86,13 +86,21 @@ package struct SettlementRun<Source: SettlementSource> {
 
     /// Writes a plan in one transaction (SEMANTICS 72); false if the leaves have changed.
     private mutating func write(_ preview: SettlementPreview) throws -> Bool {
+        try checkAttempts()
+        attempts += 1
+        guard try source.write(preview, by: policy) else {
+            // Nobody is asked for a decision that could not be carried out.
+            try checkAttempts()
+            return false
+        }
+        settlement.wrote(preview.plan)
+        return true
+    }
+
+    private func checkAttempts() throws {
         guard attempts < source.maximumAttempts else {
             throw source.gaveUp(settlement.documentID, attempts: attempts)
         }
-        attempts += 1
-        guard try source.write(preview, by: policy) else { return false }
-        settlement.wrote(preview.plan)
-        return true
     }
 
     private mutating func record(_ preview: SettlementPreview) {

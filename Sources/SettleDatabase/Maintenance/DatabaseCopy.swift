@@ -132,11 +132,11 @@ struct DatabaseCopy {
         try progress(MaintenanceProgress("settings", names.count, of: names.count))
     }
 
-    /// Whether a setting belongs to what is copied. A shared database has no journal, not even one that is switched on and empty.
+    /// Whether a setting belongs to what is copied. A storage without a journal has none that is switched on and empty, either.
     private func isCopied(setting name: String) -> Bool {
         name != Self.marker && name != Database.fileSetting
             && (name != Database.journalSetting
-                || target.capabilities.shared == nil && source.capabilities.shared == nil)
+                || target.capabilities.journal != nil && source.capabilities.journal != nil)
     }
 
     private func compare(_ sequence: UpdateSequence) throws -> DatabaseFingerprint {
@@ -229,7 +229,7 @@ private struct LongIDs {
     let longest: Int
     private var count = 0
     private var listed: [String] = []
-    private static let most = 50
+    private static let maximumListed = 50
     private static let maximumCharacters = 60
 
     init(longest: Int) { self.longest = longest }
@@ -238,7 +238,7 @@ private struct LongIDs {
         let length = id.string.utf8.count
         guard length > longest else { return }
         count += 1
-        if listed.count < Self.most {
+        if listed.count < Self.maximumListed {
             listed.append("\"\(id.string.prefix(Self.maximumCharacters))…\" (\(length) bytes)")
         }
     }

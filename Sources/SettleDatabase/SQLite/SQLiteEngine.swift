@@ -249,9 +249,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 // MARK: - Capabilities
 
 extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+    func shortRecord(of id: DocumentID, maximumBytes: Int) throws -> DocumentRecord? {
         guard let pool, !isWriting else { throw NotAtHand() }
-        return try pool.readIfFree { try $0.shortRecord(of: id, mostBytes: mostBytes) }
+        return try pool.readIfFree { try $0.shortRecord(of: id, maximumBytes: maximumBytes) }
     }
 
     func removeJournal() throws { try ownWriter().removeJournal() }

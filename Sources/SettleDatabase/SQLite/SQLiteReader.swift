@@ -28,12 +28,12 @@ class SQLiteReader: StorageReader {
     /// A document with the winner's content, if its parts are short.
     ///
     /// - Throws: ``NotAtHand`` for a longer one.
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+    func shortRecord(of id: DocumentID, maximumBytes: Int) throws -> DocumentRecord? {
         let statement = try connection.statement(.shortRecordOfID)
         statement.bind(1, utf8: id.string)
-        statement.bind(2, Int64(mostBytes))
+        statement.bind(2, Int64(maximumBytes))
         return try statement.first { row in
-            guard row.integer(5) <= Int64(mostBytes) else { throw NotAtHand() }
+            guard row.integer(5) <= Int64(maximumBytes) else { throw NotAtHand() }
             return record(row, id: id, withContent: true)
         }
     }

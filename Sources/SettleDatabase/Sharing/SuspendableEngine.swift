@@ -380,10 +380,10 @@ final class SuspendableEngine: SuspendableStorage {
 // MARK: - Capabilities
 
 extension SuspendableEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+    func shortRecord(of id: DocumentID, maximumBytes: Int) throws -> DocumentRecord? {
         let engine = try beginAtOnce()
         defer { end() }
-        return try engine.shortRecord(of: id, mostBytes: mostBytes)
+        return try engine.shortRecord(of: id, maximumBytes: maximumBytes)
     }
 
     func removeJournal() throws { try using { try $0.removeJournal() } }

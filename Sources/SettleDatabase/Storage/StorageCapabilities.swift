@@ -59,8 +59,8 @@ public protocol PromptStorage: StorageEngine {
     /// The parts of a longer one are not read.
     ///
     /// - Throws: ``NotAtHand`` when no reader is free, or when tree, body and list of attachments together are longer than
-    ///   `mostBytes`.
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord?
+    ///   `maximumBytes`.
+    func shortRecord(of id: DocumentID, maximumBytes: Int) throws -> DocumentRecord?
 }
 
 /// An engine across a network, which fetches documents together that will be asked for one by one.

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `the folder, the tool at a URL and the server delete a conflict with one survivor that keeps its members`() throws {
+    @Test func `a deletion leaves one survivor with the kept members, by folder, by URL and by the server`() throws {
         let pair = try VerbPair()
         let words = ["a", "--delete", "--json"]
         let near = try pair.remote.run(all: ["resolve", pair.folder] + words).json

@@ -53,7 +53,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   return {
     element: h('div', {}, h('h1', {}, t.common.conflicts),
       h('div', { class: 'toolbar' },
-        choose(t.common.kind, kind, { all: 'all', branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit }, value => { kind = value; setQuery({ kind }); read(true); }),
+        choose(t.common.kind, kind, { all: t.common.all, branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit }, value => { kind = value; setQuery({ kind }); read(true); }),
         choose(t.conflicts.group, by, { members: t.conflicts.membersThatDiffer, prefix: t.conflicts.prefixOfTheId }, value => { by = value; setQuery({ by }); draw(); }),
         session.name && h('a', { class: 'button', href: link([db, 'settle'], { kind }) }, t.conflicts.settleMany)),
       problems, summary, list, more),

@@ -13,7 +13,7 @@ const MOST_LISTED = 200;
 export default async function page({ db, query, signal, setTitle, setSame }) {
   setTitle(t.settle.settleManyTitle(db));
   const policy = policyForm(await readPolicies(), () => { replace(results); showSame(); });
-  const kind = h('select', {}, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: 'all' })
+  const kind = h('select', {}, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: t.common.all })
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
   const bar = h('progress', { 'aria-label': t.common.progress, hidden: true });
   const state = h('span', { role: 'status' });
@@ -22,7 +22,7 @@ export default async function page({ db, query, signal, setTitle, setSame }) {
   const stop = button(t.settle.stop, () => { isStopped = true; }, { hidden: true });
 
   const names = {
-    merged: t.settle.mergedWithoutAClash, clash: t.settle.clashDecidedByTheRule, left: t.common.leftInConflict, nothing: t.settle.nothingToDecide, refused: 'refused',
+    merged: t.settle.mergedWithoutAClash, clash: t.settle.clashDecidedByTheRule, left: t.common.leftInConflict, nothing: t.settle.nothingToDecide, refused: t.settle.refused,
   };
 
   function showSame() {

@@ -10,7 +10,7 @@ export default {
     system: 'system', light: 'light', dark: 'dark',
   },
   common: {
-    settle: 'Settle', ctrlEnter: 'Ctrl Enter',
+    settle: 'Settle', ctrlEnter: 'Ctrl Enter', all: 'all',
     rule: '+ Rule', name: 'Name', save: 'Save', saved: 'Saved.', saveKey: 'save', whatWasTyped: 'What was typed is not saved. Leave?',
     goThere: 'Go there', documentsCount: n => count(n, 'document'), document: 'Document', show: 'Show', removeButton: 'Remove…', remove: 'Remove',
     removeOfName: name => `Remove ${name}`, none: 'none', winner: 'winner', revisions: 'Revisions', documents: 'Documents', conflicts: 'Conflicts',
@@ -218,7 +218,7 @@ export default {
     readingTheSettings: 'Reading the settings',
   },
   settle: {
-    settleManyTitle: db => `${db}: settle many`, stop: 'Stop', mergedWithoutAClash: 'merged without a clash',
+    refused: 'refused', settleManyTitle: db => `${db}: settle many`, stop: 'Stop', mergedWithoutAClash: 'merged without a clash',
     clashDecidedByTheRule: 'clash, decided by the rule', nothingToDecide: 'nothing to decide', of: (seen, total) => `${seen} of ${total}`,
     stoppedAfter: 'Stopped after', done: 'Done:', progressOf: (a, seen, total) => `${a} ${seen} of ${total}`, andMore: a => `and ${a} more`, run: 'Run…',
     settleMany: 'Settle many', conflictsCount: n => count(n, 'conflict'),
