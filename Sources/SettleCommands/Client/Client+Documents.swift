@@ -84,10 +84,8 @@ extension Client {
         let importer = AttachmentImporter(scratch.database) { _ in try state.attachments }
         let attachments =
             try given.attachments.map { try importer.attachments($0, of: state.id) } ?? before?.attachments ?? []
-        let signatures = attachments.map {
-            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
-        }
-        let revision = RevisionHasher().revision(of: given.body, parent: parent, attachments: signatures)
+        let revision = RevisionHasher().revision(
+            of: given.body, parent: parent, attachments: attachments.map(\.signature))
         try store([
             try onTheWay(state, revision, on: parent, isDeleted: false, given.body, attachments, scratch.database)
         ])

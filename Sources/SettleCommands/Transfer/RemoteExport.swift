@@ -170,10 +170,7 @@ private final class Batch {
         if size > Self.largest { scratch = try ScratchDatabase(inMemory: false) }
         bytes += size
         let revisions = try leaves.map { leaf in
-            var revision = ReplicatedRevision(
-                id: leaf.id, history: leaf.history, isDeleted: leaf.isDeleted, body: leaf.body,
-                attachments: try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
-            revision.isDeletionAtSource = leaf.isDeletionAtSource
+            var revision = leaf.with(try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
             revision.keepsZeroRevpos = true
             return revision
         }

@@ -59,9 +59,8 @@ final class RemoteImportStore: ImportStore {
     }
 
     private func onTheWay(_ revision: ReplicatedRevision) throws -> PeerRevision {
-        PeerRevision(
-            id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body,
-            attachments: revision.attachments.map { attachment in
+        revision.with(
+            revision.attachments.map { attachment in
                 heldBytes += attachment.encodedLength
                 return attachment.isElsewhere
                     ? attachment.onTheWay(as: .stub) : attachment.onTheWay(from: scratch.database)

@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 
 /// A binary that belongs to a revision of a document.
 ///
@@ -53,7 +53,7 @@ public struct DocumentAttachment: Sendable, Hashable {
     func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
 
     /// The part of the attachment that enters a revision id.
-    var signature: AttachmentSignature {
+    package var signature: AttachmentSignature {
         AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)
     }
 

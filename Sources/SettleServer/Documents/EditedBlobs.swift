@@ -11,7 +11,7 @@ internal import SettleMobile
 ///     a save without `blob_/photo`             the attachment stays while the member does
 ///     a member that has moved                  the content moves along
 ///
-/// Replicated revisions are stored as they come; ``MobileAttachments/stubs(of:generation:)`` corrects them on their way to a device.
+/// Replicated revisions are stored as they come; ``MobileAttachments/stubs(of:)`` corrects them on their way to a device.
 struct EditedBlobs {
     let database: Database
 

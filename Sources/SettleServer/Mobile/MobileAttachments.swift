@@ -78,18 +78,16 @@ struct MobileAttachments {
     ///
     /// A content that is too large is listed, too. The request for it is answered with an error, which the app sees.
     ///
-    /// - Parameters:
-    ///   - content: The content of the revision.
-    ///   - generation: The generation of the revision.
+    /// - Parameter revision: The revision.
     /// - Returns: The stubs; none if the revision only has blobs, and their members are right.
     /// - Throws: ``DatabaseError``.
-    func stubs(of content: RevisionContent, generation: UInt64) throws -> [MobileStub] {
-        guard !content.attachments.isEmpty else { return [] }
-        let blobs = MobileBlob.all(in: content.body)
+    func stubs(of revision: ReplicatedRevision) throws -> [MobileStub] {
+        guard !revision.attachments.isEmpty else { return [] }
+        let blobs = MobileBlob.all(in: revision.body)
         let names = Set(blobs.map(\.attachmentName))
-        let contents = Dictionary(content.attachments.map { ($0.name, $0) }) { first, _ in first }
+        let contents = Dictionary(revision.attachments.map { ($0.name, $0) }) { first, _ in first }
         var areNeeded = false
-        var stubs = try content.attachments.filter { !names.contains($0.name) }.map { attachment in
+        var stubs = try revision.attachments.filter { !names.contains($0.name) }.map { attachment in
             areNeeded = true
             return stub(of: attachment, digest: try listedDigest(of: attachment))
         }
@@ -97,7 +95,7 @@ struct MobileAttachments {
             guard let attachment = contents[blob.attachmentName] else {
                 return MobileStub(
                     blob.attachmentName, digest: blob.digest, contentType: blob.contentType, length: blob.length,
-                    revpos: generation)
+                    revpos: revision.history.start)
             }
             let isLarge = attachment.length > MobileStub.largestContent
             let digest = isLarge ? blob.digest : try digest(of: attachment)

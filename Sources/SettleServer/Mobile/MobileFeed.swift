@@ -139,7 +139,7 @@ final class MobileFeed: Sendable {
         var rest = next[...]
         let (database, attachments) = (try context.database(), try session.attachments(of: context))
         let own = session.properties(of: collection)
-        func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
+        func send(_ stored: Result<ReplicatedRevision?, DatabaseError>) -> Bool {
             guard let message = rest.popFirst()?.message(stored, attachments, own) else { return false }
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
@@ -149,7 +149,9 @@ final class MobileFeed: Sendable {
         }
         var hasRoom = true
         while hasRoom, let kept = rest.first?.stored { hasRoom = send(.success(kept)) }
-        if hasRoom, !rest.isEmpty { try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }, send) }
+        if hasRoom, !rest.isEmpty {
+            try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }) { send($0.map { $0?.revision }) }
+        }
         // The others are sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
@@ -332,7 +334,7 @@ struct PulledRevision: Sendable {
     /// How the client knows the revision.
     private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
-    var stored: Database.StoredRevision?
+    var stored: ReplicatedRevision?
     /// How many ancestors the client wants to know.
     var mostHistory = RevisionHistory.mostInMessage
     /// Whether such a client knows the document by an id of a tree.
@@ -355,7 +357,7 @@ struct PulledRevision: Sendable {
 
     /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
     func message(
-        _ stored: Result<Database.StoredRevision?, DatabaseError>, _ attachments: MobileAttachments,
+        _ stored: Result<ReplicatedRevision?, DatabaseError>, _ attachments: MobileAttachments,
         _ own: [String: String]
     ) -> BLIPMessage {
         var properties = own
@@ -364,13 +366,13 @@ struct PulledRevision: Sendable {
         properties["sequence"] = "\(sequence.number)"
         do {
             guard let found = try stored.get() else { throw HTTPError.missing }
-            let stubs = try attachments.stubs(of: found.content, generation: revision.generation)
+            let stubs = try attachments.stubs(of: found)
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
                 vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
             if !history.isEmpty { properties["history"] = history }
-            return BLIPMessage(properties: properties, body: MobileStub.body(found.content.body, listing: stubs))
+            return BLIPMessage(properties: properties, body: MobileStub.body(found.body, listing: stubs))
         } catch {
             let refusal = MobileSession.blipError(for: error)
             properties["Profile"] = "norev"
