@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettlePlatform
 
 /// Takes the attachments of an input: their contents inline, in pieces before the document, or known here already.
 ///

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettlePlatform
 
 /// `settle get`: shows a document, or the content of an attachment.
 enum GetCommand: Command {

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettlePlatform
 
 /// Writes a database as JSON lines that import to the same documents: one line for each leaf.
 ///

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettlePlatform
 import SettleReplication
 
 /// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are

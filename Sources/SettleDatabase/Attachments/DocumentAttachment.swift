@@ -1,4 +1,5 @@
 package import SettleCore
+internal import SettlePlatform
 
 /// A binary that belongs to a revision of a document.
 ///

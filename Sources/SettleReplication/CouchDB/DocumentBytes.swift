@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The wire form of a revision: the reserved members are spliced around the bytes of the stored body.
 ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A revision from `_bulk_get` or a `GET` of a document, with its attachments as stubs or with their data.
 struct FetchedRevision {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

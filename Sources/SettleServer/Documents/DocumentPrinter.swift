@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Prints documents like CouchDB: the reserved members around the stored body, whose bytes are copied.
 struct DocumentPrinter {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleScripting
 
 /// Functions that make or change a document as they see fit, and answer what they like.
