@@ -1,5 +1,6 @@
 internal import Settle
 import SettleCore
+import SettleDatabase
 import SettleReplication
 
 /// Reads the changes of a database: those there are, or a server's feed without end, which goes on over lost connections.
@@ -111,7 +112,7 @@ struct ChangeLine {
         leaves = try (value("changes")?.array ?? []).compactMap { $0["rev"]?.string.flatMap { RevisionID($0) } }
         isDeleted = try value("deleted") == true
         document = try outline["doc"].flatMap { range in
-            row[range].first == UInt8(ascii: "{") ? try FetchedDocument(Array(row[range])).document : nil
+            row[range].first == UInt8(ascii: "{") ? try ReplicatedRevision(answer: Array(row[range])).document : nil
         }
     }
 

@@ -45,18 +45,17 @@ extension Client {
     /// - Returns: The new revision.
     /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
     func save(
-        _ id: DocumentID, _ body: DocumentBody, attachments: JSONValue? = nil, on document: Document?,
+        _ id: DocumentID, _ body: DocumentBody, attachments: [WireAttachment]? = nil, on document: Document?,
         isDeleted: Bool = false
     ) throws -> RevisionID {
         // A deleted document is revived by an edit of nothing, as a new one is made.
         let parent = document?.isDeleted == true ? nil : document?.revision
         let kept = isDeleted ? [] : document?.attachments ?? []
-        var line = DocumentJSON(
-            Document(id: id, revision: parent, isDeleted: isDeleted, RevisionContent(body: body)))
-        let stubs: JSONValue? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
-        if let shown = attachments ?? stubs { line.others.append(("_attachments", shown)) }
+        let line = WireDocument(
+            id: id.string, revision: parent.map { .revision($0) }, isDeleted: isDeleted, body: body,
+            attachments: attachments ?? kept.map { $0.wire() })
         let path = HTTPPath.document(id)
-        let answer = try send(path.isExact ? "PUT" : "POST", path.isExact ? path : "", line.bytes, about: id)
+        let answer = try send(path.isExact ? "PUT" : "POST", path.isExact ? path : "", line.bytes(.bodyLate), about: id)
         guard let revision = answer["rev"]?.string.flatMap({ RevisionID($0) }) else {
             throw CommandError("bad_answer", "the server says no revision of \"\(id)\"", status: .damaged)
         }

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 
 /// `settle show`: shows the leaves of a conflict side by side, with a policy's result.
 enum ShowCommand: Command {
@@ -88,7 +90,7 @@ enum ShowCommand: Command {
         } else {
             let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
             try console.note(console.styled("\(id) \(state)", .bold))
-            try console.print(document: DocumentJSON(document).bytes)
+            try console.print(document: document.wire.bytes(.bodyLate))
         }
         return .success
     }

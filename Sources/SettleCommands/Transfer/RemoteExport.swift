@@ -135,12 +135,8 @@ struct RemoteExport {
         try remote.forEachElement("rows", of: "_local_docs", query: ["include_docs": "true"]) { text in
             let outline = try JSONOutline(text)
             guard let range = outline["doc"] else { return true }
-            let reader = try DocumentReader.read(Array(text[range]), allowsReserved: true)
-            guard
-                let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSONValue(utf8: $0.value) }),
-                let id = name.string
-            else { return true }
-            try exporter.write(local: DocumentID(unchecked: id), reader.body)
+            let document = try Array(text[range]).withUnsafeBufferPointer { try WireDocument(answer: $0) }
+            if let id = document.id { try exporter.write(local: DocumentID(unchecked: id), document.body) }
             return true
         }
     }

@@ -129,6 +129,27 @@ extension DocumentAttachment {
     }
 }
 
+// MARK: - Wire
+
+extension DocumentAttachment {
+    /// The member of `_attachments` that describes it: a stub, unless its content is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - content: Where the content is.
+    ///   - hasLength: Whether the member has the length, which CouchDB leaves out beside `data`.
+    ///   - hasEncoding: Whether the member has the encoding of the stored bytes, if there is one.
+    /// - Returns: The member.
+    package func wire(
+        _ content: WireAttachment.Content = .stub, hasLength: Bool = true, hasEncoding: Bool = false
+    ) -> WireAttachment {
+        let isEncoded = hasEncoding && encoding != .identity
+        return WireAttachment(
+            name, contentType: contentType, revpos: revpos, digest: digest.description,
+            length: hasLength ? length : nil, encoding: isEncoded ? encoding.rawValue : nil,
+            encodedLength: isEncoded ? encodedLength : nil, content: content)
+    }
+}
+
 // MARK: - Packed
 
 extension DocumentAttachment {

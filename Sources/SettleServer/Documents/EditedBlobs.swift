@@ -53,9 +53,9 @@ struct EditedBlobs {
 
     /// What the member of a blob says of a content; `nil` if it says so already.
     private func content(of attachment: DocumentAttachment, unlike blob: MobileBlob) throws -> MobileBlob.Content? {
-        guard attachment.length <= MobileStub.largestContent else {
+        guard attachment.length <= MobileLimits.largestContent else {
             throw HTTPError.forbidden(
-                "The attachment \(attachment.name) is the content of a blob of Couchbase Lite, which has at most \(MobileStub.largestContent) bytes."
+                "The attachment \(attachment.name) is the content of a blob of Couchbase Lite, which has at most \(MobileLimits.largestContent) bytes."
             )
         }
         let digest = MobileDigest.of(try database.content(of: attachment))

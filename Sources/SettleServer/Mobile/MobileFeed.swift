@@ -372,7 +372,7 @@ struct PulledRevision: Sendable {
             let history =
                 vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
             if !history.isEmpty { properties["history"] = history }
-            return BLIPMessage(properties: properties, body: MobileStub.body(found.body, listing: stubs))
+            return BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
         } catch {
             let refusal = MobileSession.blipError(for: error)
             properties["Profile"] = "norev"
