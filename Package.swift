@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "SettleQuery", targets: ["SettleQuery"]),
         // What storage engines and transports are written with.
         .library(name: "SettleDatabase", targets: ["SettleDatabase"]),
+        .library(name: "SettleHTTP", targets: ["SettleHTTP"]),
         .library(name: "SettleReplication", targets: ["SettleReplication"]),
         .library(name: "SettleServer", targets: ["SettleServer"]),
         // Databases in PostgreSQL, for servers and programs that ask for it.
@@ -91,6 +92,11 @@ let package = Package(
             name: "SettleDatabase",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "CSQLite"],
             swiftSettings: strict),
+        // HTTP: messages and addresses for clients and servers, and the system's client.
+        .target(
+            name: "SettleHTTP",
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase"] + core("CCurl"),
+            swiftSettings: strict),
         // BLIP over WebSockets: the messages of Couchbase Mobile.
         .target(
             name: "SettleMobile",
@@ -99,7 +105,8 @@ let package = Package(
         .target(
             name: "SettleReplication",
             dependencies: [
-                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleMobile",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
+                "SettleMobile",
             ]
                 + core("CCurl") + core("CCrypto") + double("CryptoKit"),
             swiftSettings: strict),
@@ -111,13 +118,15 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Settle",
-            dependencies: ["SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication", "SettleViews"],
+            dependencies: [
+                "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",
+            ],
             swiftSettings: strict),
         // SwiftUI's side of `Settle`; empty where SwiftUI is not.
         .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
         .target(
             name: "SettleTesting",
-            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "Settle"],
+            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle"],
             swiftSettings: strict),
         // JavaScript that each context of scripts begins with, as a file that stands in the program.
         .target(name: "CScriptPrelude", exclude: ["prelude.js"], cSettings: [.treatAllWarnings(as: .error)]),
@@ -138,7 +147,7 @@ let package = Package(
             name: "SettleServer",
             dependencies: [
                 "CConsole", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase",
-                "SettleMobile", "SettleReplication", "SettleScripting",
+                "SettleHTTP", "SettleMobile", "SettleReplication", "SettleScripting",
                 "SettleViews", host("CMicroHTTPD"), host("CCrypto"),
             ],
             swiftSettings: strict),
@@ -149,8 +158,8 @@ let package = Package(
         .target(
             name: "SettleCommands",
             dependencies: [
-                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication",
-                "SettleViews", "Settle",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
+                "SettleReplication", "SettleViews", "Settle",
                 "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
             ],
             swiftSettings: strict),
@@ -163,8 +172,8 @@ let package = Package(
         .target(
             name: "SettleFleet",
             dependencies: [
-                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "SettleReplication",
-                "SettleServer", "SettleTesting", "Settle",
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleMobile",
+                "SettleReplication", "SettleServer", "SettleTesting", "Settle",
             ],
             swiftSettings: strict),
 
@@ -200,19 +209,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",
-            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"],
+            dependencies: ["Settle", "SettleHTTP", "SettleReplication", "SettleServer", "SettleTesting"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests",
             dependencies: [
-                "SettlePlatform", "SettleCommands", "Settle", "SettleServer", "SettleScripting", "SettleTesting",
-                "SettleTool", "SettleSimulate",
+                "SettlePlatform", "SettleHTTP", "SettleCommands", "Settle", "SettleServer", "SettleScripting",
+                "SettleTesting", "SettleTool", "SettleSimulate",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests",
             dependencies: [
-                "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet",
+                "SettleHTTP", "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet",
                 "SettleTool",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
@@ -267,7 +276,8 @@ package.targets += isolatedSnippets.map { name in
 if doubles {
     let core: Set = [
         "CSQLite", "CCrypto", "CZlib", "CTestWidth", "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery",
-        "SettleDatabase", "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting", "CrashTool",
+        "SettleDatabase", "SettleHTTP", "SettleMobile", "SettleReplication", "SettleViews", "Settle", "SettleTesting",
+        "CrashTool",
         "SettlePlatformTests",
         "SettleCryptoTests", "SettleCoreTests", "SettleQueryTests",
         "SettleMobileTests", "SettleDatabaseTests", "SettleViewsTests", "CPostgres", "SettlePostgres",
@@ -285,7 +295,7 @@ if doubles {
         .target(
             name: "CryptoKit", dependencies: ["CCrypto"], path: "Tests/AppleDoubles/CryptoKit", swiftSettings: strict),
         .testTarget(
-            name: "URLSessionTests", dependencies: ["Settle", "SettleReplication", "SettleTesting"],
+            name: "URLSessionTests", dependencies: ["Settle", "SettleHTTP", "SettleReplication", "SettleTesting"],
             path: "Tests/SettleReplicationTests",
             sources: [
                 "HTTP/TransportTests.swift", "HTTP/HTTPFaultTests.swift", "HTTP/ConnectionReuseTests.swift",

@@ -16,12 +16,12 @@ import re
 import subprocess
 import sys
 
-MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleViews", "SettleReplication", "Settle", "SettleServer",
-           "SettlePostgres", "SettleTesting"]
+MODULES = ["SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication", "Settle",
+           "SettleServer", "SettlePostgres", "SettleTesting"]
 LIST = "docs/API.txt"
 NAMES = "docs/IMPORT_SETTLE.txt"
 # The modules whose types `import Settle` exports.
-INSIDE = {"SettleCore", "SettleQuery", "SettleDatabase", "SettleViews", "SettleReplication"}
+INSIDE = {"SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication"}
 
 
 def declarations(module, folder):

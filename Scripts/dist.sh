@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 scratch=.build/dist
 out=dist
 # The version is written in one place.
-version=$(sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/SettleReplication/HTTP/ProductVersion.swift)
+version=$(sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/SettleHTTP/Client/ProductVersion.swift)
 machine=$(uname -m)
 name=settle-$version-linux-$machine
 

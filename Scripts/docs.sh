@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+swift package --disable-index-store dump-symbol-graph --minimum-access-level public --skip-synthesized-members
 if [[ ${1:-} == --write-api ]]; then
     exec Scripts/api.py
 fi
@@ -27,12 +27,12 @@ mkdir -p "$graphs"
 
 bin=$(swift build --show-bin-path)
 
-# `import Settle` imports five modules, but readers of the documentation see only one.
-for graph in "${bin%/*}"/symbolgraph/{SettleCore,Settle,SettleQuery,SettleDatabase,SettleReplication,SettleViews}{,@*}.symbols.json; do
+# `import Settle` imports six modules, but readers of the documentation see only one.
+for graph in "${bin%/*}"/symbolgraph/{SettleCore,Settle,SettleQuery,SettleDatabase,SettleHTTP,SettleReplication,SettleViews}{,@*}.symbols.json; do
     [[ -e $graph ]] || continue
     # What one of these modules adds to a type of another has pages like the type's own members, if its name has no @.
     name=${graph##*/}
-    sed -E 's/"module":\{"name":"(SettleCore|SettleQuery|SettleDatabase|SettleReplication|SettleViews)"/"module":{"name":"Settle"/' \
+    sed -E 's/"module":\{"name":"(SettleCore|SettleQuery|SettleDatabase|SettleHTTP|SettleReplication|SettleViews)"/"module":{"name":"Settle"/' \
         "$graph" >"$graphs/${name/@Settle/+Settle}"
 done
 

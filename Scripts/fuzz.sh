@@ -28,6 +28,7 @@ compile SettleCrypto Sources/SettleCrypto
 compile SettleCore Sources/SettleCore
 compile SettleQuery Sources/SettleQuery
 compile SettleDatabase Sources/SettleDatabase
+compile SettleHTTP Sources/SettleHTTP
 compile SettleMobile Sources/SettleMobile
 compile SettleReplication Sources/SettleReplication
 compile SettleViews Sources/SettleViews
@@ -36,8 +37,8 @@ compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleMobile,SettleReplication}.o \
-        "$out"/{SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleHTTP,SettleMobile}.o \
+        "$out"/{SettleReplication,SettleViews,Settle,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 

@@ -9,17 +9,19 @@ enum MobileTarget {
         guard let first = bytes.first else { return }
         try versions(String(decoding: bytes.dropFirst(), as: UTF8.self))
         var limits = BLIPLimits()
-        (limits.largestMessage, limits.mostIncoming, limits.mostOpen, limits.mostUnanswered) = (4096, 8192, 8, 8)
+        (limits.largestMessage, limits.maximumIncomingBytes, limits.maximumOpenMessages, limits.maximumUnanswered) = (
+            4096, 8192, 8, 8
+        )
         let connection = BLIPConnection(isServer: true, limits: limits, handler: { _ in })
         let input = first & 1 == 0 ? Array(bytes.dropFirst()) : messages(bytes.dropFirst())
         do {
             for start in stride(from: 0, to: input.count, by: 7) {
                 try input[start..<min(start + 7, input.count)].withUnsafeBytes { try connection.receive($0) }
-                try require(connection.incomingBytes <= 3 * limits.mostIncoming, "what has come is bounded")
+                try require(connection.incomingBytes <= 3 * limits.maximumIncomingBytes, "what has come is bounded")
                 try require(connection.outgoingBytes <= 64 * 1024, "what is to be sent is bounded")
             }
         } catch is WebSocketError {} catch is BLIPError {}
-        while try connection.takeOutput() != nil {}
+        while try connection.nextOutput() != nil {}
         connection.end()
     }
 

@@ -137,51 +137,51 @@ static const unsigned char file32[] = {
 };
 
 static const unsigned char file33[] = {
-#embed "web/app/parts/dialog.js"
-};
-
-static const unsigned char file34[] = {
 #embed "web/app/parts/dom.js"
 };
 
-static const unsigned char file35[] = {
+static const unsigned char file34[] = {
 #embed "web/app/parts/key-list.js"
 };
 
-static const unsigned char file36[] = {
+static const unsigned char file35[] = {
 #embed "web/app/parts/line-table.js"
 };
 
-static const unsigned char file37[] = {
+static const unsigned char file36[] = {
 #embed "web/app/parts/member-table.js"
 };
 
-static const unsigned char file38[] = {
+static const unsigned char file37[] = {
 #embed "web/app/parts/origins.js"
 };
 
-static const unsigned char file39[] = {
+static const unsigned char file38[] = {
 #embed "web/app/parts/panel.js"
 };
 
-static const unsigned char file40[] = {
+static const unsigned char file39[] = {
 #embed "web/app/parts/policy-form.js"
 };
 
-static const unsigned char file41[] = {
+static const unsigned char file40[] = {
 #embed "web/app/parts/rev-tree.js"
 };
 
-static const unsigned char file42[] = {
+static const unsigned char file41[] = {
 #embed "web/app/parts/spark-line.js"
 };
 
-static const unsigned char file43[] = {
+static const unsigned char file42[] = {
 #embed "web/app/router.js"
 };
 
-static const unsigned char file44[] = {
+static const unsigned char file43[] = {
 #embed "web/app/session.js"
+};
+
+static const unsigned char file44[] = {
+#embed "web/app/texts/en.js"
 };
 
 static const unsigned char file45[] = {
@@ -250,18 +250,18 @@ static const settle_console_file files[] = {
     {"app/pages/users.js", file30, sizeof file30},
     {"app/parts/code-area.js", file31, sizeof file31},
     {"app/parts/code-colours.js", file32, sizeof file32},
-    {"app/parts/dialog.js", file33, sizeof file33},
-    {"app/parts/dom.js", file34, sizeof file34},
-    {"app/parts/key-list.js", file35, sizeof file35},
-    {"app/parts/line-table.js", file36, sizeof file36},
-    {"app/parts/member-table.js", file37, sizeof file37},
-    {"app/parts/origins.js", file38, sizeof file38},
-    {"app/parts/panel.js", file39, sizeof file39},
-    {"app/parts/policy-form.js", file40, sizeof file40},
-    {"app/parts/rev-tree.js", file41, sizeof file41},
-    {"app/parts/spark-line.js", file42, sizeof file42},
-    {"app/router.js", file43, sizeof file43},
-    {"app/session.js", file44, sizeof file44},
+    {"app/parts/dom.js", file33, sizeof file33},
+    {"app/parts/key-list.js", file34, sizeof file34},
+    {"app/parts/line-table.js", file35, sizeof file35},
+    {"app/parts/member-table.js", file36, sizeof file36},
+    {"app/parts/origins.js", file37, sizeof file37},
+    {"app/parts/panel.js", file38, sizeof file38},
+    {"app/parts/policy-form.js", file39, sizeof file39},
+    {"app/parts/rev-tree.js", file40, sizeof file40},
+    {"app/parts/spark-line.js", file41, sizeof file41},
+    {"app/router.js", file42, sizeof file42},
+    {"app/session.js", file43, sizeof file43},
+    {"app/texts/en.js", file44, sizeof file44},
     {"app/value/compare.js", file45, sizeof file45},
     {"app/value/json-text.js", file46, sizeof file46},
     {"app/value/json.js", file47, sizeof file47},

@@ -81,6 +81,13 @@
 @_exported public import enum SettleDatabase.ValidationAdapter
 @_exported public import struct SettleDatabase.ValidationContext
 @_exported public import struct SettleDatabase.VerificationReport
+// Addresses and the client of HTTP
+@_exported public import struct SettleHTTP.HTTPProxy
+@_exported public import struct SettleHTTP.HTTPURL
+@_exported public import struct SettleHTTP.TLSOptions
+@_exported public import struct SettleHTTP.TransportError
+@_exported public import struct SettleHTTP.TransportErrorCode
+@_exported public import struct SettleHTTP.TransportOptions
 @_exported public import struct SettleQuery.JSONSchema
 @_exported public import struct SettleQuery.MangoSelector
 @_exported public import struct SettleQuery.SchemaError
@@ -93,8 +100,6 @@
 @_exported public import struct SettleReplication.CouchDBPeerOptions
 @_exported public import struct SettleReplication.CredentialStore
 @_exported public import struct SettleReplication.DocumentReplication
-@_exported public import struct SettleReplication.HTTPProxy
-@_exported public import struct SettleReplication.HTTPURL
 @_exported public import class SettleReplication.HeldCookie
 @_exported public import struct SettleReplication.LocalChangeOutcome
 @_exported public import struct SettleReplication.LocalPeer
@@ -125,10 +130,6 @@
 @_exported public import class SettleReplication.Replications
 @_exported public import class SettleReplication.Replicator
 @_exported public import struct SettleReplication.ReplicatorStatus
-@_exported public import struct SettleReplication.TLSOptions
-@_exported public import struct SettleReplication.TransportError
-@_exported public import struct SettleReplication.TransportErrorCode
-@_exported public import struct SettleReplication.TransportOptions
 @_exported public import struct SettleViews.DocumentQuery
 @_exported public import protocol SettleViews.ListValue
 // Indexes by closures, and of texts

@@ -24,7 +24,7 @@ extension Database {
         }
         // A process that shares the database may be rewriting it; then it is looked at once this one has the turn.
         if options.sharing == nil { try FileHeader.check(files) }
-        let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
+        let lock = try ProcessTurn.acquire(files, until: options.sharing?.deadline ?? .now)
         // It may have been deleted before the lock was acquired.
         guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
         if options.sharing != nil { try FileHeader.check(files) }
@@ -43,7 +43,7 @@ extension Database {
             guard !files.exist else { throw alreadyExists(files) }
             try files.checkPlace()
             try files.create()
-            let lock = try ProcessTurn.take(files, until: options.sharing?.deadline ?? .now)
+            let lock = try ProcessTurn.acquire(files, until: options.sharing?.deadline ?? .now)
             guard !files.exist else { throw alreadyExists(files) }
             try SQLiteEngine.create(files)
             return try make(files, lock, options)

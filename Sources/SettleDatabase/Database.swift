@@ -56,6 +56,7 @@ public final class Database: Sendable {
     /// detected.
     let identity = Identities.next()
     let engine: any StorageEngine
+    let capabilities: StorageCapabilities
     let blobs: BlobStore
     let options: DatabaseOptions
     let validations = ValidationList()
@@ -83,21 +84,23 @@ public final class Database: Sendable {
 
     init(engine: any StorageEngine, files: DatabaseFiles?, turn: ProcessTurn?, options: DatabaseOptions) throws {
         self.engine = engine
+        let capabilities = StorageCapabilities(engine)
+        self.capabilities = capabilities
         self.turn = turn
         self.options = options
         self.files = files
         path = files?.folder
-        blobs = BlobStore(engine.blobs, files: files, isShared: options.sharing != nil)
+        blobs = BlobStore(capabilities.blobKeeping?.blobs, files: files, isShared: options.sharing != nil)
         clocks = try DeviceClock(isOn: options.fieldClocks, now: options.milliseconds, engine: engine)
-        pendingState = Guarded(try Self.openJournal(options.journal, engine))
+        pendingState = Guarded(try Self.openJournal(options.journal, engine, capabilities.journal))
         newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
-        ownChangeBell = engine.isShared ? Bell() : changeBell
+        ownChangeBell = capabilities.shared != nil ? Bell() : changeBell
         let (changeBell, ownChangeBell, designChanges) = (changeBell, ownChangeBell, designChanges)
         let (newest, settingsChanges) = (newest, settingsChanges)
         engine.onCommit { notice in
-            if notice.changesDesign { designChanges.note() }
+            if notice.changesDesign { designChanges.markPending() }
             designChanges.commit()
-            if notice.changesSettings { settingsChanges.note() }
+            if notice.changesSettings { settingsChanges.markChanged() }
             newest.withLock { $0.follow(notice.sequence) }
             changeBell.ring(at: notice.sequence.number)
             guard ownChangeBell !== changeBell, !notice.isForeign, notice.changesDocuments else { return }
@@ -199,7 +202,8 @@ public final class Database: Sendable {
         try hashers.with { hasher in
             try body(
                 DocumentEditor(
-                    writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
+                    writer: writer, capabilities: capabilities, hasher: hasher, validations: validations, blobs: blobs,
+                    options: options,
                     revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
                     journal: journalRecorder, journalCache: pendingCache, designChanges: designChanges))
         }
@@ -227,7 +231,7 @@ extension Database {
         companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
     }
 
-    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    /// The number of indexes that may have their files open, as ``DatabaseOptions/openIndexes`` says.
     package var openIndexes: Int { options.openIndexes }
 
     /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.

@@ -1,10 +1,10 @@
-/// Why a database could not do what it was asked.
+/// The reason why a database could not do what it was asked.
 ///
 /// Nothing was written when a call throws, and the database is usable as before, unless the code says otherwise.
 public struct DatabaseError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: DatabaseErrorCode
-    /// What happened, to which document and revision, and what to do.
+    /// The message: what happened, to which document and revision, and what to do.
     public let message: String
     /// The error underneath, where there is one.
     public let cause: (any Error)?
@@ -35,7 +35,7 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as `--json` output has it.
     public let name: String
 
-    /// The revision the caller started from is no leaf any more; read again, merge, and retry (SEMANTICS 47).
+    /// The revision the caller started from is no longer a leaf; read again, merge, and retry (SEMANTICS 47).
     public static let conflict = DatabaseErrorCode(name: "conflict")
     /// There is no such document, revision, attachment or database.
     public static let notFound = DatabaseErrorCode(name: "not_found")
@@ -80,7 +80,7 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The storage engine failed in another way.
     public static let storage = DatabaseErrorCode(name: "storage")
 
-    init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
     /// The code's name.
     public var description: String { name }

@@ -30,7 +30,7 @@ public struct DatabaseOptions: Sendable {
     /// The page cache of the writing connection, in bytes; 16 MiB by default. Each reader may use a quarter of it in addition,
     /// but at least 2 MiB unless this is less.
     public var cacheBytes = 16 * 1024 * 1024
-    /// How many threads may read concurrently; 4 by default.
+    /// The number of threads that may read concurrently; 4 by default.
     public var readers = 4
     /// How many indexes of views and queries have their files open; 16 by default. Each takes up to three descriptors for
     /// writing and two for each of up to four readers. The least recently used index is closed for another one, and opened again
@@ -58,7 +58,7 @@ public struct DatabaseOptions: Sendable {
     public var now: @Sendable () -> Date = { Date() }
     /// The current time in milliseconds since 1970.
     var milliseconds: @Sendable () -> Int64 { { [now] in now().milliseconds } }
-    /// Where the database and its queries and replications report what happens; warnings and errors go to standard error by
+    /// The log that the database and its queries and replications report to; warnings and errors go to standard error by
     /// default.
     public var log = SettleLog.standardError
     /// The warnings of ``log`` as texts. Setting it replaces the log by one of warnings and errors.

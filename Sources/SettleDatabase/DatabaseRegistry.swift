@@ -20,7 +20,7 @@ final class DatabaseRegistry: Sendable {
 
     /// Returns the open database of a folder, or opens it; concurrent calls for one folder run one after the other.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {
-        let (open, wasKnown) = try take(files, unlessOpen: true)
+        let (open, wasKnown) = try reserve(files, unlessOpen: true)
         if let open {
             if isNew { throw Database.alreadyExists(files) }
             return open
@@ -37,7 +37,7 @@ final class DatabaseRegistry: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another process has it open, and errors of the closures.
     func remove(_ files: DatabaseFiles, check: () throws -> Void, _ body: () throws -> Void) throws {
-        let (open, wasKnown) = try take(files, unlessOpen: false)
+        let (open, wasKnown) = try reserve(files, unlessOpen: false)
         defer { leave(files, nil) }
         try check()
         open?.close()
@@ -75,7 +75,7 @@ final class DatabaseRegistry: Sendable {
 
     /// Waits until no other thread uses a folder, and reserves it for this one; with `unlessOpen`, an open database is
     /// returned without a reservation.
-    private func take(_ files: DatabaseFiles, unlessOpen: Bool) throws -> (open: Database?, wasKnown: Bool) {
+    private func reserve(_ files: DatabaseFiles, unlessOpen: Bool) throws -> (open: Database?, wasKnown: Bool) {
         let key = Array(files.folder.utf8)
         let taken = entries.wait(seconds: Self.patience) { entries -> (Database?, Bool)? in
             let entry = entries[key]

@@ -25,7 +25,7 @@ package final class FileLock: Sendable {
     }
 
     /// Replaces the locked file's content with a line for other processes to read.
-    package func note(_ line: String) {
+    package func writeLine(_ line: String) {
         locked.withLock { descriptor in
             guard let descriptor else { return }
             let bytes = Array("\(line)\n".utf8)

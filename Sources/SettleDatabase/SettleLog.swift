@@ -54,9 +54,9 @@ public struct SettleLog: Sendable {
     public struct Entry: Sendable, CustomStringConvertible {
         /// How much it matters.
         public let level: Level
-        /// Where it comes from.
+        /// The subsystem that it comes from.
         public let subsystem: Subsystem
-        /// What happened, in one sentence.
+        /// The message: what happened, in one sentence.
         public let message: String
         /// More about it, such as `["database": "notes"]`.
         public let metadata: [String: String]

@@ -36,7 +36,7 @@ struct CouchClient {
             }.joined()
     }
 
-    /// Adds a word to the winner, and keeps its attachments unless told otherwise.
+    /// Adds a word to the winner, and keeps its attachments by default.
     ///
     /// - Returns: Whether it was stored.
     func save(_ id: String, adding word: String, keepsAttachments: Bool = true) throws -> Bool {
@@ -54,14 +54,14 @@ struct CouchClient {
             }
         }
         body[word] = true
-        return server.call("PUT", path(id), .object(body)).status < 300
+        return try server.call("PUT", path(id), .object(body)).status < 300
     }
 
     /// - Returns: The words that it gave up.
     func delete(_ id: String) throws -> [String] {
         guard let document = try server.document(id), let revision = document.revision else { return [] }
         let words = document.json.object?.names ?? []
-        return server.call("DELETE", path(id) + "?rev=\(revision)").status < 300 ? words : []
+        return try server.call("DELETE", path(id) + "?rev=\(revision)").status < 300 ? words : []
     }
 
     /// Stores an attachment, also one that is a blob's content.
@@ -69,8 +69,7 @@ struct CouchClient {
         guard let revision = try server.document(id)?.revision else { return }
         let coded = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init).joined(
             separator: "%2F")
-        _ = server.server.answer(
-            "PUT", path(id) + "/\(coded)?rev=\(revision)", body: content, contentType: "text/plain")
+        try server.call("PUT", path(id) + "/\(coded)?rev=\(revision)", content, "text/plain")
     }
 
     /// Writes a leaf beside the winner, as the child of one of its ancestors.
@@ -90,13 +89,13 @@ struct CouchClient {
             "start": .number(JSONNumber(Int(parent.generation + 1))),
             "ids": .array(([digest] + path.map(\.signature.description)).map { .string($0) }),
         ]
-        let answer = server.call("POST", "/_bulk_docs", ["new_edits": false, "docs": [.object(body)]])
+        let answer = try server.call("POST", "/_bulk_docs", ["new_edits": false, "docs": [.object(body)]])
         return answer.status < 300 && answer.json.array?.isEmpty ?? true
     }
 
     /// Unites the leaves of every document in conflict, and deletes the losers.
     ///
-    /// - Returns: How many documents it settled.
+    /// - Returns: The number of documents that it settled.
     func settle() throws -> Int {
         let ids = try server.conflicts
         for id in ids {
@@ -111,9 +110,9 @@ struct CouchClient {
                 body["_attachments"] = .object(
                     JSONObject(winner.attachments.map { ($0.name, ["stub": true] as JSONValue) }))
             }
-            _ = server.call("PUT", path(id), .object(body))
+            _ = try server.call("PUT", path(id), .object(body))
             for leaf in leaves.dropFirst() {
-                if let revision = leaf.revision { _ = server.call("DELETE", path(id) + "?rev=\(revision)") }
+                if let revision = leaf.revision { _ = try server.call("DELETE", path(id) + "?rev=\(revision)") }
             }
         }
         return ids.count

@@ -7,7 +7,7 @@ internal import SettleTesting
 
 /// One run of a fleet.
 final class FleetRun {
-    private static let mostRounds = 4
+    private static let maximumRounds = 4
     /// 2023, in nanoseconds.
     private static let start: UInt64 = 1_700_000_000_000_000_000
 
@@ -81,7 +81,7 @@ final class FleetRun {
     private var presentOthers: [SettleDevice] { others.filter { !cut.devices.contains($0.name) } }
 
     func go() async throws {
-        if let limit { _ = server.server.answer("PUT", "/_revs_limit", body: Array("\(limit)".utf8)) }
+        if let limit { try server.call("PUT", "/_revs_limit", .number(JSONNumber(limit))) }
         for number in 0..<steps {
             time += 1_000_000_000
             random = SeededRandom(seed: seed << 8 | UInt64(number + 1))
@@ -98,13 +98,13 @@ final class FleetRun {
         try check(fresh)
     }
 
-    private func tell(_ text: @autoclosure () -> String) { if tells { story.append(text()) } }
+    private func log(_ text: @autoclosure () -> String) { if tells { story.append(text()) } }
 
     private func sync(_ device: LiteDevice) throws -> Int {
         let known = device.errors.count
         let moved = try device.sync(server)
         let lines = device.log + device.errors.dropFirst(known).map { "error: \($0)" }
-        tell((["\(device.name) syncs, \(moved)"] + lines).joined(separator: "\n    "))
+        log((["\(device.name) syncs, \(moved)"] + lines).joined(separator: "\n    "))
         if let stop = device.stop { throw FleetProblem(rule: .running, message: "\(device.name) has stopped: \(stop)") }
         if isSerial, let id = try device.conflicts.first ?? server.conflicts.first {
             throw FleetProblem(rule: .apart, message: "\(device.name) meets a conflict in \(id)")
@@ -138,10 +138,10 @@ final class FleetRun {
         case 13..<18 where !isSerial: _ = try sync(device)
         case 18:
             if device.kind == .upgraded, random.oneIn(2) { try editBeside(device, id, word) }
-            tell("\(device.name) upgrades")
+            log("\(device.name) upgrades")
             device.upgrade()
         case 19 where random.oneIn(3):
-            tell("\(device.name) resets its checkpoint")
+            log("\(device.name) resets its checkpoint")
             device.resetCheckpoint()
         default: _ = try sync(device)
         }
@@ -149,14 +149,14 @@ final class FleetRun {
 
     private func sync(_ device: SettleDevice) async throws -> Int {
         let moved = try await device.sync(server)
-        tell((["\(device.name) syncs, \(moved)"] + device.errors).joined(separator: "\n    "))
+        log((["\(device.name) syncs, \(moved)"] + device.errors).joined(separator: "\n    "))
         return moved
     }
 
     private func edit(_ device: SettleDevice, _ id: String, _ word: String) throws {
         outcome.edits += 1
         let old = try device.body(id)
-        tell("\(device.name) edits \(id) with \(word)")
+        log("\(device.name) edits \(id) with \(word)")
         if old != nil, random.oneIn(8) {
             words[id]?.subtract(old?.names ?? [])
             return try device.save(id, nil)
@@ -171,7 +171,7 @@ final class FleetRun {
         outcome.edits += 1
         let old = device.body(id)
         if old != nil, random.oneIn(8) {
-            tell("\(device.name) deletes \(id)")
+            log("\(device.name) deletes \(id)")
             words[id]?.subtract(old?.names ?? [])
             return device.save(id, nil, at: time)
         }
@@ -180,7 +180,7 @@ final class FleetRun {
         if hasBlobs, random.oneIn(3) { body["photo"] = device.blob(content(word)) }
         words[id, default: []].insert(word)
         device.save(id, body, at: time)
-        tell("\(device.name) edits \(id) with \(word)")
+        log("\(device.name) edits \(id) with \(word)")
     }
 
     /// Lets the device edit what another client edits, too, so that it has an unsent edit beside the server's.
@@ -196,7 +196,7 @@ final class FleetRun {
 
     private func act(_ action: CouchClient.Action, _ id: String, _ word: String) throws {
         outcome.edits += 1
-        tell("HTTP: \(action.rawValue) \(id) \(word)")
+        log("HTTP: \(action.rawValue) \(id) \(word)")
         switch action {
         case .save, .saveWithoutAttachments:
             if try client.save(id, adding: word, keepsAttachments: action == .save) {
@@ -241,8 +241,8 @@ final class FleetRun {
             guard moved > 0 else { return }
             outcome.moved += moved
             outcome.rounds += 1
-            tell("round \(outcome.rounds): \(moved)")
-            guard outcome.rounds <= Self.mostRounds else {
+            log("round \(outcome.rounds): \(moved)")
+            guard outcome.rounds <= Self.maximumRounds else {
                 guard confused.isEmpty else { return }
                 throw FleetProblem(rule: .quiet, message: "\(moved) revisions still moved in round \(outcome.rounds)")
             }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 internal import SettleServer
@@ -39,9 +40,20 @@ final class FleetServer {
 
     /// Sends a request of a client of CouchDB's API.
     @discardableResult
-    func call(_ method: String, _ path: String, _ body: JSONValue? = nil) -> (status: Int, json: JSONValue) {
-        let answer = server.answer(method, path, body: body?.utf8 ?? [])
-        return (answer.status, (try? JSONValue(utf8: answer.body)) ?? .null)
+    func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> (status: Int, json: JSONValue) {
+        try call(method, path, body?.utf8 ?? [], "application/json")
+    }
+
+    /// Sends a request with a body of some type.
+    @discardableResult
+    func call(
+        _ method: String, _ path: String, _ body: [UInt8], _ type: String
+    ) throws -> (status: Int, json: JSONValue) {
+        var request = HTTPRequest(method, try HTTPURL(server.url.text + path), body: .bytes(body))
+        if !body.isEmpty { request.headers["Content-Type"] = type }
+        let response = server.respond(to: request)
+        guard case .bytes(let bytes) = response.body.content else { return (response.status, .null) }
+        return (response.status, (try? JSONValue(utf8: bytes)) ?? .null)
     }
 
     /// The winner of a document; `nil` for a deleted or missing one.

@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// A document of a database of version vectors: what Couchbase Lite 4 makes, and what it makes of a tree.
 ///
 /// After its own push it has the whole vector, and says its current version alone where it names the server's revision: what
-/// stands in `proposeChanges` behind the proposed version. A document from before the upgrade keeps its id of a tree until it is
+/// stands in `proposeChanges` after the proposed version. A document from before the upgrade keeps its id of a tree until it is
 /// edited; such ids count as versions of one common source, by their generation and digest, also on different branches.
 struct LiteVectorDocument: LiteDocument {
     private enum Name: Hashable {

@@ -69,12 +69,12 @@ final class MobileLine {
         var moves = true
         while moves {
             moves = false
-            while let bytes = try device.takeOutput() {
+            while let bytes = try device.nextOutput() {
                 moves = true
                 // A socket closes with this status when the client breaks the protocol or passes a limit.
                 do { try bytes.withUnsafeBytes(server.receive) } catch { server.close(1002) }
             }
-            while let bytes = try server.takeOutput() {
+            while let bytes = try server.nextOutput() {
                 moves = true
                 if bytes.count >= 4, bytes[0] == 0x88 { status = Int(bytes[2]) << 8 | Int(bytes[3]) }
                 try bytes.withUnsafeBytes(device.receive)

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Settle
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 internal import SettleReplication
@@ -65,7 +66,7 @@ final class SettleDevice {
 
     /// Replicates once in both directions, and settles what is in conflict.
     ///
-    /// - Returns: How many revisions have moved or were written.
+    /// - Returns: The number of revisions that have moved or were written.
     func sync(_ server: FleetServer) async throws -> Int {
         let server = server.server
         let peer: any Peer =
@@ -106,11 +107,11 @@ final class SettleDevice {
                 var moves = true
                 while moves {
                     moves = false
-                    while let bytes = try client.takeOutput() {
+                    while let bytes = try client.nextOutput() {
                         moves = true
                         try bytes.withUnsafeBytes(server.receive)
                     }
-                    while let bytes = try server.takeOutput() {
+                    while let bytes = try server.nextOutput() {
                         moves = true
                         try bytes.withUnsafeBytes(client.receive)
                     }

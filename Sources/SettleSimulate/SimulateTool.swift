@@ -29,10 +29,10 @@ struct SimulateTool {
         }
     }
 
-    private static func complain(_ line: String) { tell(line + "\n") }
+    private static func complain(_ line: String) { writeError(line + "\n") }
 
     /// Writes to standard error at once.
-    private static func tell(_ text: String) {
+    private static func writeError(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(2, bytes, bytes.count)
     }
@@ -46,9 +46,9 @@ struct SimulateTool {
         while schedules < arguments.rounds, total.failure == nil {
             total.add(try simulation.run(UInt64(arguments.seed + schedules)))
             schedules += 1
-            if isWatched, schedules % 100 == 0 { tell("\r\(schedules) of \(arguments.rounds)") }
+            if isWatched, schedules % 100 == 0 { writeError("\r\(schedules) of \(arguments.rounds)") }
         }
-        if isWatched { tell("\r\u{1B}[K") }
+        if isWatched { writeError("\r\u{1B}[K") }
         if arguments.isJSON {
             print(json(total, schedules).description)
         } else {

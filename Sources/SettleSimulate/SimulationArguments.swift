@@ -3,7 +3,7 @@ internal import SettleTesting
 
 /// What the command line of `settle-simulate` asks for.
 struct SimulationArguments {
-    /// What is wrong with a command line.
+    /// The problem with a command line.
     struct Failure: Error {
         let message: String
     }

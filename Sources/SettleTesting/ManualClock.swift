@@ -70,7 +70,7 @@ public final class ManualClock: Clock {
         }
 
         /// Removes and returns all waiters whose condition holds: sleepers first, by their deadlines.
-        mutating func takeFulfilled() -> [Waiter] {
+        mutating func dequeueFulfilled() -> [Waiter] {
             // Conditions are checked before the sleepers are resumed.
             let fulfilled = waiters.filter { isFulfilled($0.wish) }
             let numbers = Set(fulfilled.map(\.number))
@@ -130,7 +130,7 @@ public final class ManualClock: Clock {
     }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
-        let (result, woken) = state.withLock { state in (body(&state), state.takeFulfilled()) }
+        let (result, woken) = state.withLock { state in (body(&state), state.dequeueFulfilled()) }
         for waiter in woken { waiter.continuation.resume() }
         return result
     }

@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,41 @@ def expect(condition, message="not as expected"):
 
 def conflicts(server, database="groceries"):
     return server.json("GET", f"{database}/_conflicts?limit=0")["total_rows"]
+
+
+def a_second_language(room):
+    """A second catalogue shows its texts and numbers where a browser prefers its language, and the English ones elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="settle-console-") as folder:
+        web = shutil.copytree(os.path.join(os.path.dirname(__file__), "../../Sources/CConsole/web"), os.path.join(folder, "web"))
+        texts, words = os.path.join(web, "app/texts"), os.path.join(web, "app/words.js")
+        with open(os.path.join(texts, "en.js")) as file:
+            english = file.read()
+        with open(os.path.join(texts, "de.js"), "w") as file:
+            file.write(english.replace("databases: 'Databases'", "databases: 'Datenbanken'").replace("numbers: 'en'", "numbers: 'de'"))
+        with open(words) as file:
+            module = file.read()
+        with open(words, "w") as file:
+            file.write(module.replace("{ en: ", "{ de: () => import('./texts/de.js'), en: "))
+        os.environ["SETTLE_CONSOLE_FOLDER"] = web
+        try:
+            server = Server(room.server.settle)
+        finally:
+            del os.environ["SETTLE_CONSOLE_FOLDER"]
+        try:
+            for language, shown, title, number in (("de-AT", "de", "Datenbanken", "1.001"), ("en-US", "en", "Databases", "1,001"), ("fr", "en", "Databases", "1,001")):
+                visit = Visit(room.chromium, server, language=language)
+                visit.log_in()
+                if language == "de-AT":
+                    server.ask("PUT", "many")
+                    server.ask("POST", "many/_bulk_docs", {"docs": [{"_id": str(place)} for place in range(1001)]})
+                visit.go("#/")
+                visit.page.wait_for_selector(f"h1:has-text('{title}')")
+                expect(visit.page.evaluate("document.documentElement.lang") == shown, f"{language} shows another language")
+                expect(number in visit.page.text_content("tr:has-text('many')"), f"{language} writes numbers otherwise")
+                expect(not visit.complaints, str(visit.complaints))
+                visit.close()
+        finally:
+            server.close()
 
 
 def every_page(room):
@@ -170,8 +206,22 @@ def all_policies_and_a_leaf_that_arrives(room):
     visit.go("#/groceries/conflict/late")
     visit.page.wait_for_selector("summary:has-text('What each policy does')")
     text = visit.page.text_content("details:has(summary:has-text('What each policy does'))")
-    for name in ("threeWayMerge", "mostRevisions", "localWins", "remoteWins", "deletesWin", "latestAttributeWins", "latestDocumentWins"):
-        expect(name in text, f"{name} is not shown")
+    policies = room.server.json("GET", "_policies")
+    settling = [policy for policy in policies["policies"] if policy["decides"]]
+    for policy in settling:
+        expect(policy["name"] in text, f"{policy['name']} is not shown")
+    choice = visit.page.get_by_label("Policy")
+    offered = choice.locator("option").all_text_contents()
+    expect(offered == [policy["name"] for policy in settling], f"the form offers {offered}")
+    expect(choice.input_value() == policies["default"], "another policy is chosen first")
+    rules = visit.page.get_by_label("Other clashes").locator("option").all_text_contents()
+    expect(rules == [rule["name"] for rule in policies["rules"] if ":" not in rule["name"]], f"the form offers {rules}")
+    for policy in settling:
+        choice.select_option(policy["name"])
+        visit.page.wait_for_selector(f"label:has-text('{policy['summary']}')")
+        visit.page.wait_for_selector(f"footer pre:has-text('--policy {policy['name']} ')", state="attached")
+        expect(visit.page.get_by_label("Other clashes").is_visible() == ("on_clash" in policy["options"]))
+    choice.select_option(policies["default"])
     visit.page.locator("main").focus()
     visit.page.keyboard.press("3")
     visit.page.wait_for_selector("button:text-is('Settle'):not([disabled])")
@@ -453,7 +503,7 @@ class Prefix:
 
 
 SCENARIOS = [
-    every_page, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
+    every_page, a_second_language, a_member_opens_a_database_by_name, nothing_is_harmed, two_save_one_document, a_session_ends_in_an_edit,
     three_leaves_are_settled_by_picks, all_policies_and_a_leaf_that_arrives, odd_conflicts, a_thousand_conflicts,
     validation_is_announced, a_document_is_checked, a_view_is_written_with_live_rows, a_replication_says_why, what_was_not_brought, ten_tabs_with_feeds, hostile_names, strict_and_behind_a_prefix,
     *NAMES, *DOCUMENTS, *INSPECTING,

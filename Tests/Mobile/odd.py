@@ -216,6 +216,17 @@ def limits(port, database):
     assert [row[1] for row in message.json()] == ["empty"], message.body
     rows = json.loads(http(port, "GET", f"/_scheduler/ledger/{database}%2F_blipsync"))["rows"]
     assert "empty" not in {row["id"] for row in rows}, rows
+    device.close()
+
+    # A database that was deleted and made again is another one.
+    http(port, "DELETE", f"/{database}")
+    http(port, "PUT", f"/{database}")
+    listed = json.loads(http(port, "GET", f"/_scheduler/ledger/{database}%2F_blipsync"))
+    assert listed["total_rows"] == 0, listed
+    http(port, "PUT", f"/{database}/again", b'{"":1}')
+    assert Device(port, database).take() == {}
+    listed = json.loads(http(port, "GET", f"/_scheduler/ledger/{database}%2F_blipsync"))
+    assert [row["id"] for row in listed["rows"]] == ["again"], listed
 
 
 def edited(port, database):

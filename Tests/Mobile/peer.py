@@ -8,6 +8,9 @@
     peer.py cutting   ends its first connection in the middle of a pull
     peer.py slow      answers revisions three seconds after the last of them, and counts the attachments that are under way meanwhile
     peer.py silent    says nothing of a subscription, and ends a connection that sends a ping
+    peer.py vectors   has a database with version vectors, as Couchbase Lite 4 makes it: sends nothing to a client that knows trees,
+                      has another version of `edited`, and ends a connection that sends what it refuses
+    peer.py asked     has the revision 2-bb of each document, and prints how often it was asked about documents in conflict
 
 It prints its port, serves until its standard input ends, and then prints how many revisions (or pings) it got, and how many it let
 wait at a time. It exits with 1 if a replicator
@@ -29,7 +32,7 @@ ROWS = {
         ["1::1", "kept", "1-aa", {"n": 1}], ["1::2", "left", "2-bb", {}, 4], ["1::3", "lost", "1-cc", None],
         ["1::4", "removed", "2-dd", {"_removed": True}], ["1::5", "odd", "1-ee", {"n": 5}],
     ],
-    "slow": [], "silent": [],
+    "slow": [], "silent": [], "vectors": [], "asked": [],
     "cutting": [[number, f"doc-{number}", f"1-{number:02}", {"n": number}] for number in range(1, 9)],
 }
 got, faults, connections, waits = [], [], [], [0]
@@ -79,8 +82,8 @@ class Peer(Client):
         size = bytes([length]) if length < 126 else b"\x7e" + length.to_bytes(2, "big") if length < 65536 else b"\x7f" + length.to_bytes(8, "big")
         self.socket.sendall(bytes([0x80 | opcode]) + size + payload)
 
-    def fail(self, message, code, text=b""):
-        self.write(ERROR, message.number, {"Error-Domain": "HTTP", "Error-Code": str(code)}, text)
+    def fail(self, message, code, text=b"", domain="HTTP"):
+        self.write(ERROR, message.number, {"Error-Domain": domain, "Error-Code": str(code)}, text)
 
     def serve(self):
         try:
@@ -111,11 +114,15 @@ class Peer(Client):
             CHECKPOINTS[name] = message.body
             return self.respond(message, b"", {"rev": "0-1"})
         if message.profile == "proposeChanges":
+            if self.mode == "asked":
+                got.append(len(message.json()))
             return self.held.append(message) if self.awaited else self.propose(message)
         if message.profile == "rev":
             one = (message.properties["id"], message.properties["rev"])
             if one not in self.awaited and one[0] != "unnamed":
                 faults.append(f"{one} was not asked for")
+                if self.mode == "vectors":
+                    self.socket.shutdown(socket.SHUT_RDWR)
             self.awaited.discard(one)
             got.append(one)
             if self.mode == "slow":
@@ -124,6 +131,8 @@ class Peer(Client):
             if not self.awaited and self.held:
                 self.propose(self.held.pop(0))
             return None
+        if message.profile == "subChanges" and self.mode == "vectors":
+            return self.fail(message, 501, b"Incompatible document versioning.", "LiteCore")
         if message.profile == "subChanges":
             return self.publish(message)
         faults.append(f"what is {message.profile}?")
@@ -133,6 +142,10 @@ class Peer(Client):
         def answer(name, _, known=None):
             if name.startswith("updated-") and known != sys.argv[2]:
                 return {"status": 409, "rev": sys.argv[2]}
+            if self.mode == "asked":
+                return {"status": 409, "rev": "2-bb"}
+            if self.mode == "vectors" and name == "edited":
+                return {"status": 409, "rev": "18eb294ff580000@taTaqEMFTcmPzX4iVJ1NAw; 1-cc"}
             return {"forbidden": 403, "unnamed": 409}.get(name, 0)
 
         answers = [answer(*row) for row in message.json()]

@@ -24,7 +24,7 @@ import Testing
         @discardableResult func run() throws -> Int {
             var count = 0
             while true {
-                let (up, down) = (try client.takeOutput(), try server.takeOutput())
+                let (up, down) = (try client.nextOutput(), try server.nextOutput())
                 try up?.withUnsafeBytes { try server.receive($0) }
                 try down?.withUnsafeBytes { try client.receive($0) }
                 guard up != nil || down != nil else { return count }
@@ -86,7 +86,7 @@ import Testing
         pair.ask(1, BLIPMessage(properties: ["Profile": "long"], body: noise))
         pair.ask(2, BLIPMessage(properties: ["Profile": "short"]))
         var sent = 0
-        while let bytes = try pair.client.takeOutput() {
+        while let bytes = try pair.client.nextOutput() {
             sent += bytes.count
             try bytes.withUnsafeBytes { try pair.server.receive($0) }
         }
@@ -112,7 +112,7 @@ import Testing
     @Test func `a thousand begun messages, a bomb of zeros, and unanswered requests are cut off`() throws {
         var limits = BLIPLimits()
         limits.largestMessage = 100_000
-        limits.mostUnanswered = 10
+        limits.maximumUnanswered = 10
         let writer = BLIPCodec(isWriter: true)
         let zeros = [UInt8](repeating: 0, count: 1_000_000)
         let bomb = [1, 0x08] + (try writer.deflate(zeros)) + [0, 0, 0, 0]
@@ -165,14 +165,14 @@ import Testing
 
     @Test func `while much has come in part, messages come one after the other`() throws {
         var limits = BLIPLimits()
-        (limits.mostAtOnce, limits.mostIncoming) = (300_000, 2_500_000)
+        (limits.maximumBytesAtOnce, limits.maximumIncomingBytes) = (300_000, 2_500_000)
         let pair = Pair(limits)
         var random = SeededRandom(seed: 2)
         for number in 1...10 {
             let noise = (0..<400_000).map { _ in UInt8(random.below(256)) }
             pair.ask(UInt64(number), BLIPMessage(properties: ["Profile": "\(number)"], body: noise))
         }
-        // Ten of them have four million bytes. More than `mostIncoming` would end the connection.
+        // Ten of them have four million bytes. More than `maximumIncomingBytes` would end the connection.
         try pair.run()
         #expect(Set(pair.heard.withLock { $0.map(\.profile) }) == Set((1...10).map(String.init)))
         #expect(pair.heard.withLock { $0.allSatisfy { $0.body.count == 400_000 } })
@@ -184,10 +184,10 @@ import Testing
         let client = WebSocketEncoder(isClient: true)
         func receive(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try server.receive($0) } }
         for _ in 0..<1000 { try receive(client.ping()) }
-        #expect(try server.takeOutput() == [0x8A, 0] && server.takeOutput() == nil)
+        #expect(try server.nextOutput() == [0x8A, 0] && server.nextOutput() == nil)
         try receive(client.close(1000))
         try receive([0xFF, 0xFF, 0xFF])
-        #expect(try server.takeOutput() == [0x88, 2, 0x03, 0xE8] && server.takeOutput() == nil)
+        #expect(try server.nextOutput() == [0x88, 2, 0x03, 0xE8] && server.nextOutput() == nil)
         #expect(server.isClosing && server.outgoingBytes == 0 && server.incomingBytes == 0)
     }
 
@@ -208,7 +208,7 @@ import Testing
             if random.below(3) == 0, !frame.isEmpty { frame[random.below(frame.count)] = UInt8(random.below(256)) }
             if random.below(20) == 0 { frame = Array(frame.prefix(random.below(frame.count + 1))) }
             do { _ = try decoder.read(frame) { _ in false } } catch { return }
-            #expect(decoder.bytesInMemory <= BLIPLimits().mostIncoming, "seed \(seed)")
+            #expect(decoder.bytesInMemory <= BLIPLimits().maximumIncomingBytes, "seed \(seed)")
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
     @Test func `a job has one node at a time, and each change of node is another term`() throws {
         let (first, _, name) = try Cluster.newDatabase()
         let second = try Cluster.node("other")
-        let (one, two) = try (#require(first.engine(of: name).leases), #require(second.engine(of: name).leases))
+        let (one, two) = try (first.engine(of: name).leases, second.engine(of: name).leases)
         let taken = try one.take(["a", "b", "c"], atMost: 2)
         #expect(Set(taken.map(\.job)) == ["a", "b"])
         #expect(try two.take(["a", "b", "c"], atMost: 3).map(\.job) == ["c"])
@@ -28,23 +28,23 @@ import Testing
         let (first, database, name) = try Cluster.newDatabase()
         let second = try Cluster.node("other")
         let (engine, other) = (try first.engine(of: name), try second.engine(of: name))
-        let (one, two) = try (#require(engine.leases), #require(other.leases))
+        let (one, two) = (engine.leases, other.leases)
         let lease = try #require(one.take(["a"], atMost: 1).first)
         try engine.hold { writer in
-            try writer.require(lease)
+            try engine.require(lease)
             try writer.put(.setting(name: "x", value: "1"))
         }
         try one.release([lease])
         _ = try two.take(["a"], atMost: 1)
         #expect(throws: DatabaseError.self) {
             try engine.hold { writer in
-                try writer.require(lease)
+                try engine.require(lease)
                 try writer.put(.setting(name: "x", value: "2"))
             }
         }
         #expect(throws: DatabaseError.self) {
             try engine.commit { writer in
-                try writer.require(lease)
+                try engine.require(lease)
                 try writer.put(.setting(name: "x", value: "3"))
             }
         }

@@ -19,12 +19,12 @@ struct PostgresNodeTests {
     @Test func `a primary of an older timeline is not used once a newer one was seen`() throws {
         _ = try Cluster.node()
         let pool = PostgresPool(try Cluster.configuration())
-        let (connection, generation) = try pool.take()
+        let (connection, generation) = try pool.borrow()
         pool.giveBack(connection, generation)
         #expect(pool.load.idle == 1)
         pool.raise("FFFFFFFF")
         #expect(pool.load.idle == 0 && pool.generation > generation)
-        let error = failure { _ = try pool.take() }
+        let error = failure { _ = try pool.borrow() }
         #expect(error?.code == .unavailable && error?.message.contains("was replaced") == true)
     }
 
@@ -34,7 +34,7 @@ struct PostgresNodeTests {
         var configuration = try Cluster.configuration(port: proxy.port)
         configuration.connections = 8
         let pool = PostgresPool(configuration)
-        let (first, generation) = try pool.take()
+        let (first, generation) = try pool.borrow()
         proxy.refuse()
         let log = Log([Bool]())
         let waiting = try (0..<6).map { _ in
@@ -66,7 +66,7 @@ struct PostgresNodeTests {
     @Test func `a write that changes nothing clears the doubt after one without an answer`() throws {
         let (store, database, _) = try Cluster.newDatabase()
         try store.checkWrites()
-        store.pool.noteWrite(isAnswered: false)
+        store.pool.recordWrite(isAnswered: false)
         try store.checkWrites()
         try database.save(Document(id: "a", body: try DocumentBody(["x": 1])))
         let numbers = Dictionary(uniqueKeysWithValues: store.numbers.map { ($0.name, $0.value) })

@@ -4,7 +4,7 @@ import Testing
 struct ExportTests {
     private static let list = "docs/IMPORT_SETTLE.txt"
     private static let inside: Set<Substring> = [
-        "SettleCore", "SettleQuery", "SettleDatabase", "SettleViews", "SettleReplication",
+        "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleViews", "SettleReplication",
     ]
 
     /// The types that a text exports by name.

@@ -9,7 +9,7 @@ private let writers: Set = [
 ]
 
 /// How many files a new operator may touch.
-private let mostFiles = 3
+private let maximumFiles = 3
 
 /// The operators that the rows of a table declare.
 func operators(in table: SourceFile) -> [String] {
@@ -29,7 +29,7 @@ func operatorComplaints(_ table: SourceFile, in files: [SourceFile]) -> [Complai
             !writers.contains(file.path)
                 && file.lines.contains { !$0.drop(while: \.isWhitespace).hasPrefix("//") && $0.contains("\"\(name)\"") }
         }
-        guard users.count > mostFiles else { return nil }
+        guard users.count > maximumFiles else { return nil }
         let paths = users.map(\.path).joined(separator: ", ")
         return table.complaint(1, "\(name) stands in \(paths): what depends on an operator is a column of its row")
     }

@@ -27,4 +27,57 @@ struct SinglePlaceTests {
         }
         #expect(places.count <= most, "\(places.map(\.path))")
     }
+
+    @Test func `the client of the tool knows no database`() {
+        let tool = Repository.shared.sources.filter { $0.target == "SettleCommands" }
+        let asking = tool.flatMap { file in
+            file.code.filter { $0.contains("client.database") || $0.contains("isRemote") }
+        }
+        #expect(asking.count <= 1, "\(asking)")
+        let client = tool.filter { $0.path.hasSuffix("Client/Client.swift") }
+        #expect(client.count == 1 && !client.contains { $0.code.contains { $0.contains(/\bDatabase\b/) } })
+    }
+
+    /// The policies' own files, and the simulator's list, which has faulty resolvers beside them.
+    private static let policyFiles = [
+        "Sources/SettleDatabase/Conflicts/ConflictPolicy", "Sources/SettleDatabase/Conflicts/ReadyPolicy.swift",
+        "Sources/SettleTesting/Simulation/",
+    ]
+
+    @Test func `only the list of policies names them`() throws {
+        let repository = Repository.shared
+        let list = try #require(repository.file("Sources/SettleDatabase/Conflicts/ReadyPolicy.swift"))
+        let names = zip(list.lines, list.lines.dropFirst()).compactMap { line, next in
+            line.hasSuffix("ReadyPolicy(") ? next.firstMatch(of: /^ *"(\w+)"/).map { String($0.1) } : nil
+        }
+        #expect(names.count >= 8)
+        for file in repository.sources where !Self.policyFiles.contains(where: file.path.hasPrefix) {
+            for name in names { #expect(!file.text.contains("\"\(name)\""), "\(file.path): \(name)") }
+        }
+        for file in repository.files where file.path.hasPrefix("Sources/CConsole/web/") {
+            for name in names { #expect(!file.text.contains(name), "\(file.path): \(name)") }
+        }
+    }
+
+    /// Types outside of SettleHTTP that are no second vocabulary, each with what it is.
+    private static let apart = [
+        "HTTPDate": "dates, which are also elsewhere", "HTTPError": "CouchDB's words for an error",
+        "HTTPListener": "a transport of the server", "HTTPHandler": "what answers the requests of one",
+    ]
+
+    @Test func `HTTP has one vocabulary`() {
+        let keywords = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        let complaints = Repository.shared.sources.filter { $0.target != "SettleHTTP" }.flatMap { file in
+            declarations(in: file.code).compactMap { declaration -> Complaint? in
+                let name = declaration.name
+                guard keywords.contains(declaration.keyword), Self.apart[name] == nil,
+                    name.hasPrefix("HTTP") || name.hasPrefix("Transport") || name.hasSuffix("Headers")
+                        || (name.hasSuffix("Response") && name != "Response")
+                        || ["RequestTarget", "QueryParameters"].contains(name)
+                else { return nil }
+                return file.complaint(declaration.line, "\(name): the types of HTTP are in SettleHTTP")
+            }
+        }
+        expectNone(complaints)
+    }
 }

@@ -3,7 +3,7 @@ import Testing
 /// The files that keep continuations: the kit, a clock that is set by hand, and a stand-in for Foundation's streams.
 private let keepers: Set = [
     "Sources/SettlePlatform/Threads/Promise.swift", "Sources/SettleTesting/ManualClock.swift",
-    "Sources/SettleReplication/HTTP/Apple/URLSessionFeed.swift",
+    "Sources/SettleHTTP/Apple/URLSessionFeed.swift",
 ]
 
 /// Reports continuations that are stored outside of the kit for threads.

@@ -11,9 +11,12 @@ private let allowedImports: [String: Set<String>] = [
     "SettleCore": ["Synchronization", "SettlePlatform", "SettleCrypto"],
     "SettleQuery": system.union(["SettleCore", "CPCRE2"]),
     "SettleDatabase": system.union(["SettleCrypto", "SettleCore", "SettleQuery", "CSQLite", "os"]),
+    "SettleHTTP": system.union([
+        "SettleCrypto", "SettleCore", "SettleDatabase", "CCurl", "Network", "Security", "FoundationNetworking",
+    ]),
     "SettleReplication": system.union([
-        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleMobile", "CCurl", "CCrypto", "Network",
-        "CryptoKit", "Security", "FoundationNetworking",
+        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleMobile", "CCurl", "CCrypto",
+        "Network", "CryptoKit", "FoundationNetworking",
     ]),
     "SettleViews": system.union([
         "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "CSQLite",
@@ -21,24 +24,27 @@ private let allowedImports: [String: Set<String>] = [
     "SettleScripting": system.union([
         "SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore", "CScriptPrelude",
     ]),
-    "Settle": ["SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication", "SettleViews", "Observation"],
+    "Settle": [
+        "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews", "Observation",
+    ],
     "SettleUI": ["Settle", "SwiftUI"],
-    "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle", "Testing"]),
+    "SettleTesting": system.union([
+        "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle", "Testing",
+    ]),
     "SettleMobile": system.union(["SettleCrypto", "SettleCore", "SettleDatabase"]),
     "SettlePostgres": system.union(["SettleCore", "SettleDatabase", "CPostgres"]),
     "SettleServer": system.union([
-        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication", "SettleScripting",
-        "SettleViews", "CMicroHTTPD", "CCrypto", "CConsole", "SettleMobile",
+        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication",
+        "SettleScripting", "SettleViews", "CMicroHTTPD", "CCrypto", "CConsole", "SettleMobile",
     ]),
     "SettleCommands": system.union([
-        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleReplication", "SettleViews", "Settle",
-        "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
+        "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",
+        "Settle", "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
     ]),
     "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting", "SettleFleet"],
     "SettleFleet": system.union([
-        "SettleCore", "SettleCrypto", "SettleDatabase", "SettleMobile", "SettleReplication", "SettleServer",
-        "SettleTesting",
-        "Settle",
+        "SettleCore", "SettleCrypto", "SettleDatabase", "SettleHTTP", "SettleMobile", "SettleReplication",
+        "SettleServer", "SettleTesting", "Settle",
     ]),
     "SettleTool": ["SettleCommands"],
 ]

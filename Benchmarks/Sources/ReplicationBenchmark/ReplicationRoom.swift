@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import Settle
+import SettleHTTP
 import SettleReplication
 
 /// A server, and databases here that are replicated with it.
@@ -16,7 +17,7 @@ struct ReplicationRoom {
 
     func remove(_ name: String) async throws {
         let url = try HTTPURL("\(server)/bench-\(getpid())-\(name)")
-        var request = TransportRequest("DELETE", url)
+        var request = HTTPRequest("DELETE", url)
         let login = Data("\(url.user ?? ""):\(url.password ?? "")".utf8).base64EncodedString()
         request.headers["Authorization"] = "Basic \(login)"
         _ = try await DefaultTransport().send(request)

@@ -17,7 +17,7 @@ public final class LiveDocument<Model: Decodable & Sendable> {
     public private(set) var saved: Saved<Model>?
     /// Whether the first reading is still to come.
     public private(set) var isLoading = true
-    /// Why the document can't be read or decoded; `nil` if it can.
+    /// The reason why the document can't be read or decoded; `nil` if it can.
     public private(set) var error: (any Error)?
 
     /// The model of ``saved``.

@@ -17,7 +17,7 @@ public final class LiveQuery<Model: Decodable & Sendable> {
     public private(set) var misfits: [MisfitDocument] = []
     /// Whether the first result is still to come.
     public private(set) var isLoading = true
-    /// Why the query ended; `nil` while it follows the database, and after the database was closed. Setting ``query`` starts again.
+    /// The reason why the query ended; `nil` while it follows the database, and after the database was closed. Setting ``query`` starts again.
     public private(set) var error: (any Error)?
 
     /// The query. Setting it starts again; the rows stay until there are new ones.

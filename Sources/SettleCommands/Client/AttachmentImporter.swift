@@ -27,11 +27,11 @@ final class AttachmentImporter {
     }
 
     /// Takes a piece of a content; returns whether it was one.
-    func take(piece body: DocumentBody) throws -> Bool {
+    func add(piece body: DocumentBody) throws -> Bool {
         guard body.utf8.starts(with: "{\"$blob\"".utf8), let name = body["$blob"]?.string,
             let offset = body["offset"]?.int, let data = body["data"]?.string
         else { return false }
-        guard let bytes = Base64.decode(data.utf8) else { throw CommandError.invalid("the data is no base64") }
+        guard let bytes = Base64.decode(data.utf8) else { throw CommandError.invalid("the data is not base64") }
         if open?.name != name || offset == 0 {
             try finish()
             open = (name, 0, try database.attachmentWriter(contentType: "", encoding: .identity))

@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// Reads the changes of a database: those there are, or a server's feed without end, which goes on over lost connections.
@@ -129,9 +130,7 @@ extension Client {
     /// Reads a row of `_changes`. The positions of a folder are numbers for those who use it.
     func change(_ row: [UInt8]) throws -> ChangeLine {
         var line = try ChangeLine(row)
-        if database != nil, let number = PeerSequence(line.sequence).number {
-            line.sequence = .number(JSONNumber(number))
-        }
+        line.sequence = position(line.sequence)
         return line
     }
 }

@@ -1,5 +1,6 @@
 internal import Settle
 import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 
@@ -32,7 +33,7 @@ extension Client {
             for: { connection, _ in
                 defer { pipe.cut() }
                 let path = HTTPPath.attachment(name, of: id)
-                let body = TransportRequestBody.stream(length: length) {
+                let body = HTTPBody.stream(length: length) {
                     let wasOpen = isOpen.withLock { isOpen in
                         defer { isOpen = true }
                         return isOpen

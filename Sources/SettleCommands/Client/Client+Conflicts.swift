@@ -1,10 +1,11 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 import SettleServer
 
-/// Finds the documents in conflict: by the index of a folder's database, or among those with several leaves at a server, whose
+/// Finds the documents in conflict: by the index of a Settle server, or among those with several leaves at another one, whose
 /// changes tell how many a document has.
 extension Client {
     /// How many documents in conflict there are of each kind.
@@ -13,14 +14,14 @@ extension Client {
         var deletions = 0
     }
 
-    /// How many documents of a server are looked at together.
+    /// How many documents are looked at together.
     private static var together: Int { 16 }
 
     /// Goes over the documents of some kinds, a kind after the other, each by their ids.
     ///
     /// - Parameters:
     ///   - kinds: The kinds in order.
-    ///   - extent: What a server is asked for besides the leaves.
+    ///   - extent: What is asked for besides the leaves.
     ///   - body: Is given each document, and says whether to go on with this kind.
     /// - Returns: How many there are of both kinds.
     /// - Throws: ``CommandError``, ``DatabaseError``, or what `body` throws.
@@ -29,27 +30,43 @@ extension Client {
         _ kinds: [ConflictKind], _ extent: DocumentFetch.Extent = .bases,
         _ body: (inout DocumentState) throws -> Bool
     ) throws -> ConflictCounts {
-        guard let database else { return try forEachConflictAtServer(kinds, extent, body) }
-        for kind in kinds { try forEachConflict(kind, in: database, body) }
-        let info = try database.info()
-        return ConflictCounts(branches: info.conflicts, deletions: info.contested)
+        guard try isAtSettle() else { return try forEachConflictOfCouchDB(kinds, extent, body) }
+        for kind in kinds {
+            try forEachID(of: kind) { ids in
+                for var state in try states(of: ids, extent) where try !body(&state) { return false }
+                return true
+            }
+        }
+        return ConflictCounts(branches: try count(.branches), deletions: try count(.deletion))
     }
 
-    private func forEachConflict(
-        _ kind: ConflictKind, in database: Database, _ body: (inout DocumentState) throws -> Bool
-    ) throws {
-        var sweep = ConflictSweep([kind])
-        while case let page = try sweep.next(in: database), !page.isEmpty {
-            for id in page {
+    private func count(_ kind: ConflictKind) throws -> Int {
+        let query: HTTPQuery = ["kind": SettlementJSON.kinds(kind), "limit": "0"]
+        return try json("GET", "_conflicts", query: query)["total_rows"]?.int ?? 0
+    }
+
+    /// Goes over the ids of the documents of a kind as a Settle server lists them, some at a time.
+    private func forEachID(of kind: ConflictKind, _ body: ([DocumentID]) throws -> Bool) throws {
+        let length = 100
+        var query: HTTPQuery = ["kind": SettlementJSON.kinds(kind), "values": "false", "limit": "\(length)"]
+        var last: String?
+        while true {
+            query["startkey"] = last.map { JSONValue.string($0).description }
+            let rows = try json("GET", "_conflicts", query: query)["rows"]?.array ?? []
+            // A page begins with the last document of the one before, unless that was settled meanwhile.
+            let ids = rows.compactMap { $0["id"]?.string }.filter { $0 != last }
+            for start in stride(from: 0, to: ids.count, by: Self.together) {
                 try Interruption.check()
-                var state = try DocumentState(id, in: database)
-                guard try body(&state) else { return }
+                let part = ids[start..<min(start + Self.together, ids.count)].map { DocumentID(unchecked: $0) }
+                guard try body(part) else { return }
             }
+            if rows.count < length { return }
+            last = ids.last
         }
     }
 
-    /// A server tells no kinds, so each document is looked at; those of the second kind are looked at again in their turn.
-    private func forEachConflictAtServer(
+    /// CouchDB tells no kinds, so each document is looked at; those of the second kind are looked at again in their turn.
+    private func forEachConflictOfCouchDB(
         _ kinds: [ConflictKind], _ extent: DocumentFetch.Extent,
         _ body: (inout DocumentState) throws -> Bool
     ) throws -> ConflictCounts {
@@ -84,13 +101,15 @@ extension Client {
         return counts
     }
 
-    /// The documents that may have several live leaves, by their ids: those of a folder's index, or a server's with more than
-    /// one leaf.
+    /// The documents that may have several live leaves, by their ids: those of a Settle server's index, or another server's with
+    /// more than one leaf.
     func documentsWithLeaves() throws -> [DocumentID] {
         var ids: [DocumentID] = []
-        if let database {
-            var sweep = ConflictSweep([.branches])
-            while case let page = try sweep.next(in: database), !page.isEmpty { ids += page }
+        if try isAtSettle() {
+            try forEachID(of: .branches) { page in
+                ids += page
+                return true
+            }
             return ids
         }
         try forEachElement("results", of: "_changes", query: ["style": "all_docs"]) { text in
@@ -101,26 +120,6 @@ extension Client {
             return true
         }
         return ids.sorted()
-    }
-
-    /// A document of a server with its deletions that contradict an edit. CouchDB does not tell which old tombstones are
-    /// deletions; Settle does.
-    func withDeletions(_ copy: DocumentCopy) throws -> DocumentCopy {
-        let leaves = copy.tree.leaves
-        let isOpen = leaves.contains { $0.isDeleted && !$0.marks.contains(.closing) && !$0.marks.contains(.deletion) }
-        guard isOpen, leaves.contains(where: { !$0.isDeleted }), try isAtSettle() else { return copy }
-        let path = HTTPPath.endpoint("_conflicts", about: copy.id)
-        guard path.isExact else { return copy }
-        let answer: JSONValue
-        // A conflict with too many leaves is refused, and that is said when it is to be settled.
-        do { answer = try json("GET", path, query: ["docs": "false", "tree": "none"], about: copy.id) } catch let error
-            as CommandError where [.refused, .notFound].contains(error.status)
-        { return copy }
-        var copy = copy
-        for leaf in answer["leaves"]?.array ?? [] where leaf["deleted"] == true {
-            if let revision = leaf["rev"]?.string.flatMap({ RevisionID($0) }) { copy.mark(asDeletion: revision) }
-        }
-        return copy
     }
 }
 
@@ -141,7 +140,7 @@ extension Client {
         return try json("POST", path, body: order.request(about: try state.conflict()), about: state.id)
     }
 
-    /// Settles a document's conflict in a folder, or by writing revisions.
+    /// Settles a document's conflict by writing revisions.
     func settle(_ state: inout DocumentState, using policy: ConflictPolicy) throws -> Settlement {
         try state.settle(using: policy) { [self] state, writes in
             try store(
@@ -172,7 +171,7 @@ extension Client {
             repeat {
                 try Interruption.check()
                 var request = order.request(about: nil)
-                request["kind"] = kind == .branches ? "branches" : "deletions"
+                request["kind"] = .string(SettlementJSON.kinds(kind))
                 request["startkey"] = next
                 let answer: JSONValue
                 // Administrators alone settle many in one call; others settle one after another.
@@ -199,7 +198,7 @@ extension Client {
     /// Whether the server is Settle and the documents of the database have no rules of their own, by which it would settle
     /// them for administrators alone.
     private func settlesItself() throws -> Bool {
-        guard database == nil, let name = url.databaseName, !name.hasPrefix("_"), !name.hasSuffix("/_replicator") else {
+        guard let name = url.databaseName, !name.hasPrefix("_"), !name.hasSuffix("/_replicator") else {
             return false
         }
         return try isAtSettle()

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// Single documents.
@@ -13,25 +14,23 @@ extension Client {
     ///   - revisions: Revisions whose contents are wanted though they may be no leaves.
     ///   - extent: What else is wanted.
     /// - Returns: The document; it has no revisions if it does not exist.
-    /// - Throws: ``CommandError``, or ``DatabaseError`` of a folder.
+    /// - Throws: ``CommandError``.
     func state(
         of id: DocumentID, with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves
     ) throws -> DocumentState {
-        if let database { return try DocumentState(id, in: database) }
         let states = try states(of: [id], with: revisions, extent)
         return states.first ?? DocumentState(DocumentCopy(id))
     }
 
-    /// Documents of a server, fetched several at a time.
+    /// Documents, fetched several at a time.
     func states(
         of ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent
     ) throws -> [DocumentState] {
+        let isSettle = try extent != .leaves && isAtSettle()
         let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
-            try await DocumentFetch(connection: connection).fetch(ids, with: revisions, extent)
+            try await DocumentFetch(connection: connection, isSettle: isSettle).fetch(ids, with: revisions, extent)
         }
-        guard extent == .bases else { return copies.map { DocumentState($0) } }
-        let kept = try fieldsKeptOnDelete()
-        return try copies.map { DocumentState(try withDeletions($0), fieldsKeptOnDelete: kept) }
+        return copies.map { DocumentState($0, fieldsKeptOnDelete: fieldsKeptOnDelete) }
     }
 
     /// Writes an edit, which is refused if the revision it is made on is no leaf any more.
@@ -42,20 +41,46 @@ extension Client {
     ///   - attachments: The attachments as `_attachments` has them; `nil` for those of `document`.
     ///   - document: The leaf; `nil` for a new document.
     ///   - isDeleted: Whether it is a tombstone.
+    ///   - branches: Whether `document` may be any revision that a Settle server knows, so that the edit may begin a branch.
     /// - Returns: The new revision.
     /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
     func save(
         _ id: DocumentID, _ body: DocumentBody, attachments: [WireAttachment]? = nil, on document: Document?,
-        isDeleted: Bool = false
+        isDeleted: Bool = false, branches: Bool = false
     ) throws -> RevisionID {
         // A deleted document is revived by an edit of nothing, as a new one is made.
-        let parent = document?.isDeleted == true ? nil : document?.revision
+        let parent = document?.isDeleted == true && !branches ? nil : document?.revision
         let kept = isDeleted ? [] : document?.attachments ?? []
         let line = WireDocument(
             id: id.string, revision: parent.map { .revision($0) }, isDeleted: isDeleted, body: body,
             attachments: attachments ?? kept.map { $0.wire() })
         let path = HTTPPath.document(id)
-        let answer = try send(path.isExact ? "PUT" : "POST", path.isExact ? path : "", line.bytes(.bodyLate), about: id)
+        let answer = try send(
+            path.isExact ? "PUT" : "POST", path.isExact ? path : "", query: branches ? ["conflicts": "branch"] : [:],
+            line.bytes(.bodyLate), about: id)
+        return try Self.revision(in: answer, of: id)
+    }
+
+    /// Deletes a leaf.
+    ///
+    /// - Parameters:
+    ///   - document: The leaf.
+    ///   - names: The members that the tombstone keeps besides those that each one of the database keeps.
+    /// - Returns: The tombstone.
+    /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
+    func delete(_ document: Document, keeping names: [String]) throws -> RevisionID {
+        let (id, path) = (document.id, HTTPPath.document(document.id))
+        if names.isEmpty, path.isExact, !document.isDeleted {
+            let answer = try json("DELETE", path, query: ["rev": document.revision?.description ?? ""], about: id)
+            return try Self.revision(in: answer, of: id)
+        }
+        let kept = try fieldsKeptOnDelete().union(names)
+        let members = (document.json.object ?? JSONObject()).filter { kept.contains($0.name) }
+        let body = try DocumentBody(.object(JSONObject(members.map { ($0.name, $0.value) })))
+        return try save(id, body, on: document, isDeleted: true)
+    }
+
+    private static func revision(in answer: JSONValue, of id: DocumentID) throws -> RevisionID {
         guard let revision = answer["rev"]?.string.flatMap({ RevisionID($0) }) else {
             throw CommandError("bad_answer", "the server says no revision of \"\(id)\"", status: .damaged)
         }
@@ -67,20 +92,14 @@ extension Client {
     /// - Returns: The new revision.
     func branch(_ state: DocumentState, _ given: GivenDocument, on parent: RevisionID) throws -> RevisionID? {
         // The content of an old revision may be gone, and nothing of it is needed.
-        let before = try state.document(parent)
-        if let database {
-            var document =
-                before
-                ?? Document(
-                    id: state.id, revision: parent, isDeleted: false, RevisionContent(body: .empty, attachments: []))
-            document.setBody(given.body)
-            if let attachments = given.attachments {
-                document.attachments = try AttachmentImporter(database).attachments(attachments, of: state.id)
-            }
-            return try database.save(document, onConflict: .branch).revision
+        let before = state.document(parent)
+        if try isAtSettle() {
+            let document =
+                before ?? Document(id: state.id, revision: parent, isDeleted: false, RevisionContent(body: .empty))
+            return try save(state.id, given.body, attachments: given.editedAttachments, on: document, branches: true)
         }
         let scratch = try ScratchDatabase(inMemory: true)
-        let importer = AttachmentImporter(scratch.database) { _ in try state.attachments }
+        let importer = AttachmentImporter(scratch.database) { _ in state.attachments }
         let attachments =
             try given.attachments.map { try importer.attachments($0, of: state.id) } ?? before?.attachments ?? []
         let revision = RevisionHasher().revision(
@@ -109,7 +128,7 @@ extension Client {
         _ attachments: [DocumentAttachment], _ scratch: Database? = nil
     ) throws -> PeerRevision {
         let path = state.tree.history(of: parent)?.signatures ?? []
-        let before = try state.document(parent)?.attachments ?? []
+        let before = state.document(parent)?.attachments ?? []
         return PeerRevision(
             id: state.id,
             history: try RevisionHistory(
@@ -126,8 +145,8 @@ extension Client {
 
     /// The content of an attachment of another leaf, which has to be sent again.
     private func content(of attachment: DocumentAttachment, in state: DocumentState) throws -> PeerAttachment.Content {
-        let owner = try state.tree.revisions.sorted().last { revision in
-            try state.document(revision)?.attachments.contains { $0.digest == attachment.digest } ?? false
+        let owner = state.tree.revisions.sorted().last { revision in
+            state.document(revision)?.attachments.contains { $0.digest == attachment.digest } ?? false
         }
         guard let owner else {
             throw CommandError.notFound("the content of \"\(attachment.name)\" of \"\(state.id)\" is not at the server")
@@ -138,7 +157,7 @@ extension Client {
         }
         guard case .found(let found)? = answers.first,
             let same = found.attachments.first(where: { $0.digest == attachment.digest })
-        else { throw CommandError.notFound("\(owner) of \"\(id)\" is not at the server any more; begin again") }
+        else { throw CommandError.notFound("\(owner) of \"\(id)\" is no longer at the server; begin again") }
         return same.content
     }
 

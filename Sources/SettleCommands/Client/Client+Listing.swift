@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 extension Client {

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// Queries by selector and their indexes, in the JSON of CouchDB's `_find`, `_explain` and `_index`.
@@ -24,30 +25,16 @@ extension Client {
     func indexes() throws -> [NamedIndex] { try indexLines().map(NamedIndex.init) }
 
     private func indexLines() throws -> [JSONValue] {
-        let indexes = try json("GET", "_index")["indexes"]?.array ?? []
-        if let database { return try Self.described(indexes, in: database) }
+        let indexes = try json("GET", "_index", query: ["status": "true"])["indexes"]?.array ?? []
         var states: [String: JSONValue] = [:]
         return try indexes.map { line in
-            guard let id = line["ddoc"]?.string, line["type"] == "json" else { return line }
+            // Settle tells it at once.
+            guard let id = line["ddoc"]?.string, line["type"] == "json", line["pending"] == nil else { return line }
             let state = try states[id] ?? state(of: id)
             states[id] = state
             var line = line
             line["size"] = state["sizes"]?["file"]
             line["pending"] = state["updates_pending"]?["total"]
-            return line
-        }
-    }
-
-    /// Adds what is known of the indexes of a folder.
-    private static func described(_ indexes: [JSONValue], in database: Database) throws -> [JSONValue] {
-        let known = try database.indexes()
-        return try indexes.map { line in
-            let index = known.first { NamedIndex(line).isSame(as: $0) }
-            guard let status = try index?.status(in: database) else { return line }
-            var line = line
-            for (name, count) in [("rows", status.rows), ("size", status.size), ("pending", status.pending)] {
-                line[name] = .number(JSONNumber(count))
-            }
             return line
         }
     }
@@ -131,12 +118,6 @@ struct NamedIndex {
         let filter = definition?["partial_filter_selector"] ?? definition?["selector"]
         self.filter = filter?.object?.isEmpty == true ? nil : filter
         (rows, size, pending) = (json["rows"]?.int, json["size"]?.int, json["pending"]?.int)
-    }
-
-    /// Whether this is the line of an index.
-    func isSame(as index: QueryIndex) -> Bool {
-        name == index.name && designDocument == index.designDocument?.string
-            && type == (index.designDocument == nil ? "special" : index.search == nil ? "json" : "text")
     }
 
     /// The name of its design document without `_design/`.

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// Views of design documents.
@@ -15,7 +16,7 @@ extension Client {
         of name: ViewName, _ query: HTTPQuery, keys: [JSONValue]?, _ body: ([UInt8]) throws -> Bool
     ) throws {
         let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
-        let response: TransportResponse
+        let response: HTTPResponse
         do { response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] }) } catch let
             error
             as CommandError where error.status == .notFound && !error.message.contains("database")
@@ -24,10 +25,6 @@ extension Client {
                 "\(self.name) has no design document \"_design/\(name.design)\" with a view \"\(name.view)\"")
         }
         try forEachElement("rows", of: response, body)
-        // The server of a folder ends with the verb, so what it would do afterwards is done now.
-        if database != nil, query["update"] == "lazy" || query["stale"] == "update_after" {
-            try buildViews(of: name.design)
-        }
     }
 
     /// Brings the views of a design document up to date, by asking each for no row.

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 internal import SettleServer
@@ -10,10 +11,11 @@ internal import SettleServer
 final class Client {
     /// What messages call the database: its address without user and password, or its folder.
     let name: String
+    /// Where it is: its address, or its folder as a full path.
+    let place: String
     /// Its address, without user and password.
     let url: HTTPURL
-    /// The database of a folder, for what CouchDB's API has no call for; `nil` at a server.
-    let database: Database?
+    /// The server of a folder; `nil` if another process has the server.
     private let inProcess: InProcessServer?
     private let console: Console
     private let connection: CouchDBConnection
@@ -33,23 +35,18 @@ final class Client {
         let (client, credentials) = (try options.client(), try options.credentials(for: url))
         self.url = url.withoutCredentials
         self.console = console
-        name = self.url.description
-        (database, inProcess) = (nil, nil)
+        (name, place) = (self.url.description, self.url.description)
+        inProcess = nil
         connection = CouchDBConnection(database: self.url, client: client, credentials: credentials) { warning in
             console.complain("settle: \(warning)", json: ["warning": .string(warning)])
         }
         peer = try CouchDBPeer(self.url, credentials: credentials, client: client)
     }
 
-    /// Makes the client of a database in a folder, which is answered by the server's router in this process.
-    init(_ database: Database, path: String, console: Console) throws {
+    /// Makes the client of a database in a folder, which is answered by a server in this process.
+    init(_ server: InProcessServer, path: String, place: String? = nil, console: Console) throws {
         Interruption.watch()
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        let server = try InProcessServer(
-            database, name: name, scripts: OwnProgram.scriptOptions,
-            log: ServerLog(format: console.isJSON ? .json : .text, events: .descriptor(2), requests: nil))
-        self.name = path
-        self.database = database
+        (name, self.place) = (path, place ?? path)
         self.console = console
         inProcess = server
         url = server.url
@@ -61,6 +58,18 @@ final class Client {
 
     /// Who is named as the one who answers.
     var authority: String { inProcess == nil ? url.authority : "settle" }
+
+    /// A position of the database's changes, for those who use it: of a folder it is a number.
+    func position(_ sequence: JSONValue) -> JSONValue {
+        guard inProcess != nil, let number = PeerSequence(sequence).number else { return sequence }
+        return .number(JSONNumber(number))
+    }
+
+    /// Waits for what the server of a folder does after its answers, because it ends with the verb.
+    func finish() throws {
+        guard let inProcess else { return }
+        try wait { _, _ in try await inProcess.finishIndexing() }
+    }
 
     /// Shows how far the index is that a request in this process waits for.
     private func showIndexing(_ bar: ProgressBar) {
@@ -109,10 +118,10 @@ final class Client {
 
     /// Sends JSON text and waits for the JSON that comes back.
     func send(
-        _ method: String, _ path: HTTPPath, _ text: [UInt8], about document: DocumentID? = nil
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = [:], _ text: [UInt8], about document: DocumentID? = nil
     ) throws -> JSONValue {
         try wait(about: document) { connection, _ in
-            let response = try await connection.stream(method, path, body: .bytes(text)) { request in
+            let response = try await connection.stream(method, path, query: query, body: .bytes(text)) { request in
                 request.headers["Content-Type"] = "application/json"
                 request.headers["Accept"] = "application/json"
             }
@@ -133,18 +142,24 @@ final class Client {
 
     /// The members that every tombstone of the database keeps. A server that keeps none says nothing of them.
     func fieldsKeptOnDelete() throws -> Set<String> {
-        if let database { return try database.fieldsKeptOnDelete() }
         if let keptFields { return keptFields }
         let names = Set((try json()["fields_kept_on_delete"]?.array ?? []).compactMap(\.string))
         keptFields = names
         return names
     }
 
+    /// What CouchDB has no members for; `nil` if the server is not Settle, or does not show it to the user.
+    func details() throws -> JSONValue? {
+        guard try isAtSettle() else { return nil }
+        do { return try json("GET", "_info") } catch let error as CommandError
+            where [.refused, .notFound].contains(error.status)
+        { return nil }
+    }
+
     /// Whether the database is at a Settle server, which has calls that CouchDB does not have.
     func isAtSettle() throws -> Bool {
-        if database != nil { return false }
         if let isSettle { return isSettle }
-        let product = try wait { _, peer in try await peer.connect().product }
+        let product = try wait { _, peer in try await peer.product() }
         try Interruption.check()
         isSettle = product == "Settle"
         return product == "Settle"
@@ -162,7 +177,7 @@ final class Client {
     /// - Parameters:
     ///   - member: The member of the answer that is the array.
     ///   - path: What is asked.
-    ///   - query: What is asked behind it.
+    ///   - query: The query string.
     ///   - body: Is given each element as JSON text, and says whether to go on.
     /// - Throws: ``CommandError``, or what `body` throws.
     func forEachElement(
@@ -176,13 +191,13 @@ final class Client {
     /// - Returns: The other members of the answer; none when the closure wanted no more.
     @discardableResult
     func forEachElement(
-        _ member: String, of response: TransportResponse, _ body: ([UInt8]) throws -> Bool
+        _ member: String, of response: HTTPResponse, _ body: ([UInt8]) throws -> Bool
     ) throws -> JSONObject {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
         do {
             while let piece = try next(of: response) {
-                let goesOn = try elements.take(piece) { element in
+                let goesOn = try elements.parse(piece) { element in
                     do {
                         guard case .bytes(let text) = element else { throw Self.overlong }
                         return try body(Array(text))
@@ -206,8 +221,8 @@ final class Client {
     /// Sends a request and waits for the head of its answer.
     func stream(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), about document: DocumentID? = nil,
-        adjust: @escaping @Sendable (inout TransportRequest) -> Void = { $0.acceptsCompression = true }
-    ) throws -> TransportResponse {
+        adjust: @escaping @Sendable (inout HTTPRequest) -> Void = { $0.acceptsCompression = true }
+    ) throws -> HTTPResponse {
         try wait(about: document) { connection, _ in
             try await connection.stream("GET", path, query: query) { request in
                 request.headers["Accept"] = "application/json"
@@ -220,9 +235,9 @@ final class Client {
     /// its answer.
     func streamPatiently(
         _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil
-    ) throws -> TransportResponse {
+    ) throws -> HTTPResponse {
         try wait { connection, _ in
-            let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
+            let bytes = body.map { HTTPBody.bytes($0.utf8) } ?? .none
             return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
                 request in
                 request.headers["Accept"] = "application/json"
@@ -234,7 +249,7 @@ final class Client {
     }
 
     /// Waits for the next piece of an answer; `nil` after the last.
-    func next(of response: TransportResponse) throws -> [UInt8]? {
+    func next(of response: HTTPResponse) throws -> [UInt8]? {
         try wait { _, _ in
             var pieces = response.body.makeAsyncIterator()
             return try await pieces.next()
@@ -251,27 +266,32 @@ extension Client {
 
     /// Compacts the database and waits until that is done.
     ///
-    /// A folder is compacted by a call, not by a request: `_compact` tells neither what was removed nor why it failed.
-    ///
     /// - Parameter bar: Shows how far it is. Ctrl-C ends a folder's compaction, which keeps what it has done; at a server it
     ///   ends the waiting alone.
-    /// - Returns: How many bytes smaller the database is, and what was removed, where that is known.
-    /// - Throws: ``CommandError``, ``DatabaseError`` of a folder.
-    func compact(_ bar: ProgressBar) throws -> (bytes: Int64, removed: CompactionResult?) {
-        if let database {
-            let result = try bar.watch("Compacting") { try database.compact(progress: $0) }
-            return (result.bytes, result)
-        }
-        let before = try fileSize()
+    /// - Returns: How many `bytes` smaller the database is and, where that is known, how many `bodies` and `attachments` were
+    ///   removed.
+    /// - Throws: ``CommandError``, also if the server reports that the compaction failed.
+    func compact(_ bar: ProgressBar) throws -> JSONValue {
+        let (size, earlier) = (try fileSize(), try details()?["compaction"])
         try startCompaction()
         defer { bar.finish() }
+        var pause = 5
         while try info()["compact_running"] == true {
             let share = try compactionShare()
             bar.update("Compacting", fraction: share, share == nil ? "waits for its turn" : "")
-            try Waiting.wait { try await Task.sleep(for: .milliseconds(200)) }
+            try Waiting.wait { [pause] in try await Task.sleep(for: .milliseconds(pause)) }
             try Interruption.check()
+            pause = min(2 * pause, 200)
         }
-        return (before - (try fileSize()), nil)
+        // Another node of the server's may have compacted it.
+        guard var done = try details()?["compaction"], done["number"] != earlier?["number"] else {
+            return ["bytes": .number(JSONNumber(size - (try fileSize())))]
+        }
+        if let code = done["error"]?.string {
+            throw CommandError(DatabaseError(DatabaseErrorCode(name: code), done["reason"]?.string ?? ""))
+        }
+        done["number"] = nil
+        return done
     }
 
     private func fileSize() throws -> Int64 { Int64(try info()["sizes"]?["file"]?.int ?? 0) }

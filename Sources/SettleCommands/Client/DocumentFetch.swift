@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// Brings the revisions of documents that a verb looks at.
@@ -9,13 +10,16 @@ struct DocumentFetch: Sendable {
     enum Extent: Sendable {
         /// Nothing.
         case leaves
-        /// The revisions where branches part, as far as the server still has them, for merges.
+        /// The revisions where branches part, as far as the server still has them, for merges; of Settle also where leaves
+        /// came from, and which are deletions.
         case bases
         /// Which inner revisions the server still has; their members stay there.
         case stored
     }
 
     let connection: CouchDBConnection
+    /// Whether it is a Settle server, which tells all of a tree at once.
+    let isSettle: Bool
     /// A leaf of 8 MB, a thousand times.
     private static let longestAnswer = 8 << 30
     private static let atOnce = 8
@@ -60,13 +64,14 @@ struct DocumentFetch: Sendable {
         for revision in wanted where !leaves.contains(revision) {
             if let document = try await document(id, revision) { documents.append(document) }
         }
+        let rows = extent == .stored || extent == .bases && count > 1 ? try await treeRows(of: id) : nil
         var copy = DocumentCopy(id)
-        if extent == .stored {
+        if extent == .stored, rows?.isWhole != true {
             for inner in try await stored(behind: documents, of: id) {
                 copy.insert(inner.history, isDeleted: inner.isDeleted, nil)
             }
         }
-        let isDeleted = documents.prefix(count).allSatisfy(\.isDeleted)
+        let isDeleted = rows == nil && documents.prefix(count).allSatisfy(\.isDeleted)
         let winner = documents.prefix(count).map(\.history.revision).max()
         for document in documents {
             copy.insert(
@@ -74,7 +79,30 @@ struct DocumentFetch: Sendable {
                 RevisionContent(body: document.body, attachments: document.attachments),
                 isDeletionAtSource: isDeleted && document.history.revision == winner)
         }
+        for row in rows?.rows ?? [] {
+            guard let revision = row["rev"]?.string.flatMap({ RevisionID($0) }) else { continue }
+            if extent == .stored, row["leaf"] == false, row["stored"] == true,
+                let path = copy.tree.history(of: revision)
+            {
+                copy.insert(path, isDeleted: row["deleted"] == true, nil)
+            }
+            if row["deletion"] == true { copy.mark(revision, .deletion) }
+            if row["remote"] == true { copy.mark(revision, .incoming) }
+        }
         return copy
+    }
+
+    /// What a Settle server tells of the revisions of a document, and whether no chain of them is folded; `nil` at another
+    /// server, and for a document that is not there or has too many leaves.
+    private func treeRows(of id: DocumentID) async throws -> (rows: [JSONValue], isWhole: Bool)? {
+        let path = HTTPPath.endpoint("_conflicts", about: id)
+        guard isSettle, path.isExact else { return nil }
+        do {
+            let answer = try await connection.json(
+                "GET", path, query: ["docs": "false", "tree": "full"], limit: Self.longestAnswer)
+            let rows = answer.json["tree"]?["revisions"]?.array ?? []
+            return (rows, rows.allSatisfy { $0["folded"] == nil })
+        } catch let error as CouchDBError where (400..<500).contains(error.status) { return nil }
     }
 
     private func leaves(of id: DocumentID) async throws -> [ReplicatedRevision] {

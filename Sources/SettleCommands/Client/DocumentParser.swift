@@ -15,7 +15,7 @@ struct DocumentParser {
     /// - Throws: ``JSONError``, ``CommandError``, or ``DatabaseError`` of an attachment.
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        if reader.reserved.isEmpty, try attachments.take(piece: reader.body) { return nil }
+        if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
         let document = try WireDocument(file: reader)
         let id = try id(document.id, reader.body)
         if id.isLocal { return .local(id, reader.body) }

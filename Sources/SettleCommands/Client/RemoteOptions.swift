@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 

@@ -13,6 +13,7 @@ struct ConflictEditing {
     /// Asks the user for a document, and returns the leaves that were shown; `nil` if there is no conflict.
     func ask() throws -> (leaves: Set<RevisionID?>, order: SettlementOrder)? {
         let read = try invocation.withClient(warns: false) { client -> (Conflict, SettlementPreview?)? in
+            try PolicyOptions.refuseSides(policy, at: client)
             let state = try client.state(of: id, .bases)
             return try state.conflict().map { ($0, try state.preview(using: policy)) }
         }

@@ -52,7 +52,7 @@ enum ConflictsCommand: Command {
                         "deletions": .number(JSONNumber(counts.deletions)),
                     ])
             } else {
-                try console.note(console.styled(summary(counts), .bold))
+                try console.printNote(console.styled(summary(counts), .bold))
             }
             return .success
         }

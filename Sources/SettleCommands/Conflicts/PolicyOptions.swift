@@ -3,8 +3,8 @@ import SettleDatabase
 
 /// The policy of a command line, with its merge rules.
 enum PolicyOptions {
-    private static let names = PolicyNames.policies
-    private static let rules = PolicyNames.rules
+    private static let names = ReadyPolicy.all.map(\.name)
+    private static let rules = ReadyRule.all.map(\.name)
 
     /// The options of every command that uses a policy.
     static let options = [
@@ -26,49 +26,49 @@ enum PolicyOptions {
 
     /// The policy; by default a three-way merge.
     static func policy(_ arguments: Arguments, verb: String) throws -> ConflictPolicy {
-        let name = arguments.text("--policy") ?? "threeWayMerge"
-        if name == "latestAttributeWins" {
-            guard arguments.texts("--merge-rule").isEmpty else {
+        let name = arguments.text("--policy") ?? ReadyPolicy.defaultName
+        let policy = ReadyPolicy.named(name)
+        if let options = policy?.options {
+            let merging = ReadyPolicy.names(with: .rules)
+            if options.isEmpty, areRulesGiven(arguments) {
+                throw CommandError.usage("rules are for the policy \(merging), \(name) does not merge", verb: verb)
+            }
+            if !options.contains(.rules), !arguments.texts("--merge-rule").isEmpty {
                 throw CommandError.usage(
-                    "--merge-rule is for the policy threeWayMerge; \(name) decides by clocks", verb: verb)
+                    "--merge-rule is for the policy \(merging); \(name) has --on-clash alone", verb: verb)
             }
         }
-        if !["threeWayMerge", "latestAttributeWins"].contains(name), names.contains(name), areRulesGiven(arguments) {
-            throw CommandError.usage("rules are for the policy threeWayMerge, \(name) does not merge", verb: verb)
-        }
         let rules = try mergeRules(arguments, verb: verb)
-        guard let policy = PolicyNames.policy(name, rules) else { throw unknown("policy", name, among: names, verb) }
-        return policy
+        guard let policy else { throw unknown("policy", name, among: names, verb) }
+        return policy.policy(rules)
     }
 
     /// The policy, for any database.
     static func order(_ arguments: Arguments, verb: String) throws -> SettlementOrder {
         let policy = try policy(arguments, verb: verb)
-        var description: JSONObject = ["name": .string(arguments.text("--policy") ?? "threeWayMerge")]
+        var description: JSONObject = ["name": .string(arguments.text("--policy") ?? ReadyPolicy.defaultName)]
         let rules = try arguments.texts("--merge-rule").map { try pair($0, verb: verb) }
         if !rules.isEmpty { description["rules"] = .object(JSONObject(rules.map { ($0.path, .string($0.rule)) })) }
         if let rule = arguments.text("--on-clash") { description["on_clash"] = .string(rule) }
         return SettlementOrder(policy, .object(description))
     }
 
-    /// Refuses policies that depend on where a leaf came from, for a conflict at a server, which does not report that.
-    static func refuseSides(_ policy: ConflictPolicy, in invocation: Invocation) throws {
-        let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
-        guard names.contains(policy.description), try invocation.isRemote() else { return }
+    /// Refuses policies that depend on where a leaf came from at a server that does not report that.
+    static func refuseSides(_ policy: ConflictPolicy, at client: Client) throws {
+        guard ReadyPolicy.named(policy.name)?.dependsOnSides == true, try !client.isAtSettle() else { return }
         throw CommandError.usage(
-            "\(policy) depends on which leaves were replicated, which a server does not report; settle on this machine"
-        )
+            "\(policy) depends on which leaves were replicated, which CouchDB does not report; settle on this machine")
     }
 
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {
         var all = MergeRules()
         if let text = arguments.text("--on-clash") {
-            guard let rule = PolicyNames.rule(text) else { throw unknown("rule", text, among: rules, verb) }
+            guard let rule = ReadyRule.rule(text) else { throw unknown("rule", text, among: rules, verb) }
             all.onClash = rule
         }
         for text in arguments.texts("--merge-rule") {
             let (path, name) = try pair(text, verb: verb)
-            guard let rule = PolicyNames.rule(name) else { throw unknown("rule", name, among: rules, verb) }
+            guard let rule = ReadyRule.rule(name) else { throw unknown("rule", name, among: rules, verb) }
             guard all[path] == nil else { throw CommandError.usage("\(path) has two rules", verb: verb) }
             all[path] = rule
         }
@@ -87,7 +87,7 @@ enum PolicyOptions {
         }
         for index in text.indices.reversed() where text[index] == "=" {
             let name = String(text[text.index(after: index)...])
-            if PolicyNames.rule(name) != nil { return (String(text[..<index]), name) }
+            if ReadyRule.rule(name) != nil { return (String(text[..<index]), name) }
         }
         throw unknown("rule", String(text[text.index(after: last)...]), among: rules, verb)
     }

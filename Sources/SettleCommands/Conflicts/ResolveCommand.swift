@@ -50,7 +50,6 @@ enum ResolveCommand: Command {
                 "choose one of --policy POLICY, --keep REV, --delete or --edit", verb: spec.name)
         }
         let order = try PolicyOptions.order(arguments, verb: spec.name)
-        try PolicyOptions.refuseSides(order.policy, in: invocation)
         if arguments.flag("--all") {
             if let way = ways.first { try arguments.refuse("--all", with: way) }
             if arguments.optionalOperand("ID") != nil {
@@ -68,7 +67,8 @@ enum ResolveCommand: Command {
         case "--edit": return try edit(id, order.policy, invocation)
         default:
             return try invocation.withClient(warns: false) {
-                try settle($0.state(of: id, .bases), by: order, nil, $0, invocation)
+                try PolicyOptions.refuseSides(order.policy, at: $0)
+                return try settle($0.state(of: id, .bases), by: order, nil, $0, invocation)
             }
         }
     }

@@ -2,10 +2,10 @@ internal import Settle
 import SettleCore
 import SettleDatabase
 
-/// How the user wants a conflict to be settled: a policy for this process, and the request that means the same at a Settle
+/// The user's decision about a conflict: a policy for this process, and the request that means the same at a Settle
 /// server.
 struct SettlementOrder {
-    /// What decides in this process.
+    /// The policy that decides in this process.
     let policy: ConflictPolicy
     /// Whether the result may have content that no leaf has.
     let isInvented: Bool

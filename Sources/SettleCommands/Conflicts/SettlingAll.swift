@@ -13,25 +13,16 @@ struct SettlingAll {
     func run(_ invocation: Invocation) throws -> ExitStatus {
         try invocation.withClient(warns: false) { client in
             let bar = ProgressBar(console)
+            try PolicyOptions.refuseSides(policy, at: client)
             if invocation.arguments.flag("--dry-run") { return try preview(client) }
-            let report =
-                try client.database.map { try settle($0, bar) } ?? settlePages(client, bar) ?? settle(client, bar)
+            let report = try settlePages(client, bar) ?? settle(client, bar)
             if console.isJSON {
                 try console.print(json(report, bar.elapsed).description)
             } else {
-                try console.note(summary(report, bar.elapsed))
+                try console.printNote(summary(report, bar.elapsed))
             }
             return report.failed > 0 ? .failure : .success
         }
-    }
-
-    /// Settles the conflicts of a folder.
-    private func settle(_ database: Database, _ bar: ProgressBar) throws -> SettlementReport {
-        let report = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
-        for failure in report.failures { complain(failure.documentID, failure.error) }
-        let hidden = report.failed - report.failures.count
-        if hidden > 0, !console.isJSON { console.complain("… and \(Quantity.grouped(hidden)) more", json: .null) }
-        return report
     }
 
     /// Has the server settle its conflicts; `nil` if it does not, or not for this user.
@@ -44,7 +35,7 @@ struct SettlingAll {
         }
     }
 
-    /// Settles the conflicts of a server, one document after another.
+    /// Settles the conflicts one document after another.
     private func settle(_ client: Client, _ bar: ProgressBar) throws -> SettlementReport {
         var report = SettlementReport()
         defer { bar.finish() }
@@ -109,7 +100,7 @@ struct SettlingAll {
             }
             return true
         }
-        try console.note(
+        try console.printNote(
             """
             \(policy) would settle \(Quantity.of(settled, "conflict")) and leave \(Quantity.grouped(left)); \
             nothing was written

@@ -31,8 +31,8 @@ enum ShowCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let policy = try PolicyOptions.policy(invocation.arguments, verb: spec.name)
-        try PolicyOptions.refuseSides(policy, in: invocation)
         return try invocation.withClient(warns: false) { client in
+            try PolicyOptions.refuseSides(policy, at: client)
             let state = try client.state(of: id, .bases)
             guard let conflict = try state.conflict() else { return try show(state, invocation.console) }
             let preview = try state.preview(using: policy)
@@ -69,8 +69,10 @@ enum ShowCommand: Command {
         for line in table.lines { try console.print(line) }
         try console.print("")
         guard let preview else {
+            let deciding = ReadyPolicy.all.filter { $0.decides.contains(.deletion) }.map(\.name)
             return try console.print(
-                "\(policy) does not decide about deletions, so the edit stays; deletesWin, localWins and remoteWins do")
+                "\(policy) does not decide about deletions, so the edit stays; these do: \(deciding.joined(separator: ", "))"
+            )
         }
         let text = DecisionText(policy: policy, preview: preview, width: width, styled: console.styled)
         for line in text.lines { try console.print(line) }
@@ -79,7 +81,7 @@ enum ShowCommand: Command {
     /// Shows a document that is not in conflict.
     private static func show(_ state: DocumentState, _ console: Console) throws -> ExitStatus {
         let id = state.id
-        guard let winner = state.tree.winner, let document = try state.document(winner.revision) else {
+        guard let winner = state.tree.winner, let document = state.document(winner.revision) else {
             throw state.missing
         }
         if console.isJSON {
@@ -89,7 +91,7 @@ enum ShowCommand: Command {
             try console.print(line.description)
         } else {
             let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
-            try console.note(console.styled("\(id) \(state)", .bold))
+            try console.printNote(console.styled("\(id) \(state)", .bold))
             try console.print(document: document.wire.bytes(.bodyLate))
         }
         return .success

@@ -9,8 +9,8 @@ enum TreeCommand: Command {
         discussion: """
             The oldest revision is on top. ● has a stored body, ○ has none any more, ✕ is a tombstone: a user's \
             deletion, or one that closes a branch in favour of the surviving revision. In a conflict the merge base is \
-            labelled, and the side of each leaf if one was replicated. Long chains are folded. For a document at a \
-            server it is unknown which leaves were replicated, and which old tombstones were deletions.
+            labelled, and the side of each leaf if one was replicated. Long chains are folded. At CouchDB it \
+            is unknown which leaves were replicated, and which old tombstones were deletions.
             """,
         operands: [.database, .document],
         options: [Option("--full", "draw every revision")],
@@ -31,12 +31,12 @@ enum TreeCommand: Command {
             let state = try client.state(of: id, .stored)
             let tree = state.tree
             guard let winner = tree.winner else { throw state.missing }
-            let closings = try closings(of: tree, state.document)
+            let closings = closings(of: tree, state.document)
             if console.isJSON {
                 try console.print(json(id, tree, winner.revision, closings).description)
                 return .success
             }
-            try console.note(console.styled(summary(id, tree), .bold))
+            try console.printNote(console.styled(summary(id, tree), .bold))
             let drawing = TreeDrawing(
                 tree, isFull: invocation.arguments.flag("--full"), closings: closings, styled: console.styled)
             for line in drawing.lines { try console.print(line) }
@@ -55,11 +55,11 @@ enum TreeCommand: Command {
 
     /// The closing tombstones of a tree, with the revisions that survived.
     private static func closings(
-        of tree: RevisionTree, _ document: (RevisionID) throws -> Document?
-    ) throws -> [RevisionID: RevisionID] {
+        of tree: RevisionTree, _ document: (RevisionID) -> Document?
+    ) -> [RevisionID: RevisionID] {
         var closings: [RevisionID: RevisionID] = [:]
         for node in tree.leaves where node.marks.contains(.closing) {
-            let survivor = try document(node.revision)?["$closed"]?.string
+            let survivor = document(node.revision)?["$closed"]?.string
             closings[node.revision] = survivor.flatMap { RevisionID($0) }
         }
         return closings
@@ -118,7 +118,7 @@ struct TreeDrawing {
     private let hasSides: Bool
     /// Chains with more inner revisions than this are folded.
     private static let longestChain = 7
-    /// How many revisions are shown at each end of a folded chain.
+    /// The number of revisions that are shown at each end of a folded chain.
     private static let ends = 2
 
     /// Creates a drawing of a tree; `closings` are its closing tombstones with the surviving revisions.

@@ -77,7 +77,7 @@ enum DesignCommand: Command {
         range.from = DocumentID(unchecked: "_design/")
         range.through = DocumentID(unchecked: "_design/\u{10FFFF}\u{10FFFF}")
         try invocation.withClient { try $0.forEachDocument(in: range, limit: .max, withBodies: true, write) }
-        if count == 0 { try invocation.console.note("No design document") }
+        if count == 0 { try invocation.console.printNote("No design document") }
     }
 
     private static func pull(_ invocation: Invocation) throws {
@@ -90,14 +90,14 @@ enum DesignCommand: Command {
             let removed = try files.write(to: folder, isForced: invocation.arguments.flag("--force"))
             let console = invocation.console
             for attachment in document.attachments {
-                try console.note(
+                try console.printNote(
                     "The attachment \(attachment.name) is not written; `settle get --attachment` writes it")
             }
             let json: JSONValue = [
                 "ok": true, "id": .string(id.string), "rev": .string(document.revision?.description ?? ""),
                 "files": .array(files.files.map { .string($0.path) }), "removed": .array(removed.map { .string($0) }),
             ]
-            if !console.isJSON { for file in removed { try console.note("removed \(file)") } }
+            if !console.isJSON { for file in removed { try console.printNote("removed \(file)") } }
             try console.print("\(Quantity.of(files.files.count, "file")) in \(folder)", json: json)
         }
     }

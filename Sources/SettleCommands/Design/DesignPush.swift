@@ -13,21 +13,21 @@ struct DesignPush {
         let id = try DocumentID(validating: "_design/" + name)
         try InProcessServer.check(designDocument: folder.members)
         if folder.members["language"] == "javascript" { try DesignScript.check(folder.scripts) }
-        for file in folder.ignored { try invocation.console.note("\(file) is not part of the design document") }
+        for file in folder.ignored { try invocation.console.printNote("\(file) is not part of the design document") }
         // Another client may store a revision meanwhile.
         try invocation.retrying(true) {
             try invocation.withClient { client in
                 let stored = try client.document(id)
                 let changes = DesignDifference(from: try stored?.body().json.object, to: folder.members)
-                guard !changes.isEmpty || stored == nil else { return try tell(id, stored?.revision, changes) }
-                guard !arguments.flag("--dry-run") else { return try tell(id, stored?.revision, changes) }
+                guard !changes.isEmpty || stored == nil else { return try report(id, stored?.revision, changes) }
+                guard !arguments.flag("--dry-run") else { return try report(id, stored?.revision, changes) }
                 let body = try DocumentBody(JSONValue.object(changes.members))
-                try tell(id, try client.save(id, body, on: stored), changes)
+                try report(id, try client.save(id, body, on: stored), changes)
             }
         }
     }
 
-    private func tell(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignDifference) throws {
+    private func report(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignDifference) throws {
         func list(_ paths: [String]) -> JSONValue { .array(paths.map { .string($0) }) }
         let isTrial = invocation.arguments.flag("--dry-run")
         var json: JSONValue = ["ok": true, "id": .string(id.string)]
@@ -38,7 +38,7 @@ struct DesignPush {
         json["removed"] = list(changes.removed)
         if invocation.console.isJSON { return try invocation.console.print(json.description) }
         for (word, paths) in [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)] {
-            for path in paths { try invocation.console.note("\(word.padding(8))\(path)") }
+            for path in paths { try invocation.console.printNote("\(word.padding(8))\(path)") }
         }
         let revision = revision?.description ?? "not stored yet"
         let end = changes.isEmpty ? "up to date" : isTrial ? "would be changed" : "stored"

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// `settle query`: queries a view of a design document.
@@ -86,7 +87,7 @@ enum QueryCommand: Command {
             }
         }
         try table?.finish()
-        if table == nil { try console.note("No rows") }
+        if table == nil { try console.printNote("No rows") }
         return .success
     }
 

@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 
@@ -37,18 +38,15 @@ enum ChangesCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         try arguments.refuse("--follow", with: "--descending")
-        let isFolder = try !invocation.isRemote()
-        // What comes before a position is another thing for each server.
-        if !isFolder { try arguments.refuse("--since", with: "--descending") }
         var reader = try ChangeReader(invocation)
         guard arguments.flag("--follow") else {
             try invocation.withClient { try reader.read($0) }
             return .success
         }
-        if isFolder {
-            try followFolder(invocation, &reader)
-        } else {
+        if Invocation.isURL(try arguments.operand("DB")) {
             try invocation.withClient { try reader.follow($0) }
+        } else {
+            try followFolder(invocation, &reader)
         }
         return .success
     }
@@ -94,7 +92,11 @@ private struct ChangeReader {
     mutating func read(_ client: Client) throws {
         guard limit > 0 else { return }
         let feed = ChangeFeed(client: client, console: console, query: query)
-        // Backwards a folder is read down to this number.
+        // What comes before a position is known where positions have numbers in the order of changes.
+        if isDescending, since != nil, try !client.isAtSettle() {
+            throw CommandError.usage("--since and --descending exclude each other at CouchDB", verb: "changes")
+        }
+        // Backwards it is read down to this number.
         let first = isDescending ? since.flatMap { PeerSequence(.string($0)).number } : nil
         try feed.forEach(since: first == nil ? since : nil, limit: limit) { line in
             if let first, let number = PeerSequence(line.sequence).number, number <= first { return false }

@@ -15,15 +15,11 @@ enum CompactCommand: Command {
             CommandSpec.Example(
                 "settle compact https://anna@couch.example/groceries --no-wait", "starts it at a server, and returns"),
         ],
-        json:
-            #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; of a URL {"ok":true}, with "bytes":N unless --no-wait"#)
+        json: #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; at CouchDB only bytes; of --no-wait {"ok":true}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let (console, isWaiting) = (invocation.console, !invocation.arguments.flag("--no-wait"))
-        if !isWaiting, try !invocation.isRemote() {
-            throw CommandError.usage("--no-wait is for URLs", verb: spec.name)
-        }
-        return try invocation.withClient { client in
+        return try invocation.withClient(onlyURLs: ["--no-wait"]) { client in
             guard isWaiting else {
                 try client.startCompaction()
                 try console.print("\(client.name) is being compacted", json: ["ok": true])
@@ -33,20 +29,17 @@ enum CompactCommand: Command {
             let done = try client.compact(bar)
             var json: JSONValue = ["ok": true]
             var text = "Compacted"
-            if let removed = done.removed {
-                json["bodies"] = .number(JSONNumber(removed.contents))
-                json["attachments"] = .number(JSONNumber(removed.blobs))
-                let bodies = removed.contents == 1 ? "1 old body" : "\(Quantity.grouped(removed.contents)) old bodies"
-                text = "Removed \(bodies) and \(Quantity.of(removed.blobs, "attachment"))"
+            for name in ["bodies", "attachments", "bytes"] { json[name] = done[name] }
+            if let contents = done["bodies"]?.int {
+                let bodies = contents == 1 ? "1 old body" : "\(Quantity.grouped(contents)) old bodies"
+                text = "Removed \(bodies) and \(Quantity.of(done["attachments"]?.int ?? 0, "attachment"))"
             }
-            json["bytes"] = .number(JSONNumber(done.bytes))
             if console.isJSON {
                 try console.print(json.description)
             } else {
-                let size =
-                    done.bytes >= 0
-                    ? "\(Quantity.bytes(done.bytes)) smaller" : "\(Quantity.bytes(-done.bytes)) larger"
-                try console.note("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+                let bytes = Int64(done["bytes"]?.int ?? 0)
+                let size = bytes >= 0 ? "\(Quantity.bytes(bytes)) smaller" : "\(Quantity.bytes(-bytes)) larger"
+                try console.printNote("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
             }
             return .success
         }

@@ -22,7 +22,7 @@ enum CreateCommand: Command {
         if console.isJSON {
             try console.print(JSONValue.object(["ok": true, "path": .string(path)]).description)
         } else {
-            try console.note("Created \(name)")
+            try console.printNote("Created \(name)")
         }
         return .success
     }
@@ -30,8 +30,11 @@ enum CreateCommand: Command {
     private static func create(_ given: String, _ invocation: Invocation) throws -> (path: String, name: String) {
         let hasJournal = invocation.arguments.flag("--journal")
         if let remote = try invocation.remote() {
-            if hasJournal { throw CommandError.usage("--journal is for folders", verb: spec.name) }
+            if hasJournal, try !remote.isAtSettle() {
+                throw CommandError.usage("--journal is for folders and servers of Settle", verb: spec.name)
+            }
             try remote.json("PUT")
+            if hasJournal { try remote.json("PUT", "_journal", body: true) }
             return (remote.url.description, remote.url.description)
         }
         var options = DatabaseOptions()

@@ -31,10 +31,7 @@ enum DeleteCommand: Command {
             try invocation.withClient { client in
                 if id.isLocal { return try deleteLocal(id, client) }
                 let document = try document(client.state(of: id), revision, arguments)
-                let kept = Set(arguments.texts("--keep")).union(try client.fieldsKeptOnDelete())
-                let members = (document.json.object ?? JSONObject()).filter { kept.contains($0.name) }
-                let body = try DocumentBody(.object(JSONObject(members.map { ($0.name, $0.value) })))
-                return try client.save(id, body, on: document, isDeleted: true).description
+                return try client.delete(document, keeping: arguments.texts("--keep")).description
             }
         }
         try invocation.print(id, written)
@@ -45,7 +42,7 @@ enum DeleteCommand: Command {
         _ state: DocumentState, _ revision: RevisionID?, _ arguments: Arguments
     ) throws -> Document {
         if let revision { return try state.document(toEdit: revision) }
-        guard let current = try state.shown, let winner = current.revision else {
+        guard let current = state.shown, let winner = current.revision else {
             throw CommandError.notFound("there is no document \"\(state.id)\" to delete")
         }
         guard arguments.flag("--force") else {

@@ -101,7 +101,7 @@ private struct Lister {
         for id in isDescending ? wanted.reversed() : wanted {
             try Interruption.check()
             let state = try client.state(of: id)
-            guard state.tree.isConflicted, let document = try state.shown else { continue }
+            guard state.tree.isConflicted, let document = state.shown else { continue }
             guard try body(document, state.tree) else { return }
         }
     }

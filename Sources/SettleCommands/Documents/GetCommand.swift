@@ -64,7 +64,7 @@ enum GetCommand: Command {
     }
 
     private static func document(_ state: DocumentState, _ revision: RevisionID?) throws -> Document {
-        if let stored = try revision.map({ try state.document($0) }) ?? state.shown { return stored }
+        if let stored = revision.map({ state.document($0) }) ?? state.shown { return stored }
         let (id, tree) = (state.id, state.tree)
         guard let winner = tree.winner else { throw state.missing }
         if let revision {

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// `settle info`: counts and sizes.
@@ -12,71 +13,59 @@ enum InfoCommand: Command {
         ],
         json: """
             {"path":…,"doc_count":N,"doc_del_count":N,"conflicts":N,"attachments":N,"update_seq":N,"revs_limit":N,\
-            "sizes":{"file":N,"attachments":N}}; of a URL that is the path, update_seq may be a text, and conflicts and \
-            attachments are missing
+            "sizes":{"file":N,"attachments":N}}; of a URL that is the path, and update_seq is a text. At CouchDB conflicts and \
+            attachments are missing, and sizes are its own
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         try invocation.withClient { client in
             let shown = Shown(
-                info: try client.info(), limit: try? client.json("GET", "_revs_limit"), url: client.url,
-                folder: try client.database.map { ($0.path ?? "in memory", try $0.info()) })
+                info: try client.info(), limit: try? client.json("GET", "_revs_limit"), details: try client.details(),
+                client: client)
             try invocation.console.print(shown.text, json: shown.json)
         }
         return .success
     }
 }
 
-/// What is known of a database. The API has no members for conflicts and attachments; a folder tells them itself.
+/// The known facts of a database.
 private struct Shown {
     let info: JSONValue
     let limit: JSONValue?
-    let url: HTTPURL
-    let folder: (path: String, info: DatabaseInfo)?
+    let details: JSONValue?
+    let client: Client
 
     var text: String {
         let deletedCount = info["doc_del_count"]?.int ?? 0
         let deleted = deletedCount > 0 ? ", \(Quantity.grouped(deletedCount)) deleted" : ""
         var rows = [
-            folder.map { ("Path", $0.path) } ?? ("URL", url.description),
+            (Invocation.isURL(client.place) ? "URL" : "Path", client.place),
             ("Documents", Quantity.grouped(info["doc_count"]?.int ?? 0) + deleted),
         ]
-        if let more = folder?.info {
-            let files = more.attachmentFilesSize > 0 ? ", \(Quantity.bytes(more.attachmentFilesSize)) in files" : ""
+        let attachmentFiles = Int64(details?["sizes"]?["attachments"]?.int ?? 0)
+        if let conflicts = details?["conflicts"]?.int, let attachments = details?["attachments"]?.int {
+            let files = attachmentFiles > 0 ? ", \(Quantity.bytes(attachmentFiles)) in files" : ""
             rows += [
-                ("Conflicts", more.conflicts == 0 ? "none" : Quantity.of(more.conflicts, "document")),
-                ("Attachments", more.blobs == 0 ? "none" : Quantity.grouped(more.blobs) + files),
+                ("Conflicts", conflicts == 0 ? "none" : Quantity.of(conflicts, "document")),
+                ("Attachments", attachments == 0 ? "none" : Quantity.grouped(attachments) + files),
             ]
         }
-        let last = PeerSequence(info["update_seq"] ?? .null)
-        rows.append(
-            ("Last change", folder == nil ? last.shortened : Quantity.grouped(last.number.map(Int.init) ?? 0)))
-        let size = folder.map { $0.info.fileSize + $0.info.attachmentFilesSize }
-        if let size = size ?? info["sizes"]?["file"]?.int.map(Int64.init) {
-            rows.append(("Size", Quantity.bytes(size)))
+        let last = client.position(info["update_seq"] ?? .null)
+        rows.append(("Last change", last.int.map { Quantity.grouped($0) } ?? PeerSequence(last).shortened))
+        if let size = (details ?? info)["sizes"]?["file"]?.int {
+            rows.append(("Size", Quantity.bytes(Int64(size) + attachmentFiles)))
         }
         if let limit = limit?.int { rows.append(("Revisions kept", "\(Quantity.grouped(limit)) a branch")) }
         return Columns.aligned(rows).joined(separator: "\n")
     }
 
     var json: JSONValue {
-        var line: JSONValue = ["path": .string(folder?.path ?? url.description)]
+        var line: JSONValue = ["path": .string(client.place)]
         for name in ["doc_count", "doc_del_count"] { line[name] = info[name] }
-        if let more = folder?.info {
-            line["conflicts"] = .number(JSONNumber(more.conflicts))
-            line["attachments"] = .number(JSONNumber(more.blobs))
-            line["update_seq"] = .number(JSONNumber(more.lastSequence.number))
-        } else {
-            line["update_seq"] = info["update_seq"]
-        }
+        for name in ["conflicts", "attachments"] { line[name] = details?[name] }
+        line["update_seq"] = client.position(info["update_seq"] ?? .null)
         line["revs_limit"] = limit
-        line["sizes"] = info["sizes"]
-        if let more = folder?.info {
-            line["sizes"] = [
-                "file": .number(JSONNumber(more.fileSize)),
-                "attachments": .number(JSONNumber(more.attachmentFilesSize)),
-            ]
-        }
+        line["sizes"] = details?["sizes"] ?? info["sizes"]
         return line
     }
 }

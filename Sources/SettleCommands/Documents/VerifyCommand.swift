@@ -34,7 +34,7 @@ enum VerifyCommand: Command {
                         Quantity.of(report.blobs, "attachment"),
                     ].joined(separator: ", ")
                     let verdict = console.styled("Sound", .green)
-                    try console.note("\(verdict): \(counts) checked in \(Quantity.duration(bar.elapsed))")
+                    try console.printNote("\(verdict): \(counts) checked in \(Quantity.duration(bar.elapsed))")
                 } else {
                     let verdict = console.styled("Damaged", .red)
                     try console.print("\(verdict): \(Quantity.of(report.problems.count, "problem"))")

@@ -103,20 +103,20 @@ enum FindCommand: Command {
             try console.print(String(count), json: ["count": .number(JSONNumber(count))])
         } else {
             try table.finish()
-            if count == 0 { try console.note("Nothing found") }
+            if count == 0 { try console.printNote("Nothing found") }
         }
         let bookmark = rest["bookmark"]?.string.flatMap { $0 == "nil" ? nil : $0 }
         if console.terminal.isTerminal, !isCounting {
             if !table.hidden.isEmpty {
-                try console.note("Not shown: \(table.hidden.joined(separator: ", ")); --fields selects them")
+                try console.printNote("Not shown: \(table.hidden.joined(separator: ", ")); --fields selects them")
             }
             if count > 0, count == request.limit, let bookmark {
-                try console.note("There may be more after these: --bookmark \(bookmark)")
+                try console.printNote("There may be more after these: --bookmark \(bookmark)")
             }
         }
         try warn(rest["warning"]?.string, request, invocation)
         if count == 0, !console.isQuiet { try ListHint(request.selector).give(client, console) }
-        if invocation.arguments.flag("--stats") { tell(rest["execution_stats"] ?? .null, bookmark, console) }
+        if invocation.arguments.flag("--stats") { report(rest["execution_stats"] ?? .null, bookmark, console) }
     }
 
     /// Writes a query's warning, with a suggested index.
@@ -135,7 +135,7 @@ enum FindCommand: Command {
         }
     }
 
-    private static func tell(_ statistics: JSONValue, _ bookmark: String?, _ console: Console) {
+    private static func report(_ statistics: JSONValue, _ bookmark: String?, _ console: Console) {
         func count(_ name: String) -> Int { statistics[name]?.int ?? 0 }
         let documents = count("total_docs_examined") + count("total_quorum_docs_examined")
         let time = statistics["execution_time_ms"]?.double.map { ", in \(Quantity.decimal($0)) ms" } ?? ""
@@ -157,7 +157,7 @@ enum FindCommand: Command {
         let console = invocation.console
         try console.print(Columns.aligned(text.rows).joined(separator: "\n"), json: plan)
         guard !text.hasIndex, let command = try request.indexCommand(invocation) else { return }
-        try console.note("\nNo index fits; `\(command)` creates one")
+        try console.printNote("\nNo index fits; `\(command)` creates one")
     }
 }
 
@@ -239,7 +239,7 @@ struct FindTable {
 
 /// A hint for a query that found nothing: a member that it compares with a single value is a list.
 struct ListHint {
-    /// How many documents are looked at.
+    /// The number of documents that are looked at.
     private static let sample = 1000
 
     private let conditions: [(path: String, value: JSONValue)]

@@ -55,7 +55,7 @@ struct FindPlanText {
         values.isEmpty ? nil : "\(word) \(values.map(\.description).joined(separator: ", "))"
     }
 
-    /// Why other indexes are not used.
+    /// The reason why other indexes are not used.
     private var others: [(String, String)] {
         (plan["index_candidates"]?.array ?? []).filter { $0["index"]?["ddoc"]?.string != nil }.map { candidate in
             let index = NamedIndex(candidate["index"] ?? .null)

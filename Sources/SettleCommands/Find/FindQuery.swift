@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 internal import SettleQuery
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.

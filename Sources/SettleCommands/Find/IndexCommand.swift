@@ -193,7 +193,7 @@ extension IndexCommand {
             var table = RowTable(console, titles: shown.map(\.title))
             for index in indexes { try table.add(shown.map { $0.cell(index) ?? "" }) }
             try table.finish()
-            if indexes.isEmpty { try console.note("No index") }
+            if indexes.isEmpty { try console.printNote("No index") }
         }
     }
 }

@@ -71,7 +71,7 @@ enum SearchCommand: Command {
             let matches = try database.search(
                 text, in: index, limit: limit, skip: skip, snippetLength: isShort ? nil : 16)
             for match in matches { try write(match, isShort: isShort, console) }
-            if matches.isEmpty { try console.note("Nothing found") }
+            if matches.isEmpty { try console.printNote("Nothing found") }
         }
         return .success
     }
@@ -150,7 +150,7 @@ struct ServerSearch {
             return true
         }
         if isCounting { return try console.print(String(count), json: ["count": .number(JSONNumber(count))]) }
-        if count == 0 { try console.note("Nothing found") }
+        if count == 0 { try console.printNote("Nothing found") }
     }
 
     /// Checks that there is a text index, because without one CouchDB returns all documents.

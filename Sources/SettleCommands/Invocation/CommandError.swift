@@ -1,12 +1,13 @@
 internal import Settle
 internal import SettleCore
+internal import SettleHTTP
 internal import SettleScripting
 
 /// The failure of a command.
 struct CommandError: Error, Sendable {
     /// The kind of failure, as `--json` names it.
     let code: String
-    /// What happened and what to do.
+    /// The message: what happened and what to do.
     let message: String
     /// The exit status.
     let status: ExitStatus

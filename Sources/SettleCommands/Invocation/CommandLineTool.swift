@@ -78,7 +78,7 @@ enum OwnProgram {
     /// The word that makes this process a worker of a server.
     static let scriptWorker = "script-worker"
 
-    /// Where it is, also when its file was replaced meanwhile.
+    /// The path of the program, also if its file was replaced meanwhile.
     private static var program: String {
         #if os(Linux)
         "/proc/self/exe"

@@ -19,7 +19,7 @@ enum CompletionScript: String, CaseIterable {
     private static var bashScript: String {
         let cases = CommandList.specs.map { spec in
             let options = spec.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
-            let topics = spec.name == "help" ? names + ["exit-codes"] : []
+            let topics = spec.name == "help" ? names + HelpCommand.topics : []
             return "    \(spec.name)) words='\((topics + options).joined(separator: " "))' ;;"
         }
         return """
@@ -52,7 +52,7 @@ enum CompletionScript: String, CaseIterable {
         let cases = CommandList.specs.map { spec in
             let rest =
                 spec.name == "help"
-                ? ["'*:topic:(\((names + ["exit-codes"]).joined(separator: " ")))'"] : ["'*:file:_files'"]
+                ? ["'*:topic:(\((names + HelpCommand.topics).joined(separator: " ")))'"] : ["'*:file:_files'"]
             return "    \(spec.name)) _arguments \((spec.allOptions.map(zshOption) + rest).joined(separator: " ")) ;;"
         }
         return """
@@ -102,7 +102,7 @@ enum CompletionScript: String, CaseIterable {
             }
             let verb = "complete -c settle -n __fish_use_subcommand -f -a \(spec.name) -d \(fishText(spec.summary))"
             let topics =
-                spec.name == "help" ? ["\(start) -f -a '\((names + ["exit-codes"]).joined(separator: " "))'"] : []
+                spec.name == "help" ? ["\(start) -f -a '\((names + HelpCommand.topics).joined(separator: " "))'"] : []
             return [verb] + options + topics
         }
         return lines.joined(separator: "\n") + "\n"

@@ -1,12 +1,14 @@
 internal import CSettleBuild
 internal import Settle
+internal import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
-/// `settle help`: explains the tool, a command, or the exit codes.
+/// `settle help`: explains the tool, a command, the policies, or the exit codes.
 enum HelpCommand: Command {
     static let spec = CommandSpec(
-        "help", "explain the tool, a command, or the exit codes",
-        operands: [Operand("TOPIC", isOptional: true, "a command, or exit-codes")],
+        "help", "explain the tool, a command, the policies, or the exit codes",
+        operands: [Operand("TOPIC", isOptional: true, "a command, policies, or exit-codes")],
         options: [
             Option("--markdown", "print the whole reference, docs/CLI.md"),
             Option("--man", "print the manual page"),
@@ -14,6 +16,7 @@ enum HelpCommand: Command {
         ],
         examples: [
             CommandSpec.Example("settle help import", "explains a command"),
+            CommandSpec.Example("settle help policies", "lists the policies for conflicts, and the rules for clashes"),
             CommandSpec.Example("settle help exit-codes", "lists the exit codes"),
             CommandSpec.Example(
                 "settle help --completions bash > ~/.local/share/bash-completion/completions/settle",
@@ -21,6 +24,9 @@ enum HelpCommand: Command {
             CommandSpec.Example("settle help --man | man -l -", "shows the manual page"),
         ],
         json: "the same text")
+
+    /// The topics that it explains besides commands.
+    static let topics = ["policies", "exit-codes"]
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
@@ -39,6 +45,7 @@ enum HelpCommand: Command {
         let width = console.terminal.isTerminal ? min(console.terminal.width, 100) : 100
         switch invocation.arguments.optionalOperand("TOPIC") {
         case nil: try console.print(HelpText.overview(styled: console.styled))
+        case "policies": try console.print(HelpText.policies(width: width, styled: console.styled))
         case "exit-codes": try console.print(HelpText.exitCodes(styled: console.styled))
         case .some(let name):
             try console.print(HelpText.verb(CommandList.verb(name).spec, width: width, styled: console.styled))
@@ -78,6 +85,12 @@ enum Reference {
             `--wait SECONDS`.
             - Options may appear anywhere; after `--` nothing is an option, so that an id may begin with a dash.
 
+            ## Policies
+
+            ```
+            \(HelpText.policies())
+            ```
+
             ## Exit codes
 
             ```
@@ -114,8 +127,8 @@ enum HelpText {
               settle put groceries milk '{"name": "Milk", "count": 1}'
               settle get groceries milk
 
-            `settle help COMMAND` explains a command with examples, `settle help exit-codes` lists the exit codes. The
-            simulator is a separate program: `settle-simulate --help`.
+            `settle help COMMAND` explains a command with examples, `settle help policies` lists the policies for conflicts,
+            `settle help exit-codes` the exit codes. The simulator is a separate program: `settle-simulate --help`.
             """
     }
 
@@ -137,6 +150,17 @@ enum HelpText {
         let json = Columns.wrapped(spec.json, width: width, indent: 2)
         parts.append(([styled("With --json", .bold)] + json).joined(separator: "\n"))
         return parts.joined(separator: "\n\n")
+    }
+
+    /// The policies for conflicts and the rules for clashes, each with a sentence.
+    static func policies(width: Int = 100, styled: Styled = { text, _ in text }) -> String {
+        func list(_ title: String, _ rows: [(name: String, summary: String)]) -> [String] {
+            [styled(title, .bold)]
+                + rows.flatMap { ["  \($0.name)"] + Columns.wrapped($0.summary, width: width, indent: 6) }
+        }
+        let policies = list("Policies for conflicts (--policy)", ReadyPolicy.all.map { ($0.name, $0.summary) })
+        let rules = list("Rules for clashes (--merge-rule, --on-clash)", ReadyRule.all.map { ($0.name, $0.summary) })
+        return (policies + [""] + rules).joined(separator: "\n")
     }
 
     /// The list of exit codes.

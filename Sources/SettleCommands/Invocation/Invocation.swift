@@ -1,7 +1,9 @@
 internal import Foundation
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
+internal import SettleServer
 internal import Synchronization
 
 /// One call of a command: its arguments, and the console for its results.
@@ -30,12 +32,12 @@ struct Invocation {
     }
 
     /// The database at a server, when a URL was given; `nil` for a folder. Where `serverDatabase` is given, the URL of a server
-    /// stands for that database.
-    func remote(serverDatabase: String? = nil) throws -> Client? {
+    /// stands for that database; the options of `onlyURLs` are refused for a folder.
+    func remote(serverDatabase: String? = nil, onlyURLs: [String] = []) throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
-            let options = RemoteOptions.options.map(\.name)
-            if let option = options.first(where: { arguments.text($0) != nil }) {
+            let options = RemoteOptions.options.map(\.name) + onlyURLs
+            if let option = options.first(where: arguments.isGiven) {
                 throw CommandError.usage("\(option) is for URLs, and \(given) is a folder")
             }
             return nil
@@ -47,15 +49,18 @@ struct Invocation {
 
     /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
     func withClient<Result>(
-        warns: Bool = true, serverDatabase: String? = nil, _ body: (Client) throws -> Result
+        warns: Bool = true, serverDatabase: String? = nil, onlyURLs: [String] = [], _ body: (Client) throws -> Result
     ) throws -> Result {
-        if let remote = try remote(serverDatabase: serverDatabase) { return try body(remote) }
+        if let remote = try remote(serverDatabase: serverDatabase, onlyURLs: onlyURLs) { return try body(remote) }
         let path = try path()
-        return try withDatabase(warns: warns) { try body(Client($0, path: path, console: console)) }
+        return try withDatabase(warns: warns) { database in
+            let server = try InProcessServer(database, path: path, console: console)
+            let client = try Client(server, path: path, place: database.path, console: console)
+            let result = try body(client)
+            try client.finish()
+            return result
+        }
     }
-
-    /// Whether a URL was given.
-    func isRemote() throws -> Bool { Self.isURL(try arguments.operand("DB")) }
 
     static func isURL(_ text: String) -> Bool { text.contains("://") }
 
@@ -127,7 +132,7 @@ extension Invocation {
     /// The leaf that a change extends: that of `--rev`, or else the winner.
     func documentToAdd(to state: DocumentState) throws -> Document? {
         if let revision = try revision() { return try state.document(toEdit: revision) }
-        return try state.shown
+        return state.shown
     }
 
     /// Repeats a write that lost against a concurrent one, if the last write is to win.
@@ -152,6 +157,16 @@ extension Invocation {
             }
             return try body(database, journal)
         }
+    }
+}
+
+extension InProcessServer {
+    /// Makes the server of a folder's database, for its client.
+    convenience init(_ database: Database, path: String, console: Console) throws {
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        try self.init(
+            database, name: name, scripts: OwnProgram.scriptOptions,
+            log: ServerLog(format: console.isJSON ? .json : .text, events: .descriptor(2), requests: nil))
     }
 }
 

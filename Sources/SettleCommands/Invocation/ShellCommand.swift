@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 
 /// `settle shell`: runs commands on one database, line by line.
 enum ShellCommand: Command {
@@ -111,7 +112,7 @@ enum ShellWords {
 
 /// The database of a shell, which its commands share: the folder is open from the first to the last line.
 final class ShellSession {
-    /// What the prompt calls the database.
+    /// The name of the database in the prompt.
     let name: String
     /// The database as the command line names it.
     let operand: String

@@ -1,8 +1,9 @@
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// Suggests words that exist in place of one that does not: those that other tools call so, and similar ones.
 enum Suggestion {
-    /// How many words a suggestion has at most.
+    /// The number of words that a suggestion has at most.
     private static let most = 4
 
     /// The suggested words, the best first; empty if none is near.
@@ -77,11 +78,7 @@ enum OtherNames {
     ]
 
     /// Policies.
-    private static let policies = [
-        "couchdb": ["mostRevisions"], "default": ["mostRevisions", "threeWayMerge"],
-        "lastwritewins": ["latestAttributeWins", "latestDocumentWins"],
-        "longest": ["mostRevisions"], "lww": ["latestAttributeWins", "latestDocumentWins"], "manual": ["keepAll"],
-        "mine": ["localWins"], "newest": ["latestAttributeWins", "latestDocumentWins"], "none": ["keepAll"],
-        "ours": ["localWins"], "theirs": ["remoteWins"], "winner": ["mostRevisions"],
-    ]
+    private static let policies: [String: [String]] = ReadyPolicy.all.reduce(into: [:]) { names, policy in
+        for other in policy.otherNames { names[other, default: []].append(policy.name) }
+    }
 }

@@ -62,7 +62,7 @@ enum LogCommand: Command {
     }
 
     private static func show(_ history: [JournalEntry], _ pending: [PendingChange], _ console: Console) throws {
-        guard !history.isEmpty else { return try console.note("Everything is synchronized") }
+        guard !history.isEmpty else { return try console.printNote("Everything is synchronized") }
         let table = JournalTable(width: console.width, styled: console.styled)
         for line in table.title { try console.print(line) }
         for entry in history { for line in table.lines(entry) { try console.print(line) } }

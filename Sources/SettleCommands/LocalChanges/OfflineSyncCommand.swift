@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// `settle offline-sync`: uploads the journal to a server, operation by operation, and decides conflicts.

@@ -36,7 +36,7 @@ enum StatusCommand: Command {
                 }
             }
             let count = Quantity.of(pending.count, "document")
-            try console.note(pending.isEmpty ? "Nothing is pending" : "\(count) pending")
+            try console.printNote(pending.isEmpty ? "Nothing is pending" : "\(count) pending")
             return .success
         }
     }

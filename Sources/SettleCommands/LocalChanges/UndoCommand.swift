@@ -41,7 +41,7 @@ enum UndoCommand: Command {
                 return .success
             }
             for entry in undone { try console.print("undone \(entry.operation.rawValue) \(entry.documentID)") }
-            if undone.isEmpty { try console.note("There is nothing to undo") }
+            if undone.isEmpty { try console.printNote("There is nothing to undo") }
             return .success
         }
     }

@@ -8,7 +8,7 @@ final class ByteInput {
     let name: String
     /// Its size in bytes, if known.
     let size: Int64?
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     private(set) var count: Int64 = 0
 
     /// Standard input.

@@ -7,7 +7,7 @@ final class ByteOutput {
     /// The final name of a new file, and its name until it is complete.
     private let names: (whole: String, partial: String)?
     private var buffer: [UInt8] = []
-    /// How many bytes were added.
+    /// The number of bytes that were added.
     private(set) var count: Int64 = 0
     private static let capacity = 64 * 1024
 

@@ -46,7 +46,7 @@ final class Console {
     }
 
     /// Prints a note.
-    func note(_ line: @autoclosure () -> String) throws {
+    func printNote(_ line: @autoclosure () -> String) throws {
         if !isQuiet, !isJSON { try print(line()) }
     }
 

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
 /// The replications that a server or the folder of a database keeps, as `settle replications` changes them.
@@ -13,7 +14,7 @@ struct KeptReplications {
     let client: Client
     let invocation: Invocation
 
-    private var isServer: Bool { client.database == nil }
+    private var isServer: Bool { Invocation.isURL(client.place) }
     private var arguments: Arguments { invocation.arguments }
     private var verb: String { ReplicationsCommand.spec.name }
 
@@ -79,7 +80,7 @@ struct KeptReplications {
     }
 }
 
-/// What is stored.
+/// The replications that are stored.
 extension KeptReplications {
     /// The stored replications, and the revision of the local document.
     private func read() throws -> (stored: StoredReplications, revision: String?) {
@@ -103,15 +104,15 @@ extension KeptReplications {
 
     private func addToFolder() throws -> String {
         let (source, target) = (try arguments.operand("SOURCE"), try arguments.operand("TARGET"))
-        let here = StoredReplications.here.string
-        guard let database = client.database, (source == here) != (target == here) else {
+        let local = StoredReplications.here.string
+        guard (source == local) != (target == local) else {
             throw CommandError.usage(
                 "a folder keeps replications between itself, called `local`, and a URL", verb: verb)
         }
         if arguments.text("--name") != nil {
             throw CommandError.usage("--name is for servers; a folder's replications have IDs of their own", verb: verb)
         }
-        let isPush = source == here
+        let isPush = source == local
         let address = try PeerAddress(isPush ? target : source)
         let keepsPassword = arguments.flag("--store-password")
         let credentials: ReplicationCredentials =
@@ -120,7 +121,10 @@ extension KeptReplications {
             } else { address.url.user.map { .basic(user: $0, password: "") } ?? .none }
         let peer = try address.peer(
             credentials: credentials, collection: arguments.text("--collection"), client: DefaultTransport())
-        var configuration: ReplicationConfiguration = isPush ? .push(database, to: peer) : .pull(database, from: peer)
+        // What is stored depends on the peer alone.
+        let here = try ScratchDatabase(inMemory: true)
+        var configuration: ReplicationConfiguration =
+            isPush ? .push(here.database, to: peer) : .pull(here.database, from: peer)
         try ReplicationOptions(arguments: arguments, verb: verb).apply(to: &configuration)
         let asked = configuration
         let entry = try client.wait { _, _ in
@@ -150,7 +154,7 @@ extension KeptReplications {
         }
     }
 
-    /// Which documents are continuous, which `_scheduler/docs` does not tell.
+    /// The ids of continuous documents, which `_scheduler/docs` does not report.
     private func continuous(_ ids: [JSONValue]) throws -> Set<String> {
         if ids.isEmpty { return [] }
         let rows = try client.json("POST", "_all_docs", query: ["include_docs": "true"], body: ["keys": .array(ids)])

@@ -1,12 +1,13 @@
 internal import Settle
+internal import SettleHTTP
 import SettleReplication
 
-/// What `push`, `pull` and `sync` do alike.
+/// The common part of `push`, `pull` and `sync`.
 struct ReplicationCommand {
     let invocation: Invocation
     /// The name of the operand that names the other side.
     let other: String
-    /// What goes out, and what comes in.
+    /// The directions of the command.
     let sends: Bool
     let receives: Bool
     let verb: String
@@ -44,7 +45,7 @@ struct ReplicationCommand {
                     throw CommandError.usage("both are the same database", verb: verb)
                 }
                 var jobs: [ReplicationRunner.Job] = []
-                // What is settled on this side is sent then.
+                // Conflicts settled while receiving are sent afterwards.
                 if receives { jobs.append(try job("Receiving", from: second, to: first, options)) }
                 if sends { jobs.append(try job("Sending", from: first, to: second, options)) }
                 let runner = ReplicationRunner(
@@ -54,7 +55,7 @@ struct ReplicationCommand {
                     let isContinuous = invocation.arguments.flag("--continuous")
                     results = isContinuous ? try runner.run(jobs) : try jobs.flatMap { try runner.run([$0]) }
                 } catch let error as PeerError { throw explained(error, first, second) }
-                return try tell(results, in: runner.elapsed)
+                return try report(results, in: runner.elapsed)
             }
         }
     }
@@ -68,7 +69,7 @@ struct ReplicationCommand {
         return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
     }
 
-    private func tell(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
+    private func report(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
         let console = invocation.console
         let lines = ReplicationLines(console: console)
         for result in results { lines.complain(result.ledger) }
@@ -90,7 +91,7 @@ struct ReplicationCommand {
             ].compactMap(\.self)
             let documents = results.reduce(0) { $0 + $1.counts.changesRead }
             let text = parts.joined(separator: "; ")
-            try console.note(
+            try console.printNote(
                 """
                 \(text.prefix(1).uppercased())\(text.dropFirst()); \(Quantity.of(documents, "changed document")) compared \
                 in \(Quantity.duration(time))
@@ -109,9 +110,9 @@ struct ReplicationCommand {
     }
 }
 
-/// What the verbs that replicate say alike in their help.
+/// The common help of the verbs that replicate.
 extension ReplicationCommand {
-    /// What `--json` writes.
+    /// The description of the output with `--json`.
     static let json = """
         {"ok":bool,"sent":{"documents":N,"filtered":N,"left":N,"revisions":N,"present":N,"bytes":N,"refused":N,"failed":N,"gone":N,\
         "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
@@ -136,9 +137,9 @@ extension Invocation {
     /// - Parameters:
     ///   - operand: The name of the operand that names it.
     ///   - creates: Whether a folder that is not there is made into a database.
-    ///   - body: Uses the side; the database is closed behind it.
+    ///   - body: Uses the side; the database is closed afterwards.
     /// - Returns: What the closure returns.
-    /// - Throws: ``CommandError``, ``DatabaseError`` or ``PeerError`` when there is no such side; what the closure throws.
+    /// - Throws: ``CommandError``, ``DatabaseError`` or ``PeerError`` if the side does not exist; rethrows the closure's error.
     func withSide<Result>(
         _ operand: String, creates: Bool, _ body: (ReplicationSide) throws -> Result
     ) throws -> Result {
@@ -154,7 +155,7 @@ extension Invocation {
             return try body(ReplicationSide(peer: peer, database: nil, url: url))
         }
         var quiet = DatabaseOptions()
-        // Replications tell their warnings as events.
+        // Replications report their warnings as events.
         quiet.warn = { _ in }
         return try withDatabase(operand, options: quiet, creates: creates) { database in
             try body(ReplicationSide(peer: LocalPeer(database), database: database, url: nil))

@@ -1,7 +1,7 @@
 internal import Settle
 import SettleReplication
 
-/// Tells of replications in lines, for people and for programs.
+/// Prints the progress of replications in lines, for people and for programs.
 struct ReplicationLines {
     let console: Console
 
@@ -54,7 +54,7 @@ struct ReplicationLines {
         }
     }
 
-    /// What a replication has done, in a few words.
+    /// A short summary of a replication.
     static func summary(_ counts: ReplicationCounts) -> String {
         let failures = counts.revisionsRefused + counts.revisionsFailed + counts.revisionsGone
         var words: [String] = []

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// What the verbs that replicate have in common: which documents, how often, and what becomes of conflicts.
+/// The common options of the verbs that replicate: which documents, how often, and the policy for conflicts.
 struct ReplicationOptions {
     let arguments: Arguments
     let verb: String

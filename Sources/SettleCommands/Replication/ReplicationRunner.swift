@@ -12,7 +12,7 @@ internal import SettlePlatform
 final class ReplicationRunner {
     /// A replication and how to name it.
     struct Job {
-        /// What the bar says, `Sending`.
+        /// The label of the bar: `Sending`.
         let label: String
         let configuration: ReplicationConfiguration
         /// Whether it forgets its checkpoints first.
@@ -24,7 +24,7 @@ final class ReplicationRunner {
         let job: Job
         let replicator: OneWayReplicator
         let outcome: Guarded<Result<ReplicationResult, any Error>?>
-        /// What was shown last: the mode, and how many revisions were written.
+        /// The last shown mode and number of written revisions.
         var shown: (mode: ReplicationStatus.Mode, written: Int)?
 
         var isDone: Bool { outcome.withLock { $0 != nil } }
@@ -46,7 +46,7 @@ final class ReplicationRunner {
         bar = ProgressBar(console)
     }
 
-    /// How long it has taken so far.
+    /// The time that it has taken so far.
     var elapsed: Duration { bar.elapsed }
 
     /// Runs replications, all at the same time.

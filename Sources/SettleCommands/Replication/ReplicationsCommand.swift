@@ -2,7 +2,7 @@ internal import Settle
 
 /// `settle replications`: manages stored replications, which start again automatically.
 enum ReplicationsCommand: Command {
-    /// What can be done.
+    /// The actions of the command.
     enum Action: String, CaseIterable {
         case list, add, pause, resume, remove
     }
@@ -80,8 +80,8 @@ enum ReplicationsCommand: Command {
         case .list:
             let all = try keeper.all()
             for replication in all { try print(replication, invocation.console) }
-            if all.isEmpty { try invocation.console.note("No replication is kept") }
-        case .add: try tell(try keeper.add(), "Added", invocation.console)
+            if all.isEmpty { try invocation.console.printNote("No replication is kept") }
+        case .add: try report(try keeper.add(), "Added", invocation.console)
         case .pause: try change(keeper, "Paused", invocation) { try keeper.pause($0) }
         case .resume: try change(keeper, "Resumed", invocation) { try keeper.resume($0) }
         case .remove: try change(keeper, "Removed", invocation) { try keeper.remove($0) }
@@ -106,10 +106,10 @@ enum ReplicationsCommand: Command {
             throw CommandError.invalid("\(Quantity.of(fitting.count, "replication")) begin with \"\(given)\"; say more")
         }
         try body(id)
-        try tell(id, deed, invocation.console)
+        try report(id, deed, invocation.console)
     }
 
-    private static func tell(_ id: String, _ deed: String, _ console: Console) throws {
+    private static func report(_ id: String, _ deed: String, _ console: Console) throws {
         try console.print("\(deed) \(id)", json: ["ok": true, "id": .string(id)])
     }
 
@@ -131,7 +131,7 @@ extension ReplicationsCommand {
         let target: String
         let isContinuous: Bool
         let state: String
-        /// Why it does not do what it should.
+        /// The reason why it does not do what it should.
         var problem: String?
 
         var json: JSONValue {

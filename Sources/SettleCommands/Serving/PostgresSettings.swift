@@ -9,7 +9,7 @@ struct PostgresSettings {
     let passwordFile: String?
     /// The file with the key that encrypts secrets.
     let secretsKeyFile: String?
-    /// How many connections there are at most.
+    /// The number of connections at most.
     let connections: Int
     /// The folder of indexes.
     let indexFolder: String?

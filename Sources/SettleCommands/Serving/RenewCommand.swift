@@ -52,7 +52,7 @@ enum RenewCommand: Command {
             let names = try store.names()
             guard !names.isEmpty else { throw error }
             let record = store.serverRecord()
-            try record.take()
+            try record.reserve()
             defer { record.release() }
             for name in names {
                 let database = try store.open(name)

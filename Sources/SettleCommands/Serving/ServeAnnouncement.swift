@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// The message that `settle serve` prints when it listens.
 struct ServeAnnouncement {
-    /// Where the databases are.
+    /// The place of the databases.
     let place: String
     /// This node's name; `nil` for a folder, which has one server.
     let node: String?
@@ -28,7 +28,7 @@ struct ServeAnnouncement {
         return "\(isSecure ? "https" : "http")://\(name):\(port)/"
     }
 
-    /// Where a browser finds the console; `nil` without one.
+    /// The URL of the console; `nil` without one.
     private var console: String? { hasConsole ? url + "_utils/" : nil }
 
     /// The fields of the log's line.

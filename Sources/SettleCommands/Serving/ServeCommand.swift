@@ -66,7 +66,7 @@ enum ServeCommand: Command {
             try invocation.console.print(settings.table, json: settings.json)
             return .success
         }
-        // So that neither this process's environment nor its children's shows them.
+        // Removed from the environment of this process and of its children, where others could read them.
         for name in ["SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"] { unsetenv(name) }
         var options = settings.options
         let password = try administrator.map(password)
@@ -294,7 +294,7 @@ struct SealedRecord: ServerRecord {
 
     var place: String { record.place }
 
-    func take() throws { try record.take() }
+    func reserve() throws { try record.reserve() }
 
     func release() { record.release() }
 

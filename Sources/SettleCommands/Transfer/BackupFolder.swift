@@ -138,9 +138,9 @@ struct BackupFolder {
         try renameDurably(folder, to: "\(path)/\(moment.name)")
     }
 
-    /// Removes all moments but the newest ones, and the files that no moment needs any more.
+    /// Removes all moments but the newest ones, and the files that no remaining moment needs.
     ///
-    /// - Returns: How many moments were removed.
+    /// - Returns: The number of moments that were removed.
     func keep(_ count: Int) throws -> Int {
         let all = try moments()
         let kept = all.suffix(count)
@@ -226,7 +226,7 @@ struct BackupMoment {
         var locals: File
     }
 
-    /// When the backup was made, in UTC: `20261126T180000.000Z`.
+    /// The time of the backup in UTC: `20261126T180000.000Z`.
     let name: String
     let source: String
     var databases: [(name: String, entry: Entry)] = []

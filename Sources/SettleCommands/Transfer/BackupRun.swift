@@ -2,8 +2,10 @@ internal import Foundation
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettlePlatform
 import SettleReplication
+internal import SettleServer
 
 /// One backup: it writes the files of a moment, database by database.
 final class BackupRun {
@@ -121,7 +123,7 @@ final class BackupSource {
         }
         let store = try DocumentStore(path: operand)
         let record = store.serverRecord()
-        do { try record.take() } catch let error as DatabaseError where error.code == .inUse {
+        do { try record.reserve() } catch let error as DatabaseError where error.code == .inUse {
             throw CommandError(
                 "in_use", "a server has the folder \(operand); give its URL, such as http://127.0.0.1:5984",
                 status: .inUse)
@@ -160,7 +162,8 @@ final class BackupSource {
         guard let store else { return try body(try client(HTTPPath(segments: [name]))) }
         let database = try store.open(name)
         defer { database.close() }
-        return try body(Client(database, path: name, console: console))
+        let server = try InProcessServer(database, path: name, console: console)
+        return try body(Client(server, path: name, console: console))
     }
 
     /// Whether there is a database of a name now.

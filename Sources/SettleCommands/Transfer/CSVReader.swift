@@ -33,7 +33,7 @@ final class CSVReader: RecordSource {
         var document = JSONObject()
         for (column, cell) in zip(columns, row.cells) where !cell.text.isEmpty || cell.isQuoted {
             guard column.put(cell.text, takesTypes: takesTypes, into: &document) else {
-                return failed(row.line, "the column \"\(column.name)\" lies in a member that is no object")
+                return failed(row.line, "the column \"\(column.name)\" is inside a member that is not an object")
             }
         }
         return RecordReader.Record(bytes: JSONValue.object(document).utf8, line: row.line, column: 1)
@@ -128,7 +128,7 @@ struct CSVRows {
         let isQuoted: Bool
     }
 
-    /// What the last byte was part of.
+    /// The part of the table that the last byte belonged to.
     private enum State { case start, plain, quoted, quoteInQuoted, failed }
 
     private let source: () throws -> [UInt8]

@@ -88,7 +88,7 @@ enum ImportCommand: Command {
         if console.isJSON {
             try console.print(counts.json(elapsed, bytes: input.count).description)
         } else {
-            try console.note(counts.summary(elapsed, bytes: input.count))
+            try console.printNote(counts.summary(elapsed, bytes: input.count))
         }
         if let interruption { throw interruption }
         return counts.failed > 0 ? .failure : .success

@@ -37,7 +37,7 @@ final class Importer {
     func run(_ reader: some RecordSource, progress: (Importer.Counts) -> Void) throws {
         do {
             while !isStopped, let record = try reader.read() {
-                try take(record)
+                try collect(record)
                 if batch.count >= options.batch || batchBytes >= Self.largestBatch { try flush() }
                 progress(counts)
                 try Interruption.check()
@@ -51,7 +51,7 @@ final class Importer {
         try flush()
     }
 
-    private func take(_ record: RecordReader.Record) throws {
+    private func collect(_ record: RecordReader.Record) throws {
         do {
             if let problem = record.problem { throw CommandError.invalid(problem) }
             guard let document = try parser.parse(record.bytes) else { return }

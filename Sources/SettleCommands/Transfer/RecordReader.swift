@@ -58,16 +58,18 @@ final class RecordReader: RecordSource {
     /// The length of the text before the first element, or `nil` if the input is not an array.
     static func headerLength(_ bytes: ArraySlice<UInt8>) -> Int? {
         var rest = bytes
-        func take(_ token: String) -> Bool {
+        func consume(_ token: String) -> Bool {
             rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
             guard rest.starts(with: token.utf8) else { return false }
             rest = rest.dropFirst(token.utf8.count)
             return true
         }
-        if take("[") { return rest.startIndex - bytes.startIndex }
-        guard take("{") else { return nil }
-        if take("\"new_edits\""), !(take(":") && (take("false") || take("true")) && take(",")) { return nil }
-        guard take("\"docs\""), take(":"), take("[") else { return nil }
+        if consume("[") { return rest.startIndex - bytes.startIndex }
+        guard consume("{") else { return nil }
+        if consume("\"new_edits\""), !(consume(":") && (consume("false") || consume("true")) && consume(",")) {
+            return nil
+        }
+        guard consume("\"docs\""), consume(":"), consume("[") else { return nil }
         return rest.startIndex - bytes.startIndex
     }
 

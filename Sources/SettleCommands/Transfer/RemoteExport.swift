@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
 
@@ -16,9 +17,9 @@ struct RemoteExport {
     /// The maximum number of changes that a server reads from one state of a database.
     private static let changesOfOneState = 16
     /// The maximum number of pages that are read beyond the changes that existed at the beginning.
-    private static let mostLatePages = 200
+    private static let maximumLatePages = 200
 
-    /// Where an export has ended.
+    /// The end of an export.
     struct End {
         /// The position of the last change that was written.
         var sequence: PeerSequence
@@ -43,7 +44,7 @@ struct RemoteExport {
         let newest = try remote.wait { _, peer in try await peer.connect().lastSequence.number }
         var since = start
         var latePages = 0
-        while latePages < Self.mostLatePages {
+        while latePages < Self.maximumLatePages {
             let from = since
             let page = try remote.wait { _, peer in
                 try await peer.changes(ChangesRequest(since: from, limit: Self.pageLength))

@@ -1,6 +1,7 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettleReplication
 
 /// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are

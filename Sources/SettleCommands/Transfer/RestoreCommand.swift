@@ -1,7 +1,9 @@
 internal import Settle
 import SettleCore
 import SettleDatabase
+internal import SettleHTTP
 import SettlePostgres
+internal import SettleServer
 
 /// `settle restore`: restores a moment of a backup.
 enum RestoreCommand: Command {
@@ -53,7 +55,7 @@ enum RestoreCommand: Command {
             }
         }
         let record = store.serverRecord()
-        try record.take()
+        try record.reserve()
         defer { record.release() }
         let old = try record.read()
         if server != nil, old != nil, entries.count == moment.databases.count, !store.isShared {
@@ -104,7 +106,8 @@ enum RestoreCommand: Command {
             }
             count += importer.counts.revisions
         }
-        let client = try Client(database, path: name, console: console)
+        let server = try InProcessServer(database, path: name, console: console)
+        let client = try Client(server, path: name, console: console)
         if entry.security != .object(JSONObject()) { try client.json("PUT", "_security", body: entry.security) }
         let report = try database.verify()
         guard report.isSound else {

@@ -16,7 +16,7 @@ struct BodyWalk {
 
     private var byte: UInt8 { offset < text.count ? text[offset] : 0 }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard self.byte == byte else { return false }
         offset += 1
         return true
@@ -36,21 +36,21 @@ struct BodyWalk {
     }
 
     private mutating func eachMember(_ body: (inout BodyWalk, Range<Int>) -> Void?) -> Void? {
-        guard take(UInt8(ascii: "{")) else { return nil }
-        if take(UInt8(ascii: "}")) { return () }
+        guard consume(UInt8(ascii: "{")) else { return nil }
+        if consume(UInt8(ascii: "}")) { return () }
         while true {
-            guard let (name, hasEscapes) = string(), !hasEscapes, take(UInt8(ascii: ":")), body(&self, name) != nil
+            guard let (name, hasEscapes) = string(), !hasEscapes, consume(UInt8(ascii: ":")), body(&self, name) != nil
             else {
                 return nil
             }
-            if take(UInt8(ascii: ",")) { continue }
-            return take(UInt8(ascii: "}")) ? () : nil
+            if consume(UInt8(ascii: ",")) { continue }
+            return consume(UInt8(ascii: "}")) ? () : nil
         }
     }
 
     /// The string at the current position, without its quotes.
     private mutating func string() -> (range: Range<Int>, hasEscapes: Bool)? {
-        guard take(UInt8(ascii: "\"")) else { return nil }
+        guard consume(UInt8(ascii: "\"")) else { return nil }
         let start = offset
         var structure = JSONStructure(isInString: true)
         guard structure.skipString(in: text, from: &offset) else { return nil }
@@ -132,12 +132,12 @@ struct BodyWalk {
     private mutating func hashOfArray(_ depth: Int) -> UInt64? {
         offset += 1
         var hash = ValueDigest.hash(tag: 6)
-        if take(UInt8(ascii: "]")) { return hash }
+        if consume(UInt8(ascii: "]")) { return hash }
         while true {
             guard let element = self.hash(depth: depth + 1) else { return nil }
             hash = ValueDigest.mixed(hash, element)
-            if take(UInt8(ascii: ",")) { continue }
-            return take(UInt8(ascii: "]")) ? hash : nil
+            if consume(UInt8(ascii: ",")) { continue }
+            return consume(UInt8(ascii: "]")) ? hash : nil
         }
     }
 

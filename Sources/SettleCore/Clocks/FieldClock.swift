@@ -12,7 +12,7 @@
 public struct FieldClock: Hashable, Sendable {
     /// Milliseconds since 1970, at most 7,258,118,399,999: the end of 2199.
     public let milliseconds: Int64
-    /// How many changes came before with the same milliseconds, at most 2,147,483,647.
+    /// The number of changes that came before with the same milliseconds, at most 2,147,483,647.
     public let counter: Int64
     /// The device that made the change: 1 to 32 letters and digits of ASCII.
     public let device: String

@@ -84,7 +84,7 @@ struct LatestFieldMerger {
         if versions.allSatisfy(\.isPlain) { return mergeInside(versions, base: value, at: path) }
         if versions.allSatisfy(\.isTrusted) {
             let joined = ClockedMember.join(versions) ?? .nothing
-            note(joined.value, of: versions, base: value, at: path)
+            record(joined.value, of: versions, base: value, at: path)
             return joined
         }
         return mergeByBase(versions, base: value, at: path)
@@ -146,7 +146,7 @@ struct LatestFieldMerger {
     }
 
     /// Records a decision by clocks, if there was any.
-    private mutating func note(
+    private mutating func record(
         _ result: JSONValue?, of versions: [ClockedMember], base value: JSONValue?, at path: MergePath
     ) {
         let values = versions.map(\.value)

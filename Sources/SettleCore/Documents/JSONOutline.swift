@@ -108,25 +108,25 @@ package struct JSONOutline {
 
         private mutating func close(at end: Int) throws(JSONError) {
             depth -= 1
-            if depth == 1 { try take(memberStart..<end) }
-            if depth == 2, collects { try takeElement(elementStart..<end) }
+            if depth == 1 { try addMember(memberStart..<end) }
+            if depth == 2, collects { try addElement(elementStart..<end) }
         }
 
         private mutating func scalar(_ range: Range<Int>) throws(JSONError) {
             switch depth {
             case 0: throw notAnObject(at: range.lowerBound)
-            case 1: try take(range)
-            case 2 where collects: try takeElement(range)
+            case 1: try addMember(range)
+            case 2 where collects: try addElement(range)
             default: break
             }
         }
 
-        private mutating func takeElement(_ range: Range<Int>) throws(JSONError) {
+        private mutating func addElement(_ range: Range<Int>) throws(JSONError) {
             elements?.append(range)
             try check(elements?.count ?? 0, at: range.lowerBound)
         }
 
-        private mutating func take(_ range: Range<Int>) throws(JSONError) {
+        private mutating func addMember(_ range: Range<Int>) throws(JSONError) {
             if !collects, isWanted { elements = nil }
             collects = false
             guard let name else { return }

@@ -20,7 +20,7 @@ package struct WireAttachment: Sendable {
     package var contentType: String
     /// The generation in which it was added or last changed; `nil` if the text says none.
     package var revpos: UInt64?
-    /// Whether the text has a `revpos` that is no generation.
+    /// Whether the text has a `revpos` that is not a generation.
     package private(set) var hasWrongRevpos = false
     /// The digest with its kind, such as `md5-…`; `nil` if the text says none.
     package var digest: String?

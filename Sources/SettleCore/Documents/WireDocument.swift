@@ -37,7 +37,7 @@ extension WireDocument {
     package enum Reading: Sendable, Hashable {
         /// A request to CouchDB's API, with its limit of values in each reserved member: an edit or a replicated revision. What
         /// CouchDB refuses is refused, and a `_rev` may be one that no document can have.
-        case request(mostValues: Int)
+        case request(maximumValues: Int)
         /// A file or a person's text. Attachments without content are stubs.
         case file
         /// An answer of a server: what is unknown is passed over.
@@ -125,8 +125,8 @@ extension WireDocument {
     }
 
     private static func value(_ member: DocumentReader.ReservedMember, _ reading: Reading) throws -> JSONValue {
-        guard case .request(let most) = reading else { return try JSONValue(utf8: member.value) }
-        return try JSONValue(utf8: member.value, atMost: most)
+        guard case .request(let maximum) = reading else { return try JSONValue(utf8: member.value) }
+        return try JSONValue(utf8: member.value, atMost: maximum)
     }
 
     private mutating func read(id text: String?, _ reading: Reading) throws {

@@ -1,7 +1,7 @@
 /// A number in exact decimal form: a sign, digits, and a power of ten.
 ///
 /// There is one form for each value: digits have no zeros at either end, and zero has no sign. So `10`, `1e1` and
-/// `10.0` are equal here, where ``JSONNumber`` tells integers from floats. Nothing is rounded. Exponents past a million
+/// `10.0` are equal here, where ``JSONNumber`` distinguishes integers from floats. Nothing is rounded. Exponents past a million
 /// count as a million.
 package struct JSONDecimal: Hashable, Sendable {
     /// Whether the value is below zero.

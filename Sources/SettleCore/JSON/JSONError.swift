@@ -1,4 +1,4 @@
-/// Why a text is not the expected JSON, and where.
+/// The reason why a text is not the expected JSON, and where.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {

@@ -140,9 +140,9 @@ enum JSONNumberConversion {
 
 /// A number in a text, with the parts that the scanner gets at no cost.
 struct JSONNumberToken {
-    /// Where the number begins, at its sign if it has one.
+    /// The place where the number begins, at its sign if it has one.
     let start: Int
-    /// Where the number ends.
+    /// The place where the number ends.
     let end: Int
     /// Whether there is a minus sign.
     let isNegative: Bool
@@ -152,7 +152,7 @@ struct JSONNumberToken {
     let hasExponent: Bool
     /// The digits before and after the point as one integer, wrapped around past 19 of them.
     let mantissa: UInt64
-    /// How many digits the mantissa has, leading zeros included.
+    /// The number of digits that the mantissa has, leading zeros included.
     let digits: Int
     /// The power of ten that the mantissa is multiplied by.
     let exponent: Int

@@ -8,7 +8,7 @@
 package struct JSONStructure: Sendable {
     private enum Place { case outside, string, escape }
 
-    /// How many brackets are open; negative if more were closed than opened.
+    /// The number of brackets that are open; negative if more were closed than opened.
     package private(set) var depth = 0
     private var place: Place
     /// Whether the last skipped string contains a backslash.

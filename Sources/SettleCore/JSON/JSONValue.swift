@@ -107,7 +107,7 @@ extension JSONValue {
 extension JSONValue {
     /// Whether two values say the same: numbers are compared by value, and objects without the order of their members.
     ///
-    /// `1`, `1.0` and `1e0` say the same, where `==` tells integers from floats.
+    /// `1`, `1.0` and `1e0` say the same, where `==` distinguishes integers from floats.
     ///
     /// - Complexity: O(*n*) in bytes for objects whose members are in the same order, else O(*n* · *m*) for *m* members.
     package func hasSameMeaning(as other: JSONValue) -> Bool {
@@ -242,7 +242,7 @@ public enum JSONLimits {
     public static let depth = 1024
     /// How deep a text that contains documents may be nested: each document may be as deep as a separate one.
     static let envelopeDepth = depth + 16
-    /// How many digits an integer may have; conversion to binary takes quadratic time.
+    /// The number of digits that an integer may have; conversion to binary takes quadratic time.
     public static let integerDigits = 65_536
 }
 

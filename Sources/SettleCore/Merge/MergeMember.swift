@@ -107,7 +107,7 @@ struct MergeComparison {
     private mutating func refine(by member: MergeComparison) {
         if member.areEqual { return }
         let before = classes
-        classes = Self.classes(of: Array(classes.indices)) { left, right in
+        classes = Self.classes(of: Array(classes.indices)) { (left: Int, right: Int) -> Bool in
             before[left] == before[right] && member.classes[left] == member.classes[right]
         }
     }

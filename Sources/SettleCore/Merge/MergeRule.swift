@@ -177,7 +177,7 @@ public struct MergeRules: Sendable {
 
 // MARK: - MergeMisfit
 
-/// Why a rule could not decide a clash.
+/// The reason why a rule could not decide a clash.
 public enum MergeMisfit: Error, Hashable {
     /// A version removed what another changed.
     case removed
@@ -215,7 +215,7 @@ extension MergeMisfit: CustomStringConvertible {
 
 // MARK: - MergeReason
 
-/// Why a merged member has the value it has. Versions are named by their position.
+/// The reason why a merged member has the value it has. Versions are named by their position.
 public indirect enum MergeReason: Hashable, Sendable {
     /// One version changed the member, so its value was taken.
     case onlyOneChanged(Int)

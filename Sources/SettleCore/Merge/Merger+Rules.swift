@@ -16,18 +16,18 @@ extension Merger {
     ) throws(MergeMisfit) -> Result {
         let because = Self.reason(.rule(rule.kind), after: misfits)
         switch rule {
-        case .winner: return note(because, on: member, firstChange(of: member))
-        case .leave: return note(Self.reason(.left, after: misfits), on: member, .left)
-        case .sum: return note(because, on: member, .value(try MergeSum.merge(member, edits: edits(of: member))))
-        case .union: return note(because, on: member, .value(try MergeUnion.merge(member)))
-        case .lines: return note(because, on: member, .value(try MergeLines.merge(member)))
+        case .winner: return record(because, on: member, firstChange(of: member))
+        case .leave: return record(Self.reason(.left, after: misfits), on: member, .left)
+        case .sum: return record(because, on: member, .value(try MergeSum.merge(member, edits: edits(of: member))))
+        case .union: return record(because, on: member, .value(try MergeUnion.merge(member)))
+        case .lines: return record(because, on: member, .value(try MergeLines.merge(member)))
         case .array(let identity):
             let elements = try MergeElements(member, identifiedBy: identity)
-            return noteAround(member, because: because) { $0.merge(elements, of: member, by: rule.kind) }
+            return recordAround(member, because: because) { $0.merge(elements, of: member, by: rule.kind) }
         case .custom(_, let decide):
             let clash = MergeClash(
                 path: member.path.shown, base: member.base, versions: member.versions, changed: member.changed)
-            return note(because, on: member, Result(decide(clash)))
+            return record(because, on: member, Result(decide(clash)))
         }
     }
 
@@ -48,14 +48,14 @@ extension Merger {
 
     /// Decides about one element. A change wins over a removal.
     private mutating func settle(_ element: MergeMember, by rule: MergeRule.Kind) -> Result {
-        if let agreed = takeAgreed(element, nil) { return agreed }
-        if element.areObjects { return noteInside(element, because: .mergedInside) }
+        if let agreed = agreedResult(element, nil) { return agreed }
+        if element.areObjects { return recordInside(element, because: .mergedInside) }
         guard element.isRemoved else { return settleClash(element) }
         let kept = element.withoutRemovals
         if kept.areObjects, kept.isClash {
-            return noteAround(element, because: .rule(rule)) { $0.mergeInside(kept) }
+            return recordAround(element, because: .rule(rule)) { $0.mergeInside(kept) }
         }
-        return note(.rule(rule), on: element, firstChange(of: kept))
+        return record(.rule(rule), on: element, firstChange(of: kept))
     }
 }
 

@@ -38,35 +38,35 @@ struct Merger {
     /// Decides about one member.
     mutating func settle(_ member: MergeMember) -> Result {
         let rule = rules[member.path.rule]
-        if let agreed = takeAgreed(member, rule) { return agreed }
+        if let agreed = agreedResult(member, rule) { return agreed }
         var misfits: [Misfit] = []
         if let rule {
             do throws(MergeMisfit) { return try apply(rule, to: member) } catch {
                 misfits.append(Misfit(rule: rule.kind, why: error))
             }
         }
-        if member.areObjects { return noteInside(member, because: Self.reason(.mergedInside, after: misfits)) }
+        if member.areObjects { return recordInside(member, because: Self.reason(.mergedInside, after: misfits)) }
         return settleClash(member, misfits)
     }
 
     /// Returns the result if there is nothing to decide: no version changed the member, or all changes agree.
     /// Counters add up even then.
-    mutating func takeAgreed(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
+    mutating func agreedResult(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         guard let first = member.changed.first else { return Result(member.versions.first ?? member.base) }
         if member.isClash { return nil }
         let value = Result(member.versions[first])
-        if member.changed.count == 1 { return note(.onlyOneChanged(first), on: member, value) }
+        if member.changed.count == 1 { return record(.onlyOneChanged(first), on: member, value) }
         if edits(of: member).count > 1, rules.mayCount(member.path), let counted = count(member, rule) {
             return counted
         }
-        return note(.sameChange(member.changed), on: member, value)
+        return record(.sameChange(member.changed), on: member, value)
     }
 
     /// Adds up equal changes of several versions, here or inside; `nil` if there is no counter.
     private mutating func count(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         switch rule {
         case .sum?, .array?: rule.flatMap { try? apply($0, to: member) }
-        case nil where member.areObjects: noteInside(member, because: .mergedInside)
+        case nil where member.areObjects: recordInside(member, because: .mergedInside)
         default: nil
         }
     }
@@ -78,7 +78,7 @@ struct Merger {
     mutating func settleClash(_ member: MergeMember, _ misfits: [Misfit] = []) -> Result {
         do throws(MergeMisfit) { return try apply(rules.onClash, to: member, after: misfits) } catch {
             let all = misfits + [Misfit(rule: rules.onClash.kind, why: error)]
-            return note(Self.reason(.rule(.winner), after: all), on: member, firstChange(of: member))
+            return record(Self.reason(.rule(.winner), after: all), on: member, firstChange(of: member))
         }
     }
 
@@ -86,23 +86,23 @@ struct Merger {
     func firstChange(of member: MergeMember) -> Result { Result(member.changes.first ?? member.base) }
 
     /// Merges an object inside, with its own decision before those about its members.
-    mutating func noteInside(_ member: MergeMember, because reason: MergeReason) -> Result {
-        noteAround(member, because: reason) { $0.mergeInside(member) }
+    mutating func recordInside(_ member: MergeMember, because reason: MergeReason) -> Result {
+        recordAround(member, because: reason) { $0.mergeInside(member) }
     }
 
     /// Records a decision whose result depends on decisions about the members inside.
-    mutating func noteAround(
+    mutating func recordAround(
         _ member: MergeMember, because reason: MergeReason, decide: (inout Merger) -> Result
     ) -> Result {
         let place = decisions.count
-        _ = note(reason, on: member, .left)
+        _ = record(reason, on: member, .left)
         let result = decide(&self)
         decisions[place].result = result.value
         return result
     }
 
     /// Records a decision.
-    mutating func note(_ reason: MergeReason, on member: MergeMember, _ result: Result) -> Result {
+    mutating func record(_ reason: MergeReason, on member: MergeMember, _ result: Result) -> Result {
         decisions.append(
             MergeDecision(
                 path: member.path.shown, base: member.base, versions: member.versions, result: result.value,

@@ -266,7 +266,7 @@ extension RevisionTree {
         for (index, node) in nodes.enumerated() where hasChild[index] && node.isLeaf {
             return "\(node.revision) has children and counts as a leaf"
         }
-        return nodes.last?.isLeaf == false ? "the highest revision is no leaf" : nil
+        return nodes.last?.isLeaf == false ? "the highest revision is not a leaf" : nil
     }
 }
 

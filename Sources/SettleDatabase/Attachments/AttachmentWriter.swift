@@ -29,7 +29,7 @@ public final class AttachmentWriter {
     private var length: Int64 = 0
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
-    /// Where a content goes that is too large for a row.
+    /// The place where a content goes that is too large for a row.
     private var stored: (any BlobWriter)?
     /// The same writer if it continues an unfinished download.
     private var resumed: (any ResumableBlobWriter)?
@@ -57,7 +57,7 @@ public final class AttachmentWriter {
             let resumed = try store.storage?.resumedBlob(digest, length: length)
         else { return }
         (stored, self.resumed) = (resumed, resumed)
-        do { try takeLeft(resumed.storedBytes()) } catch let error as DatabaseError where error.code == .invalid {
+        do { try readRest(resumed.storedBytes()) } catch let error as DatabaseError where error.code == .invalid {
             // The remaining bytes are damaged, so writing starts over.
             (md5, sha256, check, self.length) = (MD5(), SHA256(), try GzipCheck(), 0)
             try resumed.restart()
@@ -68,10 +68,10 @@ public final class AttachmentWriter {
         encodedLength = self.length
     }
 
-    private func takeLeft(_ reader: any BlobReader) throws {
+    private func readRest(_ reader: any BlobReader) throws {
         while case let piece = try reader.read(upTo: 256 * 1024), !piece.isEmpty {
             try piece.withUnsafeBytes { bytes in
-                try check?.take(bytes)
+                try check?.validate(bytes)
                 md5.update(bytes)
                 sha256.update(bytes)
             }
@@ -79,7 +79,7 @@ public final class AttachmentWriter {
         }
     }
 
-    /// How many bytes are stored.
+    /// The number of bytes that are stored.
     package var storedLength: Int64 { encodedLength }
 
     /// Discards the bytes written so far.
@@ -135,7 +135,7 @@ public final class AttachmentWriter {
 
     /// Stores a piece: in memory while the content is small, then in the storage of large contents.
     private func keep(_ bytes: UnsafeRawBufferPointer) throws {
-        try check?.take(bytes)
+        try check?.validate(bytes)
         md5.update(bytes)
         sha256.update(bytes)
         encodedLength += Int64(bytes.count)

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// Where the contents of large attachments are kept; small ones are in the rows of the storage engine.
+/// The place where the contents of large attachments are kept; small ones are in the rows of the storage engine.
 ///
 ///     newBlob ── write, write, finish ──→ a place, pinned ── a commit whose row names it ──→ stored
 ///                                              └─ released without a row ──→ nobody's: collected
@@ -15,7 +15,7 @@ internal import SettlePlatform
 ///   releasing its pins loses them after a while.
 /// - A content that a committed row names stays as long as the row. If the row names a place, the engine commits it only
 ///   while the pin exists, or else fails the write with code `attachmentMissing`.
-/// - What nothing names or pins any more is removed by ``collect(row:hold:)``. It is best to wait some minutes after a row was
+/// - Contents that nothing names or pins are removed by ``collect(row:hold:)``. It is best to wait some minutes after a row was
 ///   removed, for the sake of those who are reading.
 public protocol BlobStorage: Sendable {
     /// Begins a new content.
@@ -130,13 +130,13 @@ public struct BlobRecord: Sendable, Hashable {
     public let digest: BlobDigest
     /// The MD5 of the bytes, the digest of attachments.
     public let md5: [UInt8]
-    /// How many bytes it has.
+    /// The number of bytes that it has.
     public let length: Int64
     /// The bytes, or `nil` if they are not in the row or were not requested.
     public let content: [UInt8]?
     /// Whether the bytes are not in the row: they are in a file, or wherever the ``BlobStorage`` of the engine has them.
     public let isFile: Bool
-    /// Where a ``BlobStorage`` has the bytes, in its own words; `nil` for bytes in the row or in a file named by the digest.
+    /// The place where a ``BlobStorage`` has the bytes, in its own words; `nil` for bytes in the row or in a file named by the digest.
     public let place: [UInt8]?
 
     /// Creates a record.

@@ -8,7 +8,7 @@ final class BlobStore: Sendable {
     /// Larger contents are not in their row, in bytes.
     static let largestInRow = 64 * 1024
 
-    /// Where large contents are; `nil` in memory, where all are in their rows.
+    /// The place where large contents are; `nil` in memory, where all are in their rows.
     let storage: (any BlobStorage)?
     let pins: BlobPins
 

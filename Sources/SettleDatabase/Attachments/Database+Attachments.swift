@@ -36,7 +36,7 @@ extension Database {
     ///
     ///     let movie = try database.makeAttachment("holiday.mp4", contentType: "video/mp4", file: url)
     ///
-    /// The content is in the database afterwards, and the file is not needed any more. It is long work for a large file: call
+    /// The content is in the database afterwards, and the file is no longer needed. It is long work for a large file: call
     /// it within `perform`.
     ///
     /// - Parameters:
@@ -191,7 +191,7 @@ extension Database {
     package func expanded(_ attachment: DocumentAttachment) throws -> DocumentAttachment {
         let check = try GzipCheck()
         let reader = try attachmentReader(for: attachment, encoded: true)
-        while let piece = try reader.read() { try piece.withUnsafeBytes { try check.take($0) } }
+        while let piece = try reader.read() { try piece.withUnsafeBytes { try check.validate($0) } }
         try check.finish()
         return DocumentAttachment(
             name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,

@@ -217,7 +217,7 @@ extension DocumentAttachment {
 
 // MARK: - DamagedAttachments
 
-/// Why a packed list of attachments can't be read, and the contents that it still names.
+/// The reason why a packed list of attachments can't be read, and the contents that it still names.
 struct DamagedAttachments: Error, CustomStringConvertible {
     /// The problem and its place.
     let description: String

@@ -21,7 +21,7 @@ final class FileBlobs: BlobStorage {
     private let folders = Guarded<Set<String>>([])
     /// Numbers the files being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
-    /// How many files are removed while other writers wait.
+    /// The number of files that are removed while other writers wait.
     private static let filesAtOnce = 100
 
     /// - Parameters:
@@ -45,7 +45,7 @@ final class FileBlobs: BlobStorage {
     func newBlob() throws -> any BlobWriter { try FileBlobWriter(newFile(), for: self) }
 
     func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)? {
-        guard let place = try partial?.take(digest, length: length) else { return nil }
+        guard let place = try partial?.claim(digest, length: length) else { return nil }
         return try FileBlobWriter(place, length: length, for: self)
     }
 

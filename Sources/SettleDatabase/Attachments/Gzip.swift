@@ -71,7 +71,7 @@ final class GzipCheck {
     /// Validates the next piece.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip.
-    func take(_ bytes: UnsafeRawBufferPointer) throws {
+    func validate(_ bytes: UnsafeRawBufferPointer) throws {
         do { try gzip.process(bytes, isLast: false) { length += Int64($0.count) } } catch let error as DatabaseError
             where error.code == .attachmentMissing
         { throw Self.isNone }

@@ -34,7 +34,7 @@ final class PartialBlobs: Sendable {
     /// The file of a content; `nil` if another writer uses it.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, or `closed` if the database was deleted.
-    func take(_ digest: AttachmentDigest, length: Int64) throws -> Place? {
+    func claim(_ digest: AttachmentDigest, length: Int64) throws -> Place? {
         guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
         let folder = files.partialAttachments
         try makePrivateFolder(folder)

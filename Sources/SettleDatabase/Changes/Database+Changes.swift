@@ -9,7 +9,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - since: The position; 0 for all.
-    ///   - limit: The maximum number; all unless given, which takes memory for all of them.
+    ///   - limit: The maximum number; all by default, which takes memory for all of them.
     ///   - descending: Whether the newest comes first.
     ///   - style: Which leaves each change lists.
     ///   - includingDocuments: Whether each change includes the document.
@@ -69,7 +69,7 @@ extension Database {
     /// Observes the database: every document changed after a position, as it happens.
     ///
     /// - Parameters:
-    ///   - since: The position to start after; the current one unless given.
+    ///   - since: The position to start after; the current one by default.
     ///   - style: Which leaves each change lists.
     ///   - includingDocuments: Whether each change includes the document.
     ///   - isIncluded: A filter for changes.

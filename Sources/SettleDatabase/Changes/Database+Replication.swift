@@ -30,7 +30,7 @@ extension Database {
     ) throws -> [ReplicatedRevision.Outcome] {
         try commit { [self] editor in
             try editor.begin(check)
-            try editor.writer.prepare(revisions.map(\.id), withContent: true)
+            try editor.prepare(revisions.map(\.id), withContent: true)
             let refusals =
                 refusingBranches ? try editor.refuseBranches(revisions, leavingConflicts: leavingConflicts) : [:]
             return try revisions.enumerated().map { index, revision in
@@ -57,7 +57,7 @@ extension Database {
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]
     ) throws -> [RevisionsDiff] {
         try engine.snapshot { reader in
-            try reader.prepare(revisions.map(\.id), withContent: false)
+            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
             return try revisions.compactMap { id, wanted in
                 let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
                 let missing = tree.missing(from: wanted)
@@ -78,7 +78,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     package func leaves(beside revisions: [(id: DocumentID, history: RevisionHistory)]) throws -> [[EditedLeaf]] {
         try engine.snapshot { reader in
-            try reader.prepare(revisions.map(\.id), withContent: false)
+            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
             return try revisions.map { id, history in
                 let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
                 let live = tree.leaves.filter { !$0.isDeleted }
@@ -94,14 +94,14 @@ extension Database {
     package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
         // Most are known to be shared when a replication restarts, and a write would wait for other writers.
         let news = try engine.snapshot { reader in
-            try reader.prepare(revisions.map(\.id), withContent: false)
+            try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
             return try revisions.filter { id, revision in
                 try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
             }
         }
         guard !news.isEmpty else { return }
         try commit { editor in
-            try editor.writer.prepare(news.map(\.id), withContent: false)
+            try editor.prepare(news.map(\.id), withContent: false)
             for (id, revision) in news {
                 guard var record = try editor.writer.record(of: id, withContent: false) else { continue }
                 guard record.tree.markShared(revision) else { continue }
@@ -189,7 +189,7 @@ extension Database {
     }
 
     /// Marks tombstones as users' deletions, because a peer reports these documents as deleted.
-    package func noteDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
+    package func markDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
         guard !deletions.isEmpty else { return }
         try insertReplicated(
             deletions.map { id, revision in
@@ -218,7 +218,7 @@ extension Database {
                 do {
                     answer = .success(try record.flatMap { try Self.stored(revision, in: $0, known, reader) })
                 } catch let error as DatabaseError where error.code == .damagedDocument {
-                    note(error, of: id)
+                    report(error, of: id)
                     answer = .failure(error)
                 }
                 guard try body(answer) else { return }

@@ -6,7 +6,7 @@ final class DesignChanges: Sendable {
     private let count = Atomic<UInt64>(0)
 
     /// Records that a design document is being written.
-    func note() { isPending.store(true, ordering: .sequentiallyConsistent) }
+    func markPending() { isPending.store(true, ordering: .sequentiallyConsistent) }
 
     /// Records a commit, before its writer is notified.
     func commit() {
@@ -14,7 +14,7 @@ final class DesignChanges: Sendable {
         count.add(1, ordering: .sequentiallyConsistent)
     }
 
-    /// How often design documents were changed since the database was opened.
+    /// The number of times that design documents were changed since the database was opened.
     var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 }
 
@@ -23,7 +23,7 @@ final class SettingsChanges: Sendable {
     private let count = Atomic<UInt64>(0)
 
     /// Records that settings have changed, or may have.
-    func note() { count.add(2, ordering: .sequentiallyConsistent) }
+    func markChanged() { count.add(2, ordering: .sequentiallyConsistent) }
 
     /// Records that a setting is about to be changed, or just was.
     func step() { count.add(1, ordering: .sequentiallyConsistent) }

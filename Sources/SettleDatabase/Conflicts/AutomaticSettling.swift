@@ -92,7 +92,7 @@ extension Database {
     public func settleAutomatically(
         using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
     ) -> AutomaticSettling {
-        noteSettling(by: policy)
+        registerSettling(by: policy)
         return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
     }
 
@@ -100,8 +100,8 @@ extension Database {
     ///
     /// - Returns: The other policy, if there is one.
     @discardableResult
-    package func noteSettling(by policy: ConflictPolicy) -> String? {
-        let other = settlings.note(policy)
+    package func registerSettling(by policy: ConflictPolicy) -> String? {
+        let other = settlings.register(policy)
         if let other {
             warn(
                 "conflicts are settled by \(policy.identity) and by \(other) at the same time; use one policy for a database",
@@ -121,7 +121,7 @@ final class SettlingPolicies: Sendable {
     private let names = Guarded<[String]>([])
 
     /// Records that a policy starts; returns another one that is running.
-    func note(_ policy: ConflictPolicy) -> String? {
+    func register(_ policy: ConflictPolicy) -> String? {
         names.withLock { names in
             defer { names.append(policy.identity) }
             return names.first { $0 != policy.identity }
@@ -174,7 +174,7 @@ struct SettlingWorker: Sendable {
             }
         } catch let error as DatabaseError where error.code != .closed {
             continuation.yield(.ended(error))
-            database.log(.error, .conflicts, "conflicts are not settled any more: \(error)", database.logMetadata)
+            database.log(.error, .conflicts, "conflicts are no longer settled: \(error)", database.logMetadata)
         } catch {}
     }
 
@@ -192,7 +192,7 @@ struct SettlingWorker: Sendable {
                     }
                 }
                 for change in page where change.leaves.count > 1 && !change.isDeleted {
-                    await slots.take()
+                    await slots.acquire()
                     let question = progress.begin(change.sequence)
                     group.addTask {
                         defer {
@@ -214,7 +214,7 @@ struct SettlingWorker: Sendable {
         while case let page = try await sweep.next(in: database), !page.isEmpty {
             try await withThrowingDiscardingTaskGroup { group in
                 for id in page {
-                    await slots.take()
+                    await slots.acquire()
                     group.addTask {
                         defer { slots.giveBack() }
                         try await settle(id)

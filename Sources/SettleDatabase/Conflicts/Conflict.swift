@@ -154,7 +154,7 @@ public enum ConflictKind: Hashable, Sendable, CaseIterable {
 // MARK: - Missing Base
 
 extension Conflict {
-    /// Why a conflict has no ``Conflict/base``.
+    /// The reason why a conflict has no ``Conflict/base``.
     package enum MissingBase: Sendable {
         /// The leaves have no common revision: the documents were created independently.
         case noCommonRevision
@@ -164,7 +164,7 @@ extension Conflict {
         case contentNotKept
     }
 
-    /// Why the conflict has no base; `nil` if it has one.
+    /// The reason why the conflict has no base; `nil` if it has one.
     package var missingBase: MissingBase? {
         if base != nil { return nil }
         if let steps, !steps.allSatisfy(\.isCertain) { return .unknown }

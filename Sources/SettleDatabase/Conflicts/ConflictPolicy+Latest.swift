@@ -20,7 +20,7 @@ extension ConflictPolicy {
     /// Every replica writes the same revisions, because no clock is read to settle a conflict.
     ///
     /// - Parameters:
-    ///   - rule: Decides a clash over a member whose time of change is unknown; the winner's value unless given.
+    ///   - rule: Decides a clash over a member whose time of change is unknown; the winner's value by default.
     ///   - deletions: What happens to a document that was concurrently deleted and edited; ``DeletionRule/editRevives``
     ///     unless given.
     /// - Returns: The policy.

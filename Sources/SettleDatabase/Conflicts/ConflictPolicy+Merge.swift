@@ -101,7 +101,7 @@ struct BranchMerge {
                         ? "the content of \(name(of: step)), the base of the merge, is not kept here"
                         : "some of its revisions were forgotten, and the base of the merge may be one of them")
             }
-            guard take(outcome, of: concerned, at: step.versions[0]) else {
+            guard apply(outcome, of: concerned, at: step.versions[0]) else {
                 return left("a clash is to be left for somebody to decide")
             }
         }
@@ -140,7 +140,7 @@ struct BranchMerge {
     }
 
     /// Replaces the first of some versions with their merge; false if a clash is left.
-    private mutating func take(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
+    private mutating func apply(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let names = concerned.map(\.name)
         members += outcome.decisions.map { FieldDecision($0, names: names) }
         guard let merged = outcome.merged else { return false }

@@ -42,7 +42,7 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     public let kinds: Set<ConflictKind>
     /// The name and version stored with its decisions; built-in rules have none.
     public var resolver: ResolverIdentity?
-    /// How long it may take; without limit unless set. After that the conflict stays (SEMANTICS 44). The resolver's
+    /// The time that it may take; without limit by default. After that the conflict stays (SEMANTICS 44). The resolver's
     /// thread can't be stopped and is abandoned; its task is cancelled.
     public var timeLimit: Duration?
     /// Whether it is called twice for each conflict and reported if the answers differ (K7): for debug builds. A policy

@@ -2,7 +2,7 @@ package import SettleCore
 
 /// A document of a database elsewhere: its revision tree, and those contents that were fetched.
 ///
-/// Which leaf came from a peer is not known of it, so policies that ask for sides can't be used.
+/// Only a Settle server tells which leaf came from a peer, so policies that ask for sides can't be used elsewhere.
 package struct DocumentCopy: Sendable {
     /// The document's id.
     package let id: DocumentID
@@ -32,12 +32,12 @@ package struct DocumentCopy: Sendable {
         if ClosingTombstone(content.body) != nil {
             tree.mark(revision, .closing)
         } else if isDeletionAtSource {
-            mark(asDeletion: revision)
+            mark(revision, .deletion)
         }
     }
 
-    /// Notes that a tombstone is a user's deletion.
-    package mutating func mark(asDeletion revision: RevisionID) { tree.mark(revision, .deletion) }
+    /// Marks a revision as the other database does.
+    package mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) { tree.mark(revision, marks) }
 
     /// Says that a content is kept, whichever it is.
     private static let token = BodyToken.record
@@ -69,24 +69,24 @@ package struct DocumentCopy: Sendable {
 
 // MARK: - RemoteSource
 
-/// A document of a database behind CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
+/// A document of a database with CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
 /// leaf that arrived since it was read is in conflict with the survivor.
 package struct RemoteSource: SettlementSource {
     /// The document, with what was written since it was read.
     package private(set) var copy: DocumentCopy
     package let hashers = HasherPool()
     package let origin: UInt64 = 0
-    private let fieldsKept: Set<String>
+    private let fieldsKept: () throws -> Set<String>
     private let store: (DocumentCopy, [SettlementPlan.Write]) throws -> Void
 
     /// Makes a source.
     ///
     /// - Parameters:
     ///   - copy: The document as it was read.
-    ///   - names: The top-level members that every tombstone of the other database keeps.
+    ///   - names: Asks for the top-level members that every tombstone of the other database keeps.
     ///   - store: Stores revisions of a document at the other database.
     package init(
-        _ copy: DocumentCopy, fieldsKeptOnDelete names: Set<String>,
+        _ copy: DocumentCopy, fieldsKeptOnDelete names: @escaping () throws -> Set<String>,
         store: @escaping (DocumentCopy, [SettlementPlan.Write]) throws -> Void = { _, _ in }
     ) {
         (self.copy, fieldsKept, self.store) = (copy, names, store)
@@ -94,7 +94,7 @@ package struct RemoteSource: SettlementSource {
 
     package func conflict(_ kinds: Set<ConflictKind>) throws -> Conflict? { try copy.conflict(kinds: kinds) }
 
-    package func fieldsKeptOnDelete() throws -> Set<String> { fieldsKept }
+    package func fieldsKeptOnDelete() throws -> Set<String> { try fieldsKept() }
 
     package mutating func write(_ preview: SettlementPreview, by policy: ConflictPolicy) throws -> Bool {
         try store(copy, preview.plan.writes)

@@ -38,8 +38,8 @@ struct IncomingSettlement: Sendable {
     var asked: Set<DocumentID> = []
     private var decisions: [DocumentID: Decision] = [:]
     private var rounds = 0
-    /// How often everything is restarted before conflicts are stored unsettled, to be settled later.
-    private static let mostRounds = 20
+    /// The number of times that everything is restarted before conflicts are stored unsettled, to be settled later.
+    private static let maximumRounds = 20
 
     init(_ revisions: [ReplicatedRevision], refusesBranches: Bool, _ policy: ConflictPolicy, _ database: Database) {
         (self.revisions, self.refusesBranches, self.policy, self.database) =
@@ -60,7 +60,7 @@ struct IncomingSettlement: Sendable {
                     where error.code.isOfOneDocument
                 { settlements[id] = .failure(database.reported(error, id)) }
             }
-            if rounds < Self.mostRounds, !question.conflicts.isEmpty || !question.bases.isEmpty { throw question }
+            if rounds < Self.maximumRounds, !question.conflicts.isEmpty || !question.bases.isEmpty { throw question }
             return (outcomes, settlements)
         }
     }
@@ -112,7 +112,7 @@ struct IncomingSettlement: Sendable {
         }
     }
 
-    /// How many documents the policy was or is called about, with those of a question.
+    /// The number of documents that the policy was or is called about, with those of a question.
     func count(with question: Question) -> Int {
         Set(decisions.keys).union(question.conflicts.map(\.documentID)).count
     }

@@ -2,7 +2,7 @@ package import SettleCore
 
 /// What a person has chosen for one member of a conflict, whatever a policy decides.
 package struct MemberPick: Sendable {
-    /// Where the value comes from.
+    /// The place where the value comes from.
     package enum Choice: Sendable {
         /// The value that a leaf has, or none.
         case leaf(RevisionID)
@@ -16,7 +16,7 @@ package struct MemberPick: Sendable {
 
     /// The member, as a JSON Pointer.
     package let path: String
-    /// Where its value comes from.
+    /// The place where its value comes from.
     package let choice: Choice
 
     /// Makes a pick.
@@ -33,7 +33,7 @@ package struct MemberPick: Sendable {
 extension MemberPick {
     /// Lays the pick over a document.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for a revision that is no leaf, a path through something that is no object,
+    /// - Throws: ``DatabaseError`` with code `invalid` for a revision that is not a leaf, a path through something that is not an object,
     ///   and a value for an attachment.
     func lay(over body: inout JSONObject, _ attachments: inout [DocumentAttachment], _ conflict: Conflict) throws {
         let names = names
@@ -59,7 +59,7 @@ extension MemberPick {
         switch choice {
         case .leaf(let revision):
             guard let leaf = conflict.leaf(revision) else {
-                throw invalid("\(revision) is no leaf of the conflict")
+                throw invalid("\(revision) is not a leaf of the conflict")
             }
             return leaf
         case .base:
@@ -81,7 +81,7 @@ extension MemberPick {
 
     private func set(_ value: JSONValue?, at names: ArraySlice<String>, in parent: inout JSONValue) throws {
         guard var members = parent.object, let name = names.first else {
-            throw invalid("\(path) leads through a value that is no object")
+            throw invalid("\(path) leads through a value that is not an object")
         }
         if names.count == 1 {
             members[name] = value

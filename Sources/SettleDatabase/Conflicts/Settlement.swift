@@ -24,7 +24,7 @@ public struct Settlement: Sendable {
     public internal(set) var written: [RevisionID] = []
     /// The policy's last decision; `nil` if it was not called.
     public internal(set) var decision: PolicyDecision?
-    /// How often the policy was called: more than once if the document was changed meanwhile (SEMANTICS 35).
+    /// The number of times that the policy was called: more than once if the document was changed meanwhile (SEMANTICS 35).
     public internal(set) var attempts = 0
     /// The policy's total time (SEMANTICS 44).
     public internal(set) var timeInPolicy: Duration = .zero
@@ -97,11 +97,11 @@ public struct SettlementReport: Sendable {
     public struct Failure: Sendable {
         /// The document.
         public let documentID: DocumentID
-        /// Why its conflict was not settled.
+        /// The reason why its conflict was not settled.
         public let error: DatabaseError
     }
 
-    /// How many conflicts were settled.
+    /// The number of conflicts that were settled.
     public package(set) var settled = 0
     /// How many the policy left (SEMANTICS 75).
     public package(set) var left = 0
@@ -113,7 +113,7 @@ public struct SettlementReport: Sendable {
     public internal(set) var failures: [Failure] = []
     /// How many had racing answers.
     public package(set) var races = 0
-    /// How many revisions were written.
+    /// The number of revisions that were written.
     public package(set) var revisionsWritten = 0
     /// The policy's total time.
     public internal(set) var timeInPolicy: Duration = .zero
@@ -126,7 +126,7 @@ public struct SettlementReport: Sendable {
 
     package init() {}
 
-    /// How many conflicts were processed.
+    /// The number of conflicts that were processed.
     public var total: Int { settled + left + gone + failed }
 
     /// Counts a conflict that was settled, or left.

@@ -49,7 +49,7 @@ public struct SettlementPlan: Sendable {
         case .leaveConflicted: break
         case .keep(let revision): try keep(revision, hasher)
         case .merged(let body, let attachments): try write(body, attachments, hasher)
-        case .document(let document): try take(document, origin, keepingOnDelete: names, hasher)
+        case .document(let document): try adopt(document, origin, keepingOnDelete: names, hasher)
         case .delete: try delete(keepingOnDelete: names, hasher)
         }
     }
@@ -70,7 +70,7 @@ public struct SettlementPlan: Sendable {
             throw DatabaseError(
                 .invalid,
                 """
-                \(revision) is no leaf of the conflict of \"\(conflict.documentID)\"; there are \
+                \(revision) is not a leaf of the conflict of \"\(conflict.documentID)\"; there are \
                 \(conflict.revisions.map(\.description).joined(separator: ", "))
                 """)
         }
@@ -79,7 +79,7 @@ public struct SettlementPlan: Sendable {
         try close(conflict.liveLeaves.compactMap(\.revision), hasher)
     }
 
-    private mutating func take(
+    private mutating func adopt(
         _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>, _ hasher: RevisionHasher
     ) throws {
         guard document.origin == 0 || document.origin == origin else {
@@ -193,7 +193,7 @@ extension DocumentEditor {
                 content: RevisionContent(body: write.body, attachments: attachments), origin: .local)
             try apply(edit, to: &record)
         }
-        if record.id.isDesign { designChanges.note() }
+        if record.id.isDesign { designChanges.markPending() }
         try writer.put(record)
     }
 

@@ -10,7 +10,7 @@ package import SettleCore
 /// Racing answers are settled on the way, without calling the policy. The source says where the conflict is; everything
 /// that settles one goes through a run, so it writes the same revisions everywhere (82).
 package struct SettlementRun<Source: SettlementSource> {
-    /// Where the conflict is.
+    /// The place where the conflict is.
     package private(set) var source: Source
     private let policy: ConflictPolicy
     /// The result so far.
@@ -30,7 +30,7 @@ package struct SettlementRun<Source: SettlementSource> {
             guard let conflict = try source.conflict(policy.kinds) else { return nil }
             guard let preview = try race(in: conflict) else { return conflict }
             guard try write(preview) else { continue }
-            note(preview)
+            record(preview)
         }
         return nil
     }
@@ -39,7 +39,7 @@ package struct SettlementRun<Source: SettlementSource> {
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
         settlement.timeInPolicy += time
         let preview = try preview(of: decision, conflict)
-        note(preview)
+        record(preview)
         if preview.plan.survivor == nil {
             isDone = true
         } else if try write(preview) {
@@ -95,7 +95,7 @@ package struct SettlementRun<Source: SettlementSource> {
         return true
     }
 
-    private mutating func note(_ preview: SettlementPreview) {
+    private mutating func record(_ preview: SettlementPreview) {
         for warning in settlement.add(preview, by: policy) { source.warn(warning) }
     }
 }

@@ -3,14 +3,14 @@ package import SettleCore
 /// Where a conflict is settled: a ``SettlementRun`` reads the conflict from it, and has it write what was decided.
 ///
 ///     LocalSource     a database of this process, also within a transaction of the caller's
-///     RemoteSource    a database behind CouchDB's HTTP API, which writes whatever it is sent
+///     RemoteSource    a database with CouchDB's HTTP API, which writes whatever it is sent
 ///     UserSource      a database of the server, for a user: asks the validation functions before it writes
 package protocol SettlementSource {
     /// The identity of the database, so that a resolver's document of another one is refused; 0 for a remote database.
     var origin: UInt64 { get }
     /// Hashers for the ids of revisions.
     var hashers: HasherPool { get }
-    /// How many writes a run tries before it gives up.
+    /// The number of writes that a run tries before it gives up.
     var maximumAttempts: Int { get }
 
     /// Reads the current conflict; `nil` if there is nothing to settle.

@@ -14,13 +14,13 @@ package final class SettlingSlots: Sendable {
 
     /// Runs a closure while it has a slot.
     package func using<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
-        await take()
+        await acquire()
         defer { giveBack() }
         return try await body()
     }
 
     /// Takes a slot, waiting for one if needed.
-    func take() async {
+    func acquire() async {
         let slot = state.withLock { state -> Promise<Void>? in
             guard state.free == 0 else {
                 state.free -= 1

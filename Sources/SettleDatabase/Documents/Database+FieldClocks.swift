@@ -26,9 +26,9 @@ extension Database {
     /// minute is ignored from then on, until the database is closed.
     ///
     /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
-    package func noteServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
+    package func observeServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
 
-    /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
+    /// Gives the clock the name of a device, for reproducible simulations.
     package func nameClock(_ device: String) throws { try engine.hold { try clocks.name(device, $0) } }
 
     /// The time by which changes are stamped, in milliseconds since 1970.

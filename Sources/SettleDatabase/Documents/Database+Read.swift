@@ -82,8 +82,8 @@ extension Database {
     /// ``DatabaseOptions/warn``.
     ///
     /// - Parameters:
-    ///   - range: The range of ids; all unless given.
-    ///   - limit: The maximum number; all unless given, which takes memory for all of them.
+    ///   - range: The range of ids; all by default.
+    ///   - limit: The maximum number; all by default, which takes memory for all of them.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func documents(in range: DocumentRange = DocumentRange(), limit: Int? = nil) throws -> [Document] {
@@ -121,9 +121,9 @@ extension Database {
     /// The ids of documents in conflict, ascending, each once (SEMANTICS 66, 67).
     ///
     /// - Parameters:
-    ///   - kind: The kind of conflict; between two or more live leaves unless given.
+    ///   - kind: The kind of conflict; between two or more live leaves by default.
     ///   - after: The id to start after; `nil` for the beginning.
-    ///   - limit: The maximum number; all unless given. If there may be very many, read them page by page.
+    ///   - limit: The maximum number; all by default. If there may be very many, read them page by page.
     /// - Returns: The ids.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k*) in ids returned; an index has them.
@@ -133,7 +133,7 @@ extension Database {
         try conflictedDocumentIDs(kind, in: DocumentRange(after: after), limit: limit)
     }
 
-    /// How many documents are in conflict of some kinds.
+    /// The number of documents that are in conflict of some kinds.
     ///
     /// - Complexity: O(1) in the documents; the engine keeps the counts.
     package func conflictCount(_ kinds: Set<ConflictKind>) throws -> Int {
@@ -189,7 +189,7 @@ extension Database {
         noting(try engine.read { try $0.records(changedIn: range, limit: limit, withContent: withContent) })
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     package func counts() throws -> DocumentCounts { try engine.snapshot { try $0.counts() } }
 
     /// How many documents of a range are not deleted.
@@ -197,7 +197,7 @@ extension Database {
         try engine.snapshot { try $0.count(.live(range)) }
     }
 
-    /// How many documents were changed in a range.
+    /// The number of documents that were changed in a range.
     package func count(changedIn range: SequenceRange) throws -> Int {
         try engine.snapshot { try $0.count(.changes(range)) }
     }
@@ -233,11 +233,11 @@ extension Database {
     private func seeOthers() {
         do {
             try whileOpen {}
-            if !engine.isWriting { try engine.refresh() }
+            if let shared = capabilities.shared, !engine.isWriting { try shared.refresh() }
         } catch {
-            guard engine.isShared else { return }
-            settingsChanges.note()
-            designChanges.note()
+            guard capabilities.shared != nil else { return }
+            settingsChanges.markChanged()
+            designChanges.markPending()
             designChanges.commit()
             newest.withLock { $0.follow($0.sequence) }
         }

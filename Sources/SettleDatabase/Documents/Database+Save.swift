@@ -71,7 +71,7 @@ extension Database {
         }
         let bodies = documents.map { document in Result { try document.body() } }
         return try edit { editor in
-            try editor.writer.prepare(documents.map(\.id), withContent: true)
+            try editor.prepare(documents.map(\.id), withContent: true)
             return try zip(documents, bodies).map { document, body in
                 try checking()
                 return try Self.outcome {
@@ -105,6 +105,13 @@ extension Database {
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
         edit.parent = try parent(of: document, in: record, conflict, editor.options.reads, revives: revives)
+        return try reviving(edit, in: record, with: editor)
+    }
+
+    /// Stores an edit, and closes the deletions that it revives the document from.
+    private static func reviving(
+        _ edit: DocumentEdit, in record: DocumentRecord?, with editor: DocumentEditor
+    ) throws -> Document {
         let saved = try editor.document(by: edit, in: record)
         // A branch beside a deletion leaves that in dispute.
         if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
@@ -120,13 +127,13 @@ extension Database {
     ) throws -> RevisionID? {
         guard let record, let current = reads.current(in: record.tree) else {
             if document.revision == nil || conflict.isLastWriteWins { return nil }
-            throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+            throw DatabaseError(.notFound, "\"\(document.id)\" is no longer in the database; it was purged")
         }
         switch conflict {
         case .lastWriteWins: return current.revision
         case .deletesWin where document.revision == nil || !current.isDeleted: return current.revision
         case .branch where document.revision != nil || !current.isDeleted:
-            return try branchPoint(of: document, in: record)
+            return try branchPoint(document.revision, of: document.id, in: record)
         case .fail, .deletesWin, .branch, .merge: break
         }
         if let revision = document.revision {
@@ -138,13 +145,15 @@ extension Database {
     }
 
     /// The revision that a branch starts from; `nil` for a first revision.
-    static func branchPoint(of document: Document, in record: DocumentRecord) throws -> RevisionID? {
-        guard let revision = document.revision else { return nil }
+    static func branchPoint(
+        _ revision: RevisionID?, of id: DocumentID, in record: DocumentRecord
+    ) throws -> RevisionID? {
+        guard let revision else { return nil }
         if record.tree.contains(revision) { return revision }
         throw DatabaseError(
             .notFound,
             """
-            there is no revision \(revision) of \"\(document.id)\" to begin a branch on: it was forgotten, or never here; \
+            there is no revision \(revision) of \"\(id)\" to begin a branch on: it was forgotten, or never here; \
             read the document again
             """)
     }
@@ -205,8 +214,8 @@ extension Database {
     /// Writes edits in one transaction; one that is refused does not stop the others.
     ///
     /// The rules are CouchDB's: an edit is made on a leaf. If all leaves of a document are tombstones, none can be
-    /// edited, but an edit without a revision revives the document on the winning one. Sequences are assigned in the
-    /// order of ids.
+    /// edited, but an edit without a revision revives the document on the winning one. An edit that may begin a branch is
+    /// made on any known revision. Sequences are assigned in the order of ids.
     ///
     /// - Parameters:
     ///   - edits: What to write.
@@ -219,7 +228,7 @@ extension Database {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
         return try commit { editor in
             try editor.begin(check)
-            try editor.writer.prepare(order.map { edits[$0].id }, withContent: true)
+            try editor.prepare(order.map { edits[$0].id }, withContent: true)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {
                 do {
@@ -241,8 +250,15 @@ extension Database {
             {}
         }
         let record = try editor.writer.storedRecord(of: edit.id, withContent: true)?.checkedTree()
-        edit.parent = try parent(of: edit, in: record)
-        return try editor.edit(edit, in: record).revision
+        guard edit.branches, edit.parent != nil, let record else {
+            edit.parent = try parent(of: edit, in: record)
+            return try editor.edit(edit, in: record).revision
+        }
+        edit.parent = try branchPoint(edit.parent, of: edit.id, in: record)
+        guard let revision = try reviving(edit, in: record, with: editor).revision else {
+            throw DatabaseError(.conflict, "\"\(edit.id)\" was not written")
+        }
+        return revision
     }
 
     private static func parent(of edit: DocumentEdit, in record: DocumentRecord?) throws -> RevisionID? {

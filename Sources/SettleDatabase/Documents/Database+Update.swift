@@ -155,7 +155,7 @@ extension Database {
         try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
     }
 
-    /// The top-level members every tombstone of this database keeps; none unless set.
+    /// The top-level members every tombstone of this database keeps; none by default.
     public func fieldsKeptOnDelete() throws -> Set<String> {
         guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }
         return Set(((try? JSONValue(parsing: text))?.array ?? []).compactMap(\.string))
@@ -180,7 +180,7 @@ extension Database {
         }
         if overwrites, current.isDeleted { return nil }
         let target =
-            if conflict.isBranch { try branchPoint(of: document, in: record) } else {
+            if conflict.isBranch { try branchPoint(document.revision, of: document.id, in: record) } else {
                 overwrites ? current.revision : document.revision
             }
         guard let target, let node = record.tree[target], node.isLeaf || conflict.isBranch, !node.isDeleted else {

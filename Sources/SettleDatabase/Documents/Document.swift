@@ -166,6 +166,8 @@ package struct DocumentEdit: Sendable {
     package var body: DocumentBody
     /// The attachments, in order.
     package var attachments: [DocumentAttachment]
+    /// Whether the parent may be any known revision, so that the edit may begin a branch; as ``SaveConflict/branch``.
+    package var branches = false
 
     /// Creates an edit.
     package init(

@@ -12,6 +12,7 @@ internal import SettleCore
 /// winner, contents are swapped: the old winner's moves out, the new winner's moves in.
 struct DocumentEditor {
     let writer: any StorageWriter
+    let capabilities: StorageCapabilities
     let hasher: RevisionHasher
     let validations: ValidationList
     let blobs: BlobStore
@@ -34,6 +35,11 @@ struct DocumentEditor {
     let designChanges: DesignChanges
     /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
     var question: DocumentValidation?
+
+    /// Says which documents will be asked for one by one, so that an engine across a network fetches them together.
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws {
+        try capabilities.prefetching?.prepare(ids, withContent: withContent)
+    }
 
     /// A revision to be added to a document.
     struct Edit {
@@ -106,7 +112,7 @@ struct DocumentEditor {
         var record = old
         let revision = replicated.history.revision
         let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
-        let isDeletion = replicated.isDeletionAtSource && Self.noteDeletion(revision, in: &record.tree)
+        let isDeletion = replicated.isDeletionAtSource && Self.markDeletion(revision, in: &record.tree)
         let isNews = record.tree.markShared(revision)
         var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
@@ -128,14 +134,14 @@ struct DocumentEditor {
             record.tree.setDeleted(replicated.isDeleted, of: revision)
         }
         try stem(&record)
-        if record.id.isDesign { designChanges.note() }
+        if record.id.isDesign { designChanges.markPending() }
         try writer.put(record)
         if isNews { try journal?.acknowledge(revision, in: record, with: self) }
         return content == nil ? .known : .stored
     }
 
     /// Marks a tombstone as a user's deletion; returns whether that changed anything.
-    private static func noteDeletion(_ revision: RevisionID, in tree: inout RevisionTree) -> Bool {
+    private static func markDeletion(_ revision: RevisionID, in tree: inout RevisionTree) -> Bool {
         guard let node = tree[revision], node.isLeaf, node.isDeleted, !node.marks.contains(.closing) else {
             return false
         }
@@ -158,13 +164,13 @@ struct DocumentEditor {
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
         var record = old
         try apply(edit, to: &record)
-        if record.id.isDesign { designChanges.note() }
+        if record.id.isDesign { designChanges.markPending() }
         if !old.tree.isEmpty {
             try writer.put(record)
         } else if try writer.apply(.insert(record)) == nil {
             throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
         }
-        try journal?.note(edit, from: old, to: record, with: self)
+        try journal?.record(edit, from: old, to: record, with: self)
     }
 
     /// Adds a revision to a record that is written afterwards. If it throws, something may be written already.

@@ -18,7 +18,7 @@ public import Foundation
 ///         init(documentID: DocumentID) throws { … }
 ///     }
 public protocol DocumentIDConvertible: Sendable {
-    /// The document's id; `nil` if a new one is to be made.
+    /// The document's id; `nil` to create a new one.
     ///
     /// - Throws: ``InvalidIdentifier`` for text that can't be an id.
     var documentID: DocumentID? { get throws }
@@ -106,7 +106,7 @@ extension DocumentIDConvertible {
         return id
     }
 
-    /// The id, or `nil` where one is to be made.
+    /// The id, or `nil` to create one.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for text that can't be an id.
     func checked() throws -> DocumentID? {

@@ -60,7 +60,7 @@ extension Database: DocumentSource {
 package struct PromptDatabase: DocumentSource {
     private let whole: Database
     /// The most bytes of a document.
-    package static let mostBytes = 64 * 1024
+    package static let maximumBytes = 64 * 1024
 
     /// Makes a source that reads a database.
     package init(_ database: Database) { whole = database }
@@ -68,7 +68,8 @@ package struct PromptDatabase: DocumentSource {
     package var database: Database { get throws { throw NotAtHand() } }
 
     package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        let record = try whole.engine.readIfFree { try $0.shortRecord(of: id, mostBytes: Self.mostBytes) }
+        guard let engine = whole.capabilities.prompt else { throw NotAtHand() }
+        let record = try engine.shortRecord(of: id, mostBytes: Self.maximumBytes)
         return record.flatMap { whole.noting([$0]).first }
     }
 

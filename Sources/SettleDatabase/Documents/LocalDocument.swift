@@ -7,7 +7,7 @@ public import SettleCore
 public struct LocalDocument: Sendable, Hashable {
     /// The id, which starts with `_local/`.
     public let id: DocumentID
-    /// How often the document was written: the N of its revision `0-N`.
+    /// The number of times that the document was written: the N of its revision `0-N`.
     public let revisionNumber: Int64
     /// The members.
     public let body: DocumentBody

@@ -157,7 +157,7 @@ extension Database {
 
 // MARK: - DocumentRejection
 
-/// Why a validation function refused a write: an HTTP status and a message, both for the writer.
+/// The reason why a validation function refused a write: an HTTP status and a message, both for the writer.
 public struct DocumentRejection: Error, Hashable, Sendable, CustomStringConvertible {
     /// The HTTP status of the refusal: 403 unless the function chose another, such as 401 (SEMANTICS 115).
     public let status: Int

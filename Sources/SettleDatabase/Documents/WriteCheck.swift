@@ -37,7 +37,7 @@ extension DocumentEditor {
     /// - Throws: ``WriteCheck/IsOld``.
     func begin(_ check: WriteCheck?) throws {
         guard let check else { return }
-        try writer.requireCurrentDesign()
+        try capabilities.shared?.requireCurrentDesign()
         guard check.designEpoch == designChanges.age else { throw WriteCheck.IsOld() }
     }
 

@@ -25,7 +25,7 @@ extension Journal {
                 for entry in page { try revert(entry, with: editor) }
                 undone += page
             }
-            try tell(of: undone, with: editor.writer)
+            try updateCache(of: undone, with: editor.writer)
             return undone
         }
     }
@@ -37,7 +37,7 @@ extension Journal {
         return try database.edit { editor in
             let entries = try cache.entries(of: id, in: editor.writer)
             for entry in entries.reversed() { try revert(entry, with: editor) }
-            try tell(of: entries, with: editor.writer)
+            try updateCache(of: entries, with: editor.writer)
             return entries.reversed()
         }
     }
@@ -55,7 +55,7 @@ extension Journal {
     }
 
     /// Updates the cache after entries were removed.
-    private func tell(of removed: [JournalEntry], with writer: any StorageWriter) throws {
+    private func updateCache(of removed: [JournalEntry], with writer: any StorageWriter) throws {
         for id in Set(removed.map(\.documentID)) {
             cache.set(id, to: try cache.stored(of: id, in: writer), after: writer)
         }

@@ -89,14 +89,14 @@ public struct Journal: Sendable {
 
     private static func change(by entries: [JournalEntry]) -> PendingChange? {
         guard var document = entries.first.map(PendingDocument.init) else { return nil }
-        for entry in entries.dropFirst() { document.take(entry) }
+        for entry in entries.dropFirst() { document.apply(entry) }
         return document.change
     }
 
     /// Whether there is no operation, not even operations that cancel each other out.
     public var isEmpty: Bool { cache.isEmpty }
 
-    /// How many operations there are.
+    /// The number of operations.
     public var count: Int { cache.count }
 
     /// Observes the pending changes: first the current ones, then the new ones after each change.
@@ -125,7 +125,7 @@ extension Journal {
     ///     changes["envelopes"]?["17bb2c1c-313d-41a6-ae31-c90785155687"]      // [name = "A New Name"]
     ///
     /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
-    /// under the empty name. A document that is to be deleted has no changes.
+    /// under the empty name. A document that will be deleted has no changes.
     ///
     /// - Parameter member: The member with the type, which is not among the changes.
     /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
@@ -207,13 +207,14 @@ extension Database {
     /// - Parameter isOn: Whether to keep a journal; what it is already changes nothing.
     /// - Throws: ``DatabaseError`` with code `invalid` if the storage keeps no journal, as PostgreSQL, and if the storage fails.
     public func setJournal(_ isOn: Bool) throws {
-        try Self.check(isOn, engine)
+        let journal = capabilities.journal
+        try Self.check(isOn, journal)
         let fresh = isOn ? try PendingCache(reading: engine) : nil
         let before = Guarded<PendingCache?>(nil)
         do {
             let isChanged = try engine.commit { [pendingState] writer in
                 guard (try writer.setting(Self.journalSetting) != nil) != isOn else { return false }
-                try Self.store(isOn, with: writer)
+                try Self.store(isOn, journal, with: writer)
                 // The writes that come after this one look here, in the same batch too.
                 let old = pendingState.withLock { state in
                     defer { state = fresh }
@@ -231,24 +232,28 @@ extension Database {
     }
 
     /// Switches the journal on or off according to the options, or the file if the options don't say, and reads it.
-    static func openJournal(_ isWanted: Bool?, _ engine: any StorageEngine) throws -> PendingCache? {
-        try check(isWanted == true, engine)
+    static func openJournal(
+        _ isWanted: Bool?, _ engine: any StorageEngine, _ journal: (any JournalStorage)?
+    ) throws -> PendingCache? {
+        try check(isWanted == true, journal)
         let isOn = try engine.read { try $0.setting(journalSetting) } != nil
-        if let isWanted, isWanted != isOn { try engine.commit { try store(isWanted, with: $0) } }
+        if let isWanted, isWanted != isOn { try engine.commit { try store(isWanted, journal, with: $0) } }
         return isWanted ?? isOn ? try PendingCache(reading: engine) : nil
     }
 
     /// Writes the journal; `nil` if it is off.
     var journalRecorder: JournalRecorder? { pendingCache.map { JournalRecorder(cache: $0, now: options.milliseconds) } }
 
-    private static func check(_ isWanted: Bool, _ engine: any StorageEngine) throws {
-        guard isWanted, !engine.keepsJournal else { return }
+    private static func check(_ isWanted: Bool, _ journal: (any JournalStorage)?) throws {
+        guard isWanted, journal == nil else { return }
         throw DatabaseError(
             .invalid, "this storage keeps no journal of local changes, which is a device's: open it without `journal`")
     }
 
-    private static func store(_ isOn: Bool, with writer: any StorageWriter) throws {
+    private static func store(
+        _ isOn: Bool, _ journal: (any JournalStorage)?, with writer: any StorageWriter
+    ) throws {
         try writer.setSetting(journalSetting, to: isOn ? "on" : nil)
-        if !isOn { try writer.removeJournal() }
+        if !isOn { try journal?.removeJournal() }
     }
 }

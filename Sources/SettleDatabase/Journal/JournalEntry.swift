@@ -30,7 +30,7 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     public var old: RevisionContent?
     /// Its content after the operation; `nil` if it was deleted.
     public var new: RevisionContent?
-    /// When it happened, by this machine's clock.
+    /// The time at which it happened, by this machine's clock.
     public var time: Date
 
     /// Creates an entry.

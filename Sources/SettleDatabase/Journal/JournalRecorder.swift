@@ -14,7 +14,7 @@ struct JournalRecorder {
     /// Records an edit of a document: a local one as an operation, a peer's as an acknowledgement.
     ///
     /// A local edit that an app can't see, like that of a losing leaf, is not recorded.
-    func note(
+    func record(
         _ edit: DocumentEditor.Edit, from old: DocumentRecord, to record: DocumentRecord, with editor: DocumentEditor
     ) throws {
         guard edit.history == nil else { return try acknowledge(edit.revision, in: record, with: editor) }
@@ -34,7 +34,7 @@ struct JournalRecorder {
             return isKept ? .kept : .given(content.withoutClocks)
         }
         let entry = StoredJournalEntry(
-            number: cache.takeNumber(for: record.id), documentID: record.id, revision: edit.revision,
+            number: cache.nextNumber(for: record.id), documentID: record.id, revision: edit.revision,
             old: content(contents.old, isKept: keepsOld), new: content(contents.new, isKept: keepsNew), time: now())
         try editor.writer.put(.journal(entry))
         let (operation, id) = (PendingCache.Operation(entry), record.id)
@@ -95,7 +95,7 @@ struct JournalRecorder {
             guard !base.isSame(as: now) else { return false }
             let entry = StoredJournalEntry(
                 JournalEntry(
-                    number: cache.takeNumber(for: record.id), documentID: record.id, revision: last, old: base,
+                    number: cache.nextNumber(for: record.id), documentID: record.id, revision: last, old: base,
                     new: now,
                     time: Date(milliseconds: self.now())))
             try editor.writer.put(.journal(entry))

@@ -30,7 +30,7 @@ final class PendingCache: Sendable {
         var uncommitted: [DocumentID: [Int64]] = [:]
         var countFiled = 0
 
-        mutating func noteCommit(of number: Int64) {
+        mutating func recordCommit(of number: Int64) {
             newestNumber = max(newestNumber, number)
             lastNumber = max(lastNumber, number)
             guard newestNumber == lastNumber else { return }
@@ -51,14 +51,14 @@ final class PendingCache: Sendable {
     /// Reads the journal once, a page at a time.
     init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
 
-    /// Reads the journal again, since another process may have written to it, and tells nobody.
+    /// Reads the journal again, since another process may have written to it, and notifies nobody.
     func readAgain(from engine: any StorageEngine) throws {
         var read = State()
         try engine.snapshot { reader in
             var last: Int64 = 0
             while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
                 for entry in page {
-                    read.noteCommit(of: entry.number)
+                    read.recordCommit(of: entry.number)
                     read.documents[entry.documentID, default: []].append(Operation(entry))
                 }
                 last = end.number
@@ -72,7 +72,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Tells observers that there may be a change.
+    /// Notifies observers that there may be a change.
     func announce() { bell.ring(at: version.number) }
 
     /// Adds an entry that was written after all others.
@@ -81,13 +81,13 @@ final class PendingCache: Sendable {
     /// Adds an operation that was written after all others.
     func append(_ operation: Operation, of id: DocumentID) {
         change { state in
-            state.noteCommit(of: operation.number)
+            state.recordCommit(of: operation.number)
             state.documents[id, default: []].append(operation)
         }
     }
 
     /// The number for the next entry; none is given twice while the database is open.
-    func takeNumber(for id: DocumentID) -> Int64 {
+    func nextNumber(for id: DocumentID) -> Int64 {
         state.withLock { state in
             state.lastNumber += 1
             state.given.append((id, state.lastNumber))
@@ -152,7 +152,7 @@ final class PendingCache: Sendable {
         writer.afterCommit { [self] in
             change { state in
                 state.documents[id] = operations.isEmpty ? nil : operations
-                for operation in operations { state.noteCommit(of: operation.number) }
+                for operation in operations { state.recordCommit(of: operation.number) }
             }
         }
     }
@@ -169,7 +169,7 @@ final class PendingCache: Sendable {
     /// Whether the journal has no entry.
     var isEmpty: Bool { state.withLock { $0.documents.isEmpty } }
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
     /// The documents with entries, in the order of their first ones; also those of writes that are not committed yet.

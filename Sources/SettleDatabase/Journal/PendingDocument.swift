@@ -35,11 +35,11 @@ struct PendingDocument {
     /// Starts with an entry.
     init(_ entry: JournalEntry) {
         (id, revision, time) = (entry.documentID, entry.revision, entry.time)
-        take(entry)
+        apply(entry)
     }
 
     /// Takes the next entry.
-    mutating func take(_ entry: JournalEntry) {
+    mutating func apply(_ entry: JournalEntry) {
         revision = entry.revision
         time = entry.time
         switch (operation, entry.new) {
@@ -52,11 +52,11 @@ struct PendingDocument {
             operation = .delete
         case (.delete, let new?):
             for name in gone { set(name, to: nil, at: entry.time) }
-            note(from: nil, to: new, at: entry.time)
+            recordChanges(from: nil, to: new, at: entry.time)
             gone = []
             operation = .update
         case (let known, let new?):
-            note(from: entry.old, to: new, at: entry.time)
+            recordChanges(from: entry.old, to: new, at: entry.time)
             operation = known ?? (entry.old == nil ? .create : .update)
         }
         // An attribute that never existed at the server need not be removed.
@@ -70,7 +70,7 @@ struct PendingDocument {
     }
 
     /// Records each attribute whose value differs.
-    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Date) {
+    private mutating func recordChanges(from old: RevisionContent?, to new: RevisionContent, at time: Date) {
         let before = BodyMembers(old?.body)
         let after = BodyMembers(new.body)
         for (index, name) in after.names.enumerated() {

@@ -35,7 +35,7 @@ public struct StoredJournalEntry: Sendable, Hashable {
     public var old: Content
     /// The content after; if `kept`, that of ``revision``.
     public var new: Content
-    /// When it happened, in milliseconds since 1970.
+    /// The time at which it happened, in milliseconds since 1970.
     public var time: Int64
 
     /// Creates an entry.

@@ -1,7 +1,7 @@
 internal import SettleCore
 
 extension Database {
-    /// Lets go of contents that are not needed any more, and gives their space back to the system.
+    /// Lets go of contents that are no longer needed, and gives their space back to the system.
     ///
     /// Never touched are leaves, the ids of revisions, and the bases of merges: contents of branch points while a
     /// document is in conflict, and the newest revision known to a peer while there is work on top that no peer has
@@ -19,7 +19,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - age: How long contents are kept all the same after they were superseded or lost, so that people can look at them
-    ///     (SEMANTICS K4); not at all unless given. When that was is known by the compactions with an age between which it
+    ///     (SEMANTICS K4); not at all by default. When that was is known by the compactions with an age between which it
     ///     happened: the first one lets go of nothing, and each content stays for the age and at most the time between two
     ///     compactions longer. A content also stays as long as the one that superseded it.
     ///   - progress: Called with the progress, after each step.
@@ -30,17 +30,17 @@ extension Database {
         keepingOldContentsFor age: Duration? = nil,
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> CompactionResult {
-        let before = try engine.maintain(.measure).bytes + blobs.sizeOnDisk()
+        let before = try capabilities.maintain(.measure).bytes + blobs.sizeOnDisk()
         var result = CompactionResult()
         let newest = try age.map { try newestOldContent(for: $0) } ?? .max
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
         // Another process may be about to save a document with a content that no document holds yet.
         if options.sharing == nil { result.blobs = try collectBlobs(progress) }
-        try noteCompactedSize()
+        try recordCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        if try engine.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
+        if try capabilities.maintain(.reclaimSpace).isDurable, options.sharing == nil { try collectStoredBlobs() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
-        result.bytes = try before - engine.maintain(.measure).bytes - blobs.sizeOnDisk()
+        result.bytes = try before - capabilities.maintain(.measure).bytes - blobs.sizeOnDisk()
         return result
     }
 
@@ -50,7 +50,7 @@ extension Database {
     /// ends after the step at work, and what was let go of until then is gone.
     ///
     /// - Parameters:
-    ///   - age: How long superseded contents are kept; not at all unless given.
+    ///   - age: How long superseded contents are kept; not at all by default.
     ///   - progress: Called with the progress on another thread, after each step.
     /// - Returns: What was let go of.
     /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; what `progress` throws.
@@ -85,7 +85,7 @@ extension Database {
                             as DatabaseError
                             where error.code == .damagedDocument
                         {
-                            note(error, of: id)
+                            report(error, of: id)
                             return sum
                         }
                     }
@@ -146,7 +146,7 @@ extension Database {
 
 /// What a compaction let go of.
 public struct CompactionResult: Sendable, Hashable {
-    /// Contents of revisions that are no leaves and no base of a merge.
+    /// Contents of revisions that are neither leaves nor the base of a merge.
     public var contents = 0
     /// Contents of attachments that no kept revision holds.
     public var blobs = 0
@@ -272,7 +272,7 @@ extension Database {
             for attachment in try reader.content(at: token)?.attachments ?? [] { body(attachment.blob) }
         } catch let error as DatabaseError where error.code == .damagedDocument {
             for blob in error.namedBlobs { body(blob) }
-            if let id { note(.damaged(id, "one of its old revisions", cause: error), of: id) }
+            if let id { report(.damaged(id, "one of its old revisions", cause: error), of: id) }
         }
     }
 
@@ -326,7 +326,7 @@ struct ContentMarks {
     ///   - token: The newest token.
     ///   - now: The current time.
     ///   - age: The maximum age of interest, in milliseconds. Marks are at least a fraction of it apart.
-    mutating func note(_ token: UInt64, at now: Int64, for age: Int64) {
+    mutating func record(_ token: UInt64, at now: Int64, for age: Int64) {
         // A clock that went back invalidates its earlier times.
         marks.removeAll { $0.time > now }
         if let old = marks.lastIndex(where: { $0.time <= now - age }) { marks.removeSubrange(..<old) }
@@ -345,9 +345,9 @@ extension Database {
         return try engine.commit { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)
-            let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0
+            let kept = try writer.newestContentToken() ?? 0
             let token = max(kept, try writer.setting(BodyToken.floorSetting).flatMap { UInt64($0) } ?? 0)
-            marks.note(token, at: now, for: milliseconds)
+            marks.record(token, at: now, for: milliseconds)
             try writer.setSetting(ContentMarks.setting, to: marks.text)
             try writer.setSetting(BodyToken.floorSetting, to: String(token))
             return newest

@@ -9,7 +9,7 @@ public import Foundation
 #endif
 
 extension Database {
-    /// Sets when a document is to be purged, or takes the date away.
+    /// Sets the date at which a document will be purged, or removes it.
     ///
     /// At that time, or as soon as the database is open again, the document is forgotten here with all its revisions;
     /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
@@ -29,7 +29,7 @@ extension Database {
         try scheduleExpiration()
     }
 
-    /// When a document is to be purged, or `nil`.
+    /// The date at which a document will be purged, or `nil`.
     public func expiration(of id: some DocumentIDConvertible) throws -> Date? {
         let id = try id.ofDocument()
         return try engine.read { try $0.expiration(of: id) }.map { Date(milliseconds: $0) }
@@ -37,8 +37,8 @@ extension Database {
 
     /// Purges the documents whose time has come; this happens by itself while the database is open.
     ///
-    /// - Parameter date: The time to go by; now unless given.
-    /// - Returns: How many documents were purged.
+    /// - Parameter date: The time to go by; now by default.
+    /// - Returns: The number of documents that were purged.
     /// - Throws: ``DatabaseError`` of the storage.
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
@@ -92,7 +92,7 @@ extension Database {
 final class ExpirationTimer: Sendable {
     private struct Pending {
         var number = 0
-        /// When the timer fires, in milliseconds since 1970; `nil` if it is not set.
+        /// The time at which the timer fires, in milliseconds since 1970; `nil` if it is not set.
         var time: Int64?
     }
 

@@ -13,7 +13,7 @@ extension Database {
 
     /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
     ///
-    /// Revisions that are no leaves, or not known, are left alone. Of a document whose revisions can't be
+    /// Revisions that are not leaves, or not known, are left alone. Of a document whose revisions can't be
     /// read all is forgotten, and those given are returned.
     ///
     /// - Returns: The leaves that were forgotten, each once, in their order (SEMANTICS 63).
@@ -31,7 +31,7 @@ extension Database {
             try PurgeLog.countRequest(with: writer)
             if let ifUnreadable, let record = try writer.storedRecord(of: id, withContent: false), record.tree.isEmpty {
                 try forget(record, journalRecorder, with: writer)
-                // Nobody can tell which contents kept apart were the document's; compaction finds them.
+                // It is unknown which contents kept apart were the document's; compaction finds them.
                 try writer.setSetting(Self.lostContentsSetting, to: "1")
                 return ifUnreadable
             }
@@ -45,14 +45,14 @@ extension Database {
     private func forget(
         _ record: DocumentRecord, _ journal: JournalRecorder?, with writer: any StorageWriter
     ) throws {
-        if record.id.isDesign { designChanges.note() }
+        if record.id.isDesign { designChanges.markPending() }
         try journal?.purge(nil, of: record.id, with: writer)
         try writer.remove(record)
         try writer.setExpiration(nil, of: record.id)
-        try PurgeLog.note(record.id, with: writer)
+        try PurgeLog.record(record.id, with: writer)
     }
 
-    /// Forgets leaves of a document that a peer's newer state has replaced. Revisions that are no leaves any more stay, and
+    /// Forgets leaves of a document that a peer's newer state has replaced. Revisions that are no longer leaves stay, and
     /// so do all if there are no others.
     package func forgetReplaced(_ leaves: [RevisionID], of id: DocumentID) throws {
         try commit { [self] in try forget(leaves, of: id, with: $0) }
@@ -80,7 +80,7 @@ extension Database {
         guard var record = try writer.storedRecord(of: id, withContent: true)?.checkedTree() else { return [] }
         let doomed = choose(record.tree)
         guard !doomed.isEmpty else { return [] }
-        if id.isDesign { designChanges.note() }
+        if id.isDesign { designChanges.markPending() }
         let before = record
         let oldWinner = record.tree.winner?.revision
         let removed = record.tree.purge(doomed)
@@ -144,15 +144,15 @@ extension Database {
 
 /// Which documents were forgotten lately, for indexes that have to forget them too.
 ///
-/// A purge leaves no change behind. So each is numbered, and the last ones are kept among the database's settings.
+/// A purge is not a change. So each is numbered, and the last ones are kept among the database's settings.
 package enum PurgeLog {
     private static let counter = "purges"
     private static let requests = "purge_requests"
-    /// How many are kept; an index that has missed more looks which of its documents are gone.
+    /// The number of those that are kept; an index that has missed more looks which of its documents are gone.
     package static let kept: Int64 = 1000
 
     /// Takes note of a purge, in the transaction that does it.
-    static func note(_ id: DocumentID, with writer: any StorageWriter) throws {
+    static func record(_ id: DocumentID, with writer: any StorageWriter) throws {
         let number = (try writer.setting(counter).flatMap { Int64($0) } ?? 0) + 1
         try writer.setSetting(name(number), to: id.string)
         try writer.setSetting(name(number - kept), to: nil)
@@ -165,17 +165,17 @@ package enum PurgeLog {
         try writer.setSetting(requests, to: String(count + 1))
     }
 
-    /// How often a document was asked to be purged.
+    /// The number of times that a document was asked to be purged.
     package static func requestCount(in database: Database) throws -> Int64 {
         try database.setting(requests).flatMap { Int64($0) } ?? 0
     }
 
-    /// How many documents were ever purged.
+    /// The number of documents that were ever purged.
     package static func count(in database: Database) throws -> Int64 {
         try database.setting(counter).flatMap { Int64($0) } ?? 0
     }
 
-    /// The documents purged after so many; `nil` when not all of them are known any more.
+    /// The documents purged after so many; `nil` if not all of them are known.
     package static func purged(after seen: Int64, in database: Database) throws -> [DocumentID]? {
         try database.snapshot {
             let count = try count(in: database)

@@ -50,7 +50,7 @@ extension Database {
     ///   - time: The current time in milliseconds.
     ///   - interval: The time between the end of a scrub and the next one in milliseconds.
     ///   - lease: The time in milliseconds after which a scrub that was not noted again counts as given up.
-    /// - Returns: Where to begin, or how long to wait. Whoever begins renews the claim by ``noteScrub(_:at:)``.
+    /// - Returns: Where to begin, or how long to wait. A process that begins renews the claim by ``recordScrub(_:at:)``.
     /// - Throws: ``DatabaseError``.
     package func claimScrub(at time: Int64, every interval: Int64, lease: Int64) throws -> ScrubTurn {
         func turn(_ text: String?) -> ScrubTurn {
@@ -81,7 +81,7 @@ extension Database {
     ///   - place: Where it goes on; `nil` at its end.
     ///   - time: The current time in milliseconds.
     /// - Throws: ``DatabaseError``.
-    package func noteScrub(_ place: ScrubPlace?, at time: Int64) throws {
+    package func recordScrub(_ place: ScrubPlace?, at time: Int64) throws {
         let text = place.map { "\(time) \($0.text)" } ?? "\(time)"
         try engine.hold { try $0.setSetting(Self.scrubSetting, to: text) }
     }
@@ -91,7 +91,7 @@ extension Database {
 
 /// The result of one step of a scrub.
 package struct ScrubStep: Sendable {
-    /// Where the next step begins; `nil` after the last.
+    /// The place where the next step begins; `nil` after the last.
     package let next: ScrubPlace?
     /// The numbers of what was read, and the problems that were found.
     package let report: VerificationReport
@@ -103,7 +103,7 @@ package enum ScrubPlace: Sendable, Equatable {
     case attachments(after: BlobDigest?)
 }
 
-/// Whether a database is to be scrubbed.
+/// Whether a database should be scrubbed.
 package enum ScrubTurn: Sendable, Equatable {
     /// Now, from that place on.
     case now(ScrubPlace)

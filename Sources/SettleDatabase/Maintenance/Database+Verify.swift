@@ -19,7 +19,7 @@ extension Database {
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> VerificationReport {
         var report = VerificationReport()
-        for problem in try engine.maintain(.check).problems { report.report("file: \(problem)") }
+        for problem in try capabilities.maintain(.check).problems { report.report("file: \(problem)") }
         if let problem = try files?.problemOfLog() { report.report("file: \(problem)") }
         try engine.snapshot { reader in
             var verifier = DocumentVerifier(reader: reader, report: report)
@@ -109,7 +109,7 @@ extension Database {
 
 /// What ``Database/verify(progress:)`` found.
 public struct VerificationReport: Sendable, Hashable {
-    /// How many documents were looked at.
+    /// The number of documents that were looked at.
     public var documents = 0
     /// How many revisions their trees hold.
     public var revisions = 0
@@ -117,7 +117,7 @@ public struct VerificationReport: Sendable, Hashable {
     public var contents = 0
     /// How many contents of attachments were read and checked.
     public var blobs = 0
-    /// What is wrong, one line each, the first thousand; empty for a sound database.
+    /// The problems, one line each, the first thousand; empty for a sound database.
     public internal(set) var problems: [String] = []
 
     /// Whether nothing is wrong.
@@ -138,7 +138,7 @@ struct DocumentVerifier {
     private var conflicts: [ConflictKind: Int] = [:]
     private var tokens = TokenSum()
     private var last: DocumentID?
-    /// How many documents have revisions that can't be read.
+    /// The number of documents that have revisions that can't be read.
     private var unreadable = 0
     private let hasher = RevisionHasher()
 
@@ -291,7 +291,7 @@ private struct TokenSum: Equatable {
 /// The damaged documents that were reported to the app, so that each is reported once while the database is open.
 final class DamageNotes: Sendable {
     private let named = Guarded<Set<DocumentID>>([])
-    /// How many are remembered; in a file with more, some are reported again.
+    /// The number of those that are remembered; in a file with more, some are reported again.
     private static let limit = 1000
 
     /// Records a document; returns whether it is new.
@@ -308,12 +308,12 @@ extension Database {
     ///
     /// - Returns: The same documents.
     func noting(_ page: [DocumentRecord]) -> [DocumentRecord] {
-        for record in page { if let damage = record.damage { note(damage, of: record.id) } }
+        for record in page { if let damage = record.damage { report(damage, of: record.id) } }
         return page
     }
 
     /// Reports a damaged document to the app, the first time.
-    package func note(_ damage: DatabaseError, of id: DocumentID) {
+    package func report(_ damage: DatabaseError, of id: DocumentID) {
         if damages.add(id) { warn(damage.message) }
     }
 }

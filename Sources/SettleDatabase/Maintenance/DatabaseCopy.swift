@@ -6,17 +6,27 @@ internal import SettleCore
 ///     contents ── documents ── local documents ── attachments ── expirations ── newest position, settings ── comparison
 ///     by token    by position  by id              by digest      by id
 ///
-/// Each part is copied in an order, in transactions of bounded size, and goes on behind the last that the target has, or
+/// Each part is copied in an order, in transactions of bounded size, and continues after the last that the target has, or
 /// replaces what is there. So a copy that was interrupted at any point is continued by the next one. A setting of the target names
 /// the source until both were compared.
 struct DatabaseCopy {
     let source: Database
     let target: Database
+    /// The engine of the target.
+    let restorable: any RestorableStorage
     let progress: (MaintenanceProgress) throws -> Void
+
+    /// - Throws: ``DatabaseError`` with code `invalid` for a target whose engine can't receive a copy.
+    init(source: Database, target: Database, progress: @escaping (MaintenanceProgress) throws -> Void) throws {
+        guard let restorable = target.capabilities.restorable else {
+            throw DatabaseError(.invalid, "the storage of the target can't receive an exact copy; replicate instead")
+        }
+        (self.source, self.target, self.restorable, self.progress) = (source, target, restorable, progress)
+    }
 
     /// The setting of an unfinished copy, with the instance of its source.
     static let marker = "copy_of"
-    /// How many records a transaction has at most, and about how many bytes.
+    /// The number of records that a transaction has at most, and about how many bytes.
     static let pageLength = 500
     static let pageBytes = 4 << 20
 
@@ -29,7 +39,7 @@ struct DatabaseCopy {
         try copySideRecords(.locals(after: nil), "local documents")
         try copyBlobs()
         try copySideRecords(.expirationsByID(after: nil), "expirations")
-        try target.engine.hold { try $0.restoreSequence(sequence) }
+        try target.engine.hold { _ in try restorable.restoreSequence(sequence) }
         try copySettings()
         let fingerprint = try compare(sequence)
         try target.engine.hold { try $0.setSetting(Self.marker, to: nil) }
@@ -37,11 +47,11 @@ struct DatabaseCopy {
     }
 
     private func copyContents() throws {
-        var token = try target.engine.read { try $0.contentTokens(after: 0, descending: true, limit: 1) }.first ?? 0
+        var token = try target.engine.read { try $0.newestContentToken() } ?? 0
         var done = 0
         while case let page = try contents(after: token), let last = page.last {
             try target.engine.hold { writer in
-                for (token, content) in page { try writer.restoreContent(content, at: token) }
+                for (token, content) in page { try writer.put(.content(token, content)) }
             }
             token = last.token
             done += page.count
@@ -51,7 +61,7 @@ struct DatabaseCopy {
         guard floor > token else { return }
         // No token of the source is given again, not even one whose content is gone.
         try target.engine.hold { writer in
-            try writer.restoreContent(RevisionContent(body: .empty), at: floor)
+            try writer.put(.content(floor, RevisionContent(body: .empty)))
             try writer.removeContent(at: floor)
         }
     }
@@ -78,9 +88,9 @@ struct DatabaseCopy {
         var done = total - (try source.count(changedIn: SequenceRange(after: reached)))
         try source.engine.forEachPage(changedAfter: reached) { page in
             do {
-                try target.engine.hold { writer in
-                    try writer.prepare(page.map(\.id), withContent: false)
-                    for record in page { try writer.restore(record) }
+                try target.engine.hold { _ in
+                    try target.capabilities.prefetching?.prepare(page.map(\.id), withContent: false)
+                    for record in page { try restorable.restore(record) }
                 }
             } catch let error as DatabaseError where error.code == .conflict {
                 throw DatabaseError(
@@ -125,7 +135,8 @@ struct DatabaseCopy {
     /// Whether a setting belongs to what is copied. A shared database has no journal, not even one that is switched on and empty.
     private func isCopied(setting name: String) -> Bool {
         name != Self.marker && name != Database.fileSetting
-            && (name != Database.journalSetting || !target.engine.isShared && !source.engine.isShared)
+            && (name != Database.journalSetting
+                || target.capabilities.shared == nil && source.capabilities.shared == nil)
     }
 
     private func compare(_ sequence: UpdateSequence) throws -> DatabaseFingerprint {
@@ -197,7 +208,7 @@ extension DatabaseCopy {
 
     /// Sees that no id is too long for the target.
     private func checkIDs() throws {
-        guard let longest = target.engine.longestID else { return }
+        guard let longest = target.capabilities.limited?.longestID else { return }
         var found = LongIDs(longest: longest)
         var range = DocumentRange()
         while case let page = try source.engine.read({ try $0.ids(.documents(range), limit: Self.pageLength) }),
@@ -219,7 +230,7 @@ private struct LongIDs {
     private var count = 0
     private var listed: [String] = []
     private static let most = 50
-    private static let mostCharacters = 60
+    private static let maximumCharacters = 60
 
     init(longest: Int) { self.longest = longest }
 
@@ -227,7 +238,9 @@ private struct LongIDs {
         let length = id.string.utf8.count
         guard length > longest else { return }
         count += 1
-        if listed.count < Self.most { listed.append("\"\(id.string.prefix(Self.mostCharacters))…\" (\(length) bytes)") }
+        if listed.count < Self.most {
+            listed.append("\"\(id.string.prefix(Self.maximumCharacters))…\" (\(length) bytes)")
+        }
     }
 
     var error: DatabaseError? {

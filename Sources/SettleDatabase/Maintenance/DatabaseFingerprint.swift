@@ -163,7 +163,7 @@ extension StorageEngine {
 }
 
 extension SideRecord {
-    /// The records behind this one.
+    /// The records after this one.
     fileprivate var followers: Scan {
         switch self {
         case .local(let document): .locals(after: document.id)
@@ -171,11 +171,12 @@ extension SideRecord {
         case .expiration(let id, _): .expirationsByID(after: id)
         case .blob(let blob): .blobs(after: blob.digest)
         case .journal(let entry): .journal(after: entry.number)
+        case .content(let token, _): .contents(after: token)
         }
     }
 }
 
 extension SideRecord.Scan {
-    /// How many are read at once; a local document may be as large as any other.
+    /// The number of those that are read at once; a local document may be as large as any other.
     fileprivate var pageLength: Int { if case .locals = self { 16 } else { 500 } }
 }

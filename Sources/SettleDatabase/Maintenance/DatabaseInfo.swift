@@ -3,11 +3,11 @@ internal import SettlePlatform
 
 /// Counts and sizes of a database.
 public struct DatabaseInfo: Sendable, Hashable {
-    /// How many documents there are, live and deleted.
+    /// The number of documents, live and deleted.
     public var documents: DocumentCounts
-    /// How many documents have two or more live leaves.
+    /// The number of documents that have two or more live leaves.
     public var conflicts: Int
-    /// How many documents have one live leaf and a user's deletion that stands against it.
+    /// The number of documents that have one live leaf and a user's deletion that stands against it.
     public var contested: Int
     /// How many attachments' contents are kept, each once.
     public var blobs: Int
@@ -34,7 +34,7 @@ extension Database {
                 conflicts: try reader.count(.conflicted(.branches, DocumentRange())),
                 contested: try reader.count(.conflicted(.deletion, DocumentRange())),
                 blobs: try countBlobs(in: reader),
-                lastSequence: try reader.lastSequence, fileSize: try engine.maintain(.measure).bytes,
+                lastSequence: try reader.lastSequence, fileSize: try capabilities.maintain(.measure).bytes,
                 attachmentFilesSize: try blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))
         }
     }
@@ -49,7 +49,7 @@ extension Database {
         return total
     }
 
-    /// How many revisions of each branch are kept, older ones are forgotten: CouchDB's `_revs_limit`, 1000 unless set.
+    /// How many revisions of each branch are kept, older ones are forgotten: CouchDB's `_revs_limit`, 1000 by default.
     public func revisionLimit() throws -> Int { try engine.read { try Self.revisionLimit(in: $0) } }
 
     /// Sets how many revisions of each branch are kept; a document is stemmed when it is next written.
@@ -90,7 +90,7 @@ extension Database {
     /// - Complexity: O(1); O(*n*) in documents when contents are counted.
     public func sizes() throws -> DatabaseSizes {
         let payload = try payload()
-        let disk = try engine.maintain(.measure)
+        let disk = try capabilities.maintain(.measure)
         let needed = try setting(Self.neededContentsSetting).flatMap { Int64($0) } ?? 0
         let old = max(0, payload.apart - needed)
         return DatabaseSizes(
@@ -113,7 +113,7 @@ extension Database {
     private func countPayload() throws -> StoragePayload {
         let count = try engine.snapshot { reader in
             SizeCount(
-                payload: try engine.maintain(.weigh).payload, sequence: try reader.lastSequence,
+                payload: try capabilities.maintain(.weigh).payload, sequence: try reader.lastSequence,
                 tolerance: Int64(try reader.count(.documents(DocumentRange())) / 16))
         }
         sizeCount.withLock { $0 = count }
@@ -121,7 +121,7 @@ extension Database {
     }
 
     /// Counts anew after a compaction, and remembers what it left of contents kept apart.
-    func noteCompactedSize() throws {
+    func recordCompactedSize() throws {
         let payload = try countPayload()
         try engine.commit { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
     }

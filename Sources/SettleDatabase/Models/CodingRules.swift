@@ -91,7 +91,7 @@ extension CodingRules {
         if case .custom(_, let decode) = coding.dates { return try decode(place.value) }
         if case .string(let text) = place.value {
             guard let seconds = ISODate.seconds(of: text) else {
-                throw place.invalid("\"\(text.prefix(40))\" is no date of ISO 8601, as 2026-11-23T14:05:09.250Z")
+                throw place.invalid("\"\(text.prefix(40))\" is not an ISO 8601 date such as 2026-11-23T14:05:09.250Z")
             }
             return Date(timeIntervalSince1970: seconds)
         }
@@ -132,7 +132,7 @@ extension CodingRules {
         default: return try Decimal(from: place)
         }
         guard let decimal = Decimal(string: text) else {
-            throw place.invalid("\"\(text.prefix(40))\" is no decimal number")
+            throw place.invalid("\"\(text.prefix(40))\" is not a decimal number")
         }
         return decimal
     }
@@ -143,7 +143,7 @@ extension DocumentCoding {
     var rules: CodingRules { CodingRules(self) }
 }
 
-/// The id and the revision of a document that is decoded, which are no members of its body.
+/// The id and the revision of a document that is decoded, which are not members of its body.
 package struct DocumentIdentity: Sendable {
     let id: DocumentID
     let revision: RevisionID?

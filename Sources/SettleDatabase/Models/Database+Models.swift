@@ -274,7 +274,7 @@ extension Database {
         }
     }
 
-    /// An edit in the newer state. Where merged members don't read as the model any more, such as two cases of one enumeration, those
+    /// An edit in the newer state. If merged members can no longer be read as the model, such as two cases of one enumeration, those
     /// that both changed are taken as a whole.
     private func merged<Model: Decodable>(
         _ edited: Document, _ base: Document, _ current: Document, _ model: Model.Type, _ identities: [String],
@@ -307,7 +307,7 @@ extension Database {
     /// The error for a document that was not read as it is stored now.
     func conflict(_ document: Document) throws -> DatabaseError {
         guard let tree = try tree(of: document.id), let current = options.reads.current(in: tree) else {
-            return DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+            return DatabaseError(.notFound, "\"\(document.id)\" is no longer in the database; it was purged")
         }
         return Self.conflict(document, current)
     }

@@ -56,7 +56,7 @@ public struct DocumentCoding: Sendable {
     /// What the `userInfo` of the encoder and the decoder is.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Creates a coding; each strategy is that of ``standard`` unless given.
+    /// Creates a coding; each strategy is that of ``standard`` by default.
     public init(
         dates: DateStrategy = .iso8601, data: DataStrategy = .base64, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {

@@ -28,11 +28,11 @@ struct ListAlignment {
         }
         guard let places = Self.places(of: before, in: stored, name) else { return nil }
         var matches = Matches(before, after)
-        if let name { matches.takeIdentified(by: name) }
-        matches.takeEqual()
-        matches.takeTelling()
-        matches.takeSimilar()
-        matches.takeInOrder()
+        if let name { matches.matchIdentified(by: name) }
+        matches.matchEqual()
+        matches.matchTelling()
+        matches.matchSimilar()
+        matches.matchInOrder()
         pairs = matches.result.map { match in match.map { ($0, places[$0]) } }
         unread = Set(stored.indices).subtracting(places)
     }
@@ -40,7 +40,7 @@ struct ListAlignment {
     /// The most pairs of elements that are compared.
     static let maximumPairs = 250_000
 
-    /// What tells an element apart, if it has the member.
+    /// The identity of an element, if it has the member.
     static func identity(_ element: JSONValue, _ name: String) -> JSONValue? {
         guard let value = element.object?[name], value.string != nil || value.number != nil else { return nil }
         return value
@@ -96,7 +96,7 @@ private struct Matches {
         (old, new) = (Array(before.indices), Array(after.indices))
     }
 
-    private mutating func take(_ pairs: [(old: Int, new: Int)]) {
+    private mutating func match(_ pairs: [(old: Int, new: Int)]) {
         for pair in pairs { result[pair.new] = pair.old }
         let taken = (Set(pairs.map(\.old)), Set(pairs.map(\.new)))
         old.removeAll { taken.0.contains($0) }
@@ -104,11 +104,11 @@ private struct Matches {
     }
 
     /// Matches what has the same identity, and leaves nothing that has one.
-    mutating func takeIdentified(by name: String) {
+    mutating func matchIdentified(by name: String) {
         let places = Dictionary(
             old.compactMap { place in ListAlignment.identity(before[place], name).map { ($0, place) } },
             uniquingKeysWith: min)
-        take(
+        match(
             new.compactMap { place in
                 ListAlignment.identity(after[place], name).flatMap { places[$0] }.map { ($0, place) }
             })
@@ -117,14 +117,14 @@ private struct Matches {
     }
 
     /// Matches equal elements, in their order.
-    mutating func takeEqual() {
+    mutating func matchEqual() {
         var waiting: [JSONValue: ArraySlice<Int>] = [:]
         for place in old { waiting[before[place], default: []].append(place) }
-        take(new.compactMap { place in waiting[after[place]]?.popFirst().map { ($0, place) } })
+        match(new.compactMap { place in waiting[after[place]]?.popFirst().map { ($0, place) } })
     }
 
     /// Matches objects that share telling members, those that share most of them first.
-    mutating func takeTelling() {
+    mutating func matchTelling() {
         var owners: [Member: (old: [Int], new: [Int])] = [:]
         for place in old {
             for member in members(before[place]) { owners[member, default: ([], [])].old.append(place) }
@@ -136,7 +136,7 @@ private struct Matches {
         }
         let ranked = votes.flatMap { new, olds in olds.map { (old: $0.key, new: new, votes: $0.value) } }
             .sorted { ($1.votes, $0.new, $0.old) < ($0.votes, $1.new, $1.old) }
-        take(eachOnce(ranked.map { ($0.old, $0.new) }))
+        match(eachOnce(ranked.map { ($0.old, $0.new) }))
     }
 
     private func members(_ element: JSONValue) -> [Member] {
@@ -147,7 +147,7 @@ private struct Matches {
     }
 
     /// Matches objects that share more than half of their members, those that share most first.
-    mutating func takeSimilar() {
+    mutating func matchSimilar() {
         guard old.count * new.count <= ListAlignment.maximumPairs else { return }
         var ranked: [(old: Int, new: Int, shared: Int)] = []
         for left in old {
@@ -159,13 +159,13 @@ private struct Matches {
             }
         }
         ranked.sort { ($1.shared, $0.new, $0.old) < ($0.shared, $1.new, $1.old) }
-        take(eachOnce(ranked.map { ($0.old, $0.new) }))
+        match(eachOnce(ranked.map { ($0.old, $0.new) }))
     }
 
     /// Matches objects with objects and lists with lists, in their order, unless elements were removed.
-    mutating func takeInOrder() {
+    mutating func matchInOrder() {
         guard new.count >= old.count else { return }
-        take(zip(old, new).filter { before[$0].kind == after[$1].kind }.map { ($0, $1) })
+        match(zip(old, new).filter { before[$0].kind == after[$1].kind }.map { ($0, $1) })
     }
 
     /// The first pairs in which each element occurs once.

@@ -12,7 +12,7 @@ public struct MemberClashes: SettleError {
         public let read: JSONValue?
         /// The value that another writer has stored; `nil` if it was removed.
         public let stored: JSONValue?
-        /// The value that was to be saved; `nil` if it was removed.
+        /// The value to save; `nil` if it was removed.
         public let mine: JSONValue?
     }
 

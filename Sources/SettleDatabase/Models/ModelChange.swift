@@ -30,7 +30,7 @@ struct ModelChange {
     /// Makes the difference of two encodings of one model.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` if the model was given the id of another document. One that states another
-    ///   id from the start, as `let id = UUID()` does, is no change.
+    ///   id from the start, as `let id = UUID()` does, is not a change.
     init(from before: ModelContent, to after: ModelContent, of model: Any.Type, _ id: DocumentID) throws {
         if let stated = try after.id, try stated != before.id { try after.check(isOf: id) }
         (self.before, self.after, hasRevision) = (before.members, after.members, after.hasRevision)

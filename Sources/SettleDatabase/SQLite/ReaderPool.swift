@@ -26,7 +26,7 @@ final class ReaderPool: Sendable {
         if let own = reader(of: thread) { return try body(own.value) }
         room.wait()
         defer { room.signal() }
-        let reader = try takeIdle(for: thread) ?? takeNew(for: thread)
+        let reader = try borrowIdle(for: thread) ?? borrowNew(for: thread)
         defer { giveBack(reader, from: thread) }
         return try body(reader.value)
     }
@@ -39,7 +39,7 @@ final class ReaderPool: Sendable {
         if let own = reader(of: thread) { return try body(own.value) }
         guard room.wait(timeout: .now()) == .success else { throw NotAtHand() }
         defer { room.signal() }
-        guard let reader = try takeIdle(for: thread) else { throw NotAtHand() }
+        guard let reader = try borrowIdle(for: thread) else { throw NotAtHand() }
         defer { giveBack(reader, from: thread) }
         return try body(reader.value)
     }
@@ -58,7 +58,7 @@ final class ReaderPool: Sendable {
         state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
     }
 
-    private func takeIdle(for thread: ThreadID) throws -> Lent<SQLiteReader>? {
+    private func borrowIdle(for thread: ThreadID) throws -> Lent<SQLiteReader>? {
         try state.withLock { state in
             guard !state.isClosed else { throw Self.closed }
             guard let reader = state.idle.popLast() else { return nil }
@@ -67,7 +67,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    private func takeNew(for thread: ThreadID) throws -> Lent<SQLiteReader> {
+    private func borrowNew(for thread: ThreadID) throws -> Lent<SQLiteReader> {
         let new: Lent<SQLiteReader>
         do { new = Lent(try open()) } catch {
             // The file may have gone since the look above, because the database was closed and deleted.

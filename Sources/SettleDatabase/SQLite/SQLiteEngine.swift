@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SettleCore
 internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
@@ -64,8 +65,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    var readsInParallel: Bool { pool != nil }
-
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {
         listener.withLock { $0 = Listener(notify: notify) }
     }
@@ -74,11 +73,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         if isWriting { return try body(writer) }
         guard let pool else { return try exclusively { try body(writer) } }
         return try pool.read(body)
-    }
-
-    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-        guard let pool, !isWriting else { throw NotAtHand() }
-        return try pool.readIfFree(body)
     }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
@@ -99,14 +93,14 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             let made = try body(writer)
             result.withLock { $0 = made }
         }
-        try take(WriteTurn(job: job), job)
+        try run(WriteTurn(job: job), job)
         return try Self.found(result.withLock { $0 })
     }
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
         var result: Result?
-        try take(WriteTurn()) { result = try body($0) }
+        try run(WriteTurn()) { result = try body($0) }
         return try Self.found(result)
     }
 
@@ -135,7 +129,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Runs a closure on the writing connection between two transactions.
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         var result: Result?
-        try take(WriteTurn(), alone: true) { _ in result = try body() }
+        try run(WriteTurn(), alone: true) { _ in result = try body() }
         return try Self.found(result)
     }
 
@@ -146,7 +140,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     ///   - alone: Whether the closure runs between two transactions.
     ///   - body: What this thread runs, unless another one did the job of the turn.
     /// - Throws: What the closure throws, or why its changes were not committed.
-    private func take(
+    private func run(
         _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
     ) throws {
         perform(.arrived(turn, alone: alone), for: turn)
@@ -236,10 +230,40 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func announce() {
-        for action in writer.takeCommitActions() { action() }
+        for action in writer.dequeueCommitActions() { action() }
         if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence {
             listener.notify(CommitNotice(sequence: newest))
         }
+    }
+
+    func close() {
+        pool?.close()
+        let turn = WriteTurn()
+        // Inside a write of this thread the connection is needed until that ends.
+        if isWriting { return perform(.closing(nil), for: turn) }
+        perform(.closing(turn), for: turn)
+        _ = turn.wait()
+    }
+}
+
+// MARK: - Capabilities
+
+extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+        guard let pool, !isWriting else { throw NotAtHand() }
+        return try pool.readIfFree { try $0.shortRecord(of: id, mostBytes: mostBytes) }
+    }
+
+    func removeJournal() throws { try ownWriter().removeJournal() }
+
+    func restore(_ record: DocumentRecord) throws { try ownWriter().restore(record) }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { try ownWriter().restoreSequence(sequence) }
+
+    /// The writer, in a write of this thread.
+    private func ownWriter() throws -> SQLiteWriter {
+        guard isWriting else { throw DatabaseError(.invalid, "this belongs into a transaction") }
+        return writer
     }
 
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
@@ -263,15 +287,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             return try writer.connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
         }
         return report
-    }
-
-    func close() {
-        pool?.close()
-        let turn = WriteTurn()
-        // Inside a write of this thread the connection is needed until that ends.
-        if isWriting { return perform(.closing(nil), for: turn) }
-        perform(.closing(turn), for: turn)
-        _ = turn.wait()
     }
 }
 

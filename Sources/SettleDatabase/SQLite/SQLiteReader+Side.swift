@@ -20,6 +20,7 @@ extension SQLiteReader {
             let statement = try connection.statement(.journalEntry)
             statement.bind(1, number)
             return try statement.first(journalEntry).map(SideRecord.journal)
+        case .content(let token): return try content(at: token).map { .content(token, $0) }
         }
     }
 
@@ -61,6 +62,10 @@ extension SQLiteReader {
             statement = try connection.statement(.newestJournal)
             statement.bind(1, Int64(limit))
             return try statement.all(journalEntry).map(SideRecord.journal)
+        case .contents(let token):
+            return try contentTokens(after: token, descending: false, limit: limit).map { .content($0, nil) }
+        case .newestContents:
+            return try contentTokens(after: 0, descending: true, limit: limit).map { .content($0, nil) }
         }
     }
 

@@ -25,6 +25,9 @@ class SQLiteReader: StorageReader {
         return try statement.first { record($0, id: id, withContent: withContent) }
     }
 
+    /// A document with the winner's content, if its parts are short.
+    ///
+    /// - Throws: ``NotAtHand`` for a longer one.
     func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
         let statement = try connection.statement(.shortRecordOfID)
         statement.bind(1, utf8: id.string)
@@ -35,6 +38,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
+    /// The content of a revision with a token.
     func content(at token: UInt64) throws -> RevisionContent? {
         guard let number = number(of: token) else { return nil }
         let statement = try connection.statement(.content)
@@ -47,6 +51,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
+    /// The tokens of contents kept apart that are higher than one, ascending; the highest ones, descending, if asked for.
     func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
         let statement = try connection.statement(descending ? .newestContentTokens : .contentTokens)
         statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token) ?? .max)
@@ -76,7 +81,16 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+        guard skipped > 0 else { return try page(of: scan, limit: limit) }
+        guard case .live(let range) = scan else {
+            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
+        }
+        guard let first = try live(at: skipped, in: range) else { return [] }
+        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
+    }
+
+    private func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         let (range, kind): (DocumentRange, DocumentKind)
         switch scan.part {
         case .changes(let range): return try records(changedIn: range, limit: limit, withContent: false).map(\.id)
@@ -97,7 +111,8 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+    /// The id of a live document by its place, from the sums.
+    private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         try prepareCounts()
         let counts = try idCounts()
         let inside = try counts.count(.live, from: range.low, to: range.high)

@@ -33,12 +33,12 @@ package final class SQLiteStatement {
         if bytes.isEmpty {
             sqlite3_bind_zeroblob(handle, index, 0)
         } else {
-            note(sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.transient))
+            record(sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.transient))
         }
     }
 
     /// Remembers that a value could not be bound, so that the next run says so.
-    private func note(_ code: Int32) {
+    private func record(_ code: Int32) {
         if code != SQLITE_OK { bindingFailure = code }
     }
 

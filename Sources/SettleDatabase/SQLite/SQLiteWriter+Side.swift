@@ -29,6 +29,7 @@ extension SQLiteWriter {
             statement.bind(4, blob.isFile ? nil : blob.content)
             try statement.run()
         case .journal(let entry): try put(entry)
+        case .content(let token, let content): try put(content, at: token)
         }
     }
 
@@ -41,9 +42,27 @@ extension SQLiteWriter {
         case .expiration(let id): try run(.removeExpiration) { $0.bind(1, utf8: id.string) }
         case .blob(let digest): try run(.removeBlob) { $0.bind(1, digest.bytes) }
         case .journal(let number): try run(.removeJournalEntry) { $0.bind(1, number) }
+        case .content(let token):
+            guard let number = number(of: token) else { return }
+            try run(.removeContent) { $0.bind(1, number) }
         }
     }
 
+    private func put(_ content: RevisionContent?, at token: UInt64) throws {
+        guard let content, let number = number(of: token) else {
+            throw DatabaseError(.invalid, "no content can have the token \(token)")
+        }
+        changes += 1
+        let statement = try connection.statement(.restoreContent)
+        statement.bind(1, number)
+        statement.bind(2, content.storedAttachments)
+        try statement.run(lending: (3, content.body.utf8))
+        guard connection.changedRows == 1 else {
+            throw DatabaseError(.conflict, "there is a content with the token \(token) already")
+        }
+    }
+
+    /// Removes all entries of the journal, damaged ones too.
     func removeJournal() throws { try run(.removeJournal) { _ in } }
 
     private func run(_ sql: SQL, _ bind: (SQLiteStatement) -> Void) throws {

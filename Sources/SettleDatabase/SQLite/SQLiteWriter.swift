@@ -45,7 +45,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
 
     /// Takes what is to be done, now that the transaction is committed.
-    func takeCommitActions() -> [@Sendable () -> Void] {
+    func dequeueCommitActions() -> [@Sendable () -> Void] {
         defer { commitActions.removeAll(keepingCapacity: true) }
         return commitActions
     }
@@ -128,7 +128,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         try statement.run(lending: (4, record.storedTree), (6, content.body.utf8))
     }
 
-    /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
+    /// Caches the last document read: a read inside a transaction is usually followed by a write.
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         if var record = lastRead, record.id == id {
             if withContent || record.damage == nil {
@@ -150,14 +150,6 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         if let floor { statement.bind(3, floor) }
         try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1
-    }
-
-    func removeContent(at token: UInt64) throws {
-        guard let number = number(of: token) else { return }
-        changes += 1
-        let statement = try connection.statement(.removeContent)
-        statement.bind(1, number)
-        try statement.run()
     }
 }
 
@@ -268,20 +260,6 @@ extension SQLiteWriter {
         newest = record.sequence
     }
 
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
-        guard let number = number(of: token) else {
-            throw DatabaseError(.invalid, "no content can have the token \(token)")
-        }
-        changes += 1
-        let statement = try connection.statement(.restoreContent)
-        statement.bind(1, number)
-        statement.bind(2, content.storedAttachments)
-        try statement.run(lending: (3, content.body.utf8))
-        guard connection.changedRows == 1 else {
-            throw DatabaseError(.conflict, "there is a content with the token \(token) already")
-        }
-    }
-
     func restoreSequence(_ sequence: UpdateSequence) throws {
         let before = try lastSequence
         guard sequence >= before else {
@@ -297,7 +275,7 @@ extension SQLiteWriter {
 
 extension SQLiteWriter {
     /// The most sequences of an open transaction that the sums don't have.
-    private static let mostUnsealed: Int64 = 8192
+    private static let maximumUnsealedSequences: Int64 = 8192
 
     /// The last sealed sequence.
     func sealedSequence() throws -> Int64 {
@@ -323,7 +301,7 @@ extension SQLiteWriter {
 
     /// Seals when a transaction has changed many documents, so that the next to do so has few to read.
     func sealIfMany() throws {
-        if try lastSequence.number - sealedSequence() >= Self.mostUnsealed { try sealCounts() }
+        if try lastSequence.number - sealedSequence() >= Self.maximumUnsealedSequences { try sealCounts() }
     }
 
     /// A document before it is removed or gets another tree at the same sequence.

@@ -8,12 +8,12 @@ extension Database {
     ///
     /// It waits for transactions and snapshots that run; acknowledged writes are on the disk, as far as
     /// ``DatabaseOptions/durability`` says. Later calls throw ``DatabaseErrorCode/suspended``; observers and live queries
-    /// wait. Suspending twice is the same as once. Replications are to be stopped first: what they do meanwhile fails, and
+    /// wait. Suspending twice is the same as once. Stop replications first: what they do meanwhile fails, and
     /// they try again. A database in memory has no files and goes on.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     public func suspend() throws {
-        try suspendable?.suspend()
+        try capabilities.suspendable?.suspend()
         expirations.cancel()
     }
 
@@ -22,16 +22,14 @@ extension Database {
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another process has the database open, which then stays suspended and
     ///   can be resumed later; `closed`; errors of ``open(_:options:)`` if the files were changed meanwhile.
-    public func resume() throws { try suspendable?.resume() }
+    public func resume() throws { try capabilities.suspendable?.resume() }
 
     /// Whether the database is suspended.
-    public var isSuspended: Bool { suspendable?.isSuspended ?? false }
-
-    private var suspendable: SuspendableEngine? { engine as? SuspendableEngine }
+    public var isSuspended: Bool { capabilities.suspendable?.isSuspended ?? false }
 
     /// Runs a closure while no other process uses the files of the database, the indexes included.
     package func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let suspendable else { return try body() }
+        guard let suspendable = capabilities.suspendable else { return try body() }
         return try suspendable.whileOpen(body)
     }
 
@@ -60,9 +58,9 @@ extension Database {
             pendingState.withLock { $0 = cache }
         }
         try clocks.readAgain(from: engine)
-        designChanges.note()
+        designChanges.markPending()
         designChanges.commit()
-        settingsChanges.note()
+        settingsChanges.markChanged()
         sizeCount.withLock { $0 = nil }
         let sequence = try engine.read { try $0.lastSequence }
         newest.withLock { $0.follow(sequence) }
@@ -80,7 +78,7 @@ extension Database {
 /// Jobs of a database that several nodes share.
 extension Database {
     /// The leases of the database's jobs; `nil` where one process has the database, so that its jobs need none.
-    package var leases: (any JobLeases)? { engine.leases }
+    package var leases: (any JobLeases)? { capabilities.leasing?.leases }
 
     /// Runs a closure whose writes are committed together, and only while a lease is this node's; `nil` needs none.
     ///
@@ -91,7 +89,7 @@ extension Database {
         let isPart = engine.isWriting
         return try log.measure(.write, logMetadata) {
             try engine.hold { writer in
-                if let lease { try writer.require(lease) }
+                if let lease { try capabilities.leasing?.require(lease) }
                 return try isPart ? writer.part(body) : body()
             }
         }

@@ -125,7 +125,7 @@ extension DatabaseNameList {
 
 // MARK: - ServerRecord
 
-/// Where a store keeps the settings of its servers, with the secrets among them: one text of bytes with a version.
+/// The place where a store keeps the settings of its servers, with the secrets among them: one text of bytes with a version.
 ///
 /// Every write gives the record another version. Nodes that share it change it by comparing versions: who reads version 7 and
 /// replaces version 7 overwrites nothing that it has not seen.
@@ -137,7 +137,7 @@ package protocol ServerRecord: Sendable {
     /// reserved it already.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` when another server has the store, or `inputOutput`.
-    func take() throws
+    func reserve() throws
 
     /// Lets other servers have the store.
     func release()

@@ -114,7 +114,7 @@ public struct DocumentStore: Sendable {
             throw DatabaseError(
                 .invalid,
                 """
-                \"\(name)\" is no name for a database: it must begin with a lower-case letter, and may go on with those, \
+                \"\(name)\" is not a valid name for a database: it must begin with a lower-case letter, and may go on with those, \
                 digits, and any of _ $ ( ) + - /
                 """)
         }
@@ -144,7 +144,7 @@ extension DocumentStore: DatabaseStore, ServerStore {
     /// Does nothing: there is no other node.
     package func freshen(_ names: [String]) throws {}
 
-    /// Makes the folder `uploads` in the store's: not the databases' own, for its time of change tells of databases.
+    /// Makes the folder `uploads` in the store's: not the databases' own, because its modification time indicates changes of databases.
     package func uploadFolder() throws -> String {
         let folder = path + "/uploads"
         try makePrivateFolder(folder)

@@ -15,7 +15,7 @@ final class FolderRecord: ServerRecord {
     /// The lock keeps other servers from writing.
     var newestVersion: Int64? { nil }
 
-    func take() throws { try lock.take() }
+    func reserve() throws { try lock.reserve() }
 
     func release() { lock.release() }
 
@@ -76,12 +76,12 @@ final class FolderLock: Sendable {
     /// Takes the lock, unless this one has it.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` when another server has it, or `inputOutput`.
-    func take() throws {
+    func reserve() throws {
         try lock.withLock { lock in
             guard lock == nil else { return }
             let path = folder + "/server.lock"
-            guard let taken = try FileLock(path: path) else { throw Self.taken(folder, by: Self.owner(path)) }
-            taken.note("\(getpid())")
+            guard let taken = try FileLock(path: path) else { throw Self.inUse(folder, by: Self.owner(path)) }
+            taken.writeLine("\(getpid())")
             lock = taken
         }
     }
@@ -94,7 +94,7 @@ final class FolderLock: Sendable {
         }
     }
 
-    private static func taken(_ folder: String, by owner: String?) -> DatabaseError {
+    private static func inUse(_ folder: String, by owner: String?) -> DatabaseError {
         DatabaseError(
             .inUse,
             """

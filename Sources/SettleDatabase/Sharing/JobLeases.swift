@@ -2,13 +2,13 @@
 public struct JobLease: Sendable, Hashable {
     /// The job's name, unique in its database.
     public let job: String
-    /// How often the job has changed its node. A later term ends what an earlier one allowed.
+    /// The number of times that the job has changed its node. A later term ends what an earlier one allowed.
     public let term: Int64
 
     /// Creates a lease.
     public init(job: String, term: Int64) { (self.job, self.term) = (job, term) }
 
-    /// How long a node may go on after it sent its last successful renewal.
+    /// The time that a node may go on after it sent its last successful renewal.
     public static var stopAfter: Duration { .seconds(10) }
 }
 

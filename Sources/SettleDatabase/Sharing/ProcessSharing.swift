@@ -16,7 +16,7 @@ internal import SettlePlatform
 ///
 /// All processes must open the database so: one that opens it without sharing has it alone.
 public struct ProcessSharing: Sendable {
-    /// How long a call waits for another process before it throws ``DatabaseErrorCode/inUse``; 10 seconds by default.
+    /// The time that a call waits for another process before it throws ``DatabaseErrorCode/inUse``; 10 seconds by default.
     public var patience: Duration = .seconds(10)
 
     /// Creates the defaults.
@@ -25,13 +25,13 @@ public struct ProcessSharing: Sendable {
     /// Until when a call that begins now waits.
     var deadline: ContinuousClock.Instant { .now + patience }
 
-    /// How long a process keeps its turn though another one waits.
+    /// The time that a process keeps its turn though another one waits.
     static let turn: Duration = .milliseconds(30)
-    /// How long a process keeps its turn without using it.
+    /// The time that a process keeps its turn without using it.
     static let idle: Duration = .milliseconds(100)
-    /// How often a process looks whether another one waits.
+    /// The interval at which a process looks whether another one waits.
     static let lookWhenOpen: DispatchTimeInterval = .milliseconds(20)
-    /// How often a process looks whether another one has written.
+    /// The interval at which a process looks whether another one has written.
     static let lookWhenAway: DispatchTimeInterval = .milliseconds(100)
 }
 
@@ -44,7 +44,7 @@ public struct ProcessSharing: Sendable {
 final class ProcessTurn: Sendable {
     private let files: DatabaseFiles
     private let lock: Guarded<DatabaseLock?>
-    /// How often a process that waits tries to take the turn, in microseconds.
+    /// The interval at which a process that waits tries to take the turn, in microseconds.
     private static let pause: UInt32 = 2000
 
     private var wanted: String { files.lock + ".wanted" }
@@ -55,15 +55,15 @@ final class ProcessTurn: Sendable {
         self.lock = Guarded(lock)
     }
 
-    /// Takes the turn, and tells the process that has it that it is wanted.
+    /// Acquires the turn, and notifies the process that has it.
     ///
     /// - Parameters:
     ///   - files: The database's files.
     ///   - deadline: How long to wait for another process.
-    ///   - interruption: Returns an error when waiting has no use any more.
+    ///   - interruption: Returns an error once waiting is useless.
     /// - Returns: The lock.
     /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
-    static func take(
+    static func acquire(
         _ files: DatabaseFiles, until deadline: ContinuousClock.Instant,
         unless interruption: () -> (any Error)? = { nil }
     ) throws -> DatabaseLock {
@@ -81,11 +81,11 @@ final class ProcessTurn: Sendable {
     }
 
     /// Takes the turn again.
-    func take(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
+    func acquire(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
         guard FileStatus(path: files.folder) != nil else { throw DatabaseError(.closed, "the database was deleted") }
         // Those who wait come first; they try every few milliseconds.
         if deadline > .now, isWanted { usleep(3 * Self.pause) }
-        let taken = try Self.take(files, until: deadline, unless: interruption)
+        let taken = try Self.acquire(files, until: deadline, unless: interruption)
         lock.withLock { $0 = taken }
     }
 
@@ -105,6 +105,6 @@ final class ProcessTurn: Sendable {
         }
     }
 
-    /// What tells whether another process has written since: the sizes and times of the files.
+    /// The sizes and times of the files, which show whether another process has written since.
     var state: [FileStatus?] { ["", "-wal"].map { FileStatus(path: files.database + $0) } }
 }

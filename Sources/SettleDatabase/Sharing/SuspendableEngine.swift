@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettleCore
 internal import SettlePlatform
 internal import Synchronization
 
@@ -9,7 +10,7 @@ internal import Synchronization
 ///
 /// A call that is inside another one on the same thread, as a read in a transaction is, goes on while the engine is left.
 /// Other calls then throw `suspended`, or, if the database is shared, wait until the files are open again.
-final class SuspendableEngine: StorageEngine {
+final class SuspendableEngine: SuspendableStorage {
     private enum Phase {
         case open(SQLiteEngine)
         /// A thread is opening or closing the files.
@@ -67,7 +68,7 @@ final class SuspendableEngine: StorageEngine {
         let willClose: @Sendable () -> Void
         /// Reads again what is kept in memory. No other call runs meanwhile.
         let hasOpened: @Sendable (any StorageEngine) throws -> Void
-        /// Tells observers.
+        /// Notifies observers.
         let announce: @Sendable () -> Void
     }
 
@@ -75,7 +76,7 @@ final class SuspendableEngine: StorageEngine {
     private let turn: ProcessTurn
     private let sharing: ProcessSharing?
     private let open: @Sendable () throws -> SQLiteEngine
-    /// How many calls want the files closed, so that nobody waits for a turn any more.
+    /// The number of calls that want the files closed, so that no thread waits for a turn.
     private let closers = Atomic<Int>(0)
 
     /// Opens the files.
@@ -173,7 +174,7 @@ final class SuspendableEngine: StorageEngine {
     private func reopen(or previous: Phase, until deadline: ContinuousClock.Instant) throws {
         var hooks: Hooks?
         do {
-            try turn.take(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
+            try turn.acquire(until: deadline) { closers.load(ordering: .relaxed) > 0 ? Interrupted() : nil }
             let (known, listener, files) = state.withLock { ($0.hooks, $0.listener, $0.files) }
             if files != turn.state { hooks = known }
             var opened: SQLiteEngine?
@@ -276,7 +277,7 @@ final class SuspendableEngine: StorageEngine {
     /// Looks from time to time whether another process wants its turn or has written something.
     private func look(in interval: DispatchTimeInterval = ProcessSharing.lookWhenOpen) {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, let next = self.takeTurns() else { return }
+            guard let self, let next = self.checkTurn() else { return }
             self.look(in: next)
         }
     }
@@ -290,7 +291,7 @@ final class SuspendableEngine: StorageEngine {
     /// Gives the turn away if it is wanted or not used, and announces what another process has written.
     ///
     /// - Returns: When to look again; `nil` once the database is closed.
-    private func takeTurns() -> DispatchTimeInterval? {
+    private func checkTurn() -> DispatchTimeInterval? {
         // Released at the end of this, the database closes itself here and not in the middle.
         let owner = state.withLock(\.hooks)?.owner()
         defer { withExtendedLifetime(owner) {} }
@@ -329,8 +330,6 @@ final class SuspendableEngine: StorageEngine {
 
     // MARK: - StorageEngine
 
-    var readsInParallel: Bool { true }
-
     var isWriting: Bool {
         state.withLock { state in
             switch state.phase {
@@ -341,12 +340,6 @@ final class SuspendableEngine: StorageEngine {
     }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try using { try $0.read(body) } }
-
-    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-        let engine = try beginAtOnce()
-        defer { end() }
-        return try engine.readIfFree(body)
-    }
 
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         try using { try $0.snapshot(body) }
@@ -365,8 +358,6 @@ final class SuspendableEngine: StorageEngine {
         }
     }
 
-    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try using { try $0.maintain(task) } }
-
     func close() {
         closers.add(1, ordering: .relaxed)
         defer { closers.subtract(1, ordering: .relaxed) }
@@ -384,4 +375,22 @@ final class SuspendableEngine: StorageEngine {
         }
         engine?.close()
     }
+}
+
+// MARK: - Capabilities
+
+extension SuspendableEngine: PromptStorage, JournalStorage, RestorableStorage, MaintainedStorage {
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+        let engine = try beginAtOnce()
+        defer { end() }
+        return try engine.shortRecord(of: id, mostBytes: mostBytes)
+    }
+
+    func removeJournal() throws { try using { try $0.removeJournal() } }
+
+    func restore(_ record: DocumentRecord) throws { try using { try $0.restore(record) } }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { try using { try $0.restoreSequence(sequence) } }
+
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try using { try $0.maintain(task) } }
 }

@@ -85,6 +85,16 @@ extension StorageReader {
         try records(.documents(range), limit: limit, withContent: withContent)
     }
 
+    /// The ids of the first documents of a scan; see ``ids(_:skipping:limit:)``.
+    public func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+        try ids(scan, skipping: 0, limit: limit)
+    }
+
+    /// The id of a live document by its place among those of a range, in the range's order and from 0; `nil` past the last.
+    public func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        place < 0 ? nil : try ids(.live(range), skipping: place, limit: 1).first
+    }
+
     /// How many documents a range has.
     public func counts(in range: DocumentRange = DocumentRange()) throws -> DocumentCounts {
         DocumentCounts(live: try count(.live(range)), deleted: try count(.deleted(range)))
@@ -121,6 +131,13 @@ package enum DocumentKind {
 }
 
 extension DocumentRange {
+    /// The part of the range that begins, in its order, with one of its ids.
+    package func beginning(with id: DocumentID) -> DocumentRange {
+        var range = self
+        if descending { range.through = id } else { range.from = id }
+        return range
+    }
+
     /// A value behind all ids, for UTF-8 never has such a byte.
     package static let end: [UInt8] = [0xFF]
 

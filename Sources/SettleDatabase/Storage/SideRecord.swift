@@ -12,6 +12,9 @@ public enum SideRecord: Sendable, Hashable {
     case blob(BlobRecord)
     /// An entry of the journal.
     case journal(StoredJournalEntry)
+    /// The content of a revision that is kept apart from its document's record, by its token; `nil` where only tokens are listed.
+    /// Written so, tokens given later are higher.
+    case content(UInt64, RevisionContent?)
 
     /// The name of a side record; there is one record at most under each.
     public enum Key: Sendable, Hashable {
@@ -25,6 +28,8 @@ public enum SideRecord: Sendable, Hashable {
         case blob(BlobDigest)
         /// An entry of the journal, by its number.
         case journal(Int64)
+        /// The content of a revision, by its token.
+        case content(UInt64)
     }
 
     /// The side records of one kind that are read, and their order.
@@ -43,10 +48,33 @@ public enum SideRecord: Sendable, Hashable {
         case journal(after: Int64)
         /// Entries of the journal, the newest first.
         case newestJournal
+        /// The tokens of contents kept apart, ascending, without the contents.
+        case contents(after: UInt64)
+        /// The same, the highest token first.
+        case newestContents
     }
 }
 
 extension StorageReader {
+    /// The content of a revision that is kept apart from the document's record.
+    ///
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
+    public func content(at token: UInt64) throws -> RevisionContent? {
+        if case .content(_, let content)? = try sideRecord(.content(token)) { content } else { nil }
+    }
+
+    /// The tokens of contents kept apart that are higher than one, ascending.
+    public func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
+        try sideRecords(.contents(after: token), limit: limit).compactMap {
+            if case .content(let token, _) = $0 { token } else { nil }
+        }
+    }
+
+    /// The highest token of a content kept apart, or `nil`.
+    public func newestContentToken() throws -> UInt64? {
+        if case .content(let token, _)? = try sideRecords(.newestContents, limit: 1).first { token } else { nil }
+    }
+
     /// A local document, by its whole id.
     public func localDocument(_ id: DocumentID) throws -> LocalDocument? {
         if case .local(let document)? = try sideRecord(.local(id)) { document } else { nil }
@@ -111,6 +139,9 @@ extension StorageReader {
 }
 
 extension StorageWriter {
+    /// Removes a content that is kept apart.
+    public func removeContent(at token: UInt64) throws { try remove(.content(token)) }
+
     /// Writes a local document.
     public func put(_ document: LocalDocument) throws { try put(.local(document)) }
 

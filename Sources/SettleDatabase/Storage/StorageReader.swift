@@ -1,55 +1,34 @@
 public import SettleCore
 
-/// The questions a storage engine answers about one state of a database: about documents by id and by sequence, contents by
-/// token, and side records by key. Everything else about it is derived from these.
+/// The questions a storage engine answers about one state of a database: about documents by id and by sequence, and about side
+/// records by key. Everything else about it is derived from these.
 public protocol StorageReader {
     /// The position of the newest change, 0 before the first.
     var lastSequence: UpdateSequence { get throws }
-
-    /// Says which documents will be asked for one by one, so that an engine across a network fetches them together; does nothing
-    /// unless an engine says otherwise.
-    func prepare(_ ids: [DocumentID], withContent: Bool) throws
 
     /// A document as far as it can be read, or `nil`; with the winner's content if asked for. What can't be read is empty, and
     /// ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
-    /// A document with the winner's content as ``storedRecord(of:withContent:)`` returns it, if its parts are short. The parts of
-    /// a longer one are not read.
-    ///
-    /// - Throws: ``NotAtHand`` when tree, body and list of attachments together are longer than `mostBytes`.
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord?
-
     /// The first documents of a scan, damaged ones as ``storedRecord(of:withContent:)`` returns them. A document with a damaged
     /// id is left out, except from the changes, where its record has no revisions.
     func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord]
 
-    /// The ids of the first documents of a scan.
+    /// The ids of the first documents of a scan after some that are skipped.
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt` for a damaged id.
-    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID]
+    /// - Complexity: O(log *n*) in the documents of the database to skip live documents, however many they are.
+    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID]
 
     /// How many documents a scan has.
     ///
     /// - Complexity: O(log *n*) in the documents of the database, however many the scan has.
     func count(_ scan: DocumentScan) throws -> Int
 
-    /// The id of a live document by its place among those of a range, in the range's order and from 0; `nil` past the last.
-    ///
-    /// - Complexity: O(log *n*) in the documents of the database.
-    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID?
-
-    /// The content of a revision that is kept apart from the document's record.
-    ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
-    func content(at token: UInt64) throws -> RevisionContent?
-
-    /// The tokens of contents kept apart that are higher than one, ascending; the highest ones, descending, if asked for.
-    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64]
-
     /// The side record with a key.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` for one that can't be read.
+    /// - Throws: ``DatabaseError`` with code `corrupt` for one that can't be read, or `damagedDocument` for the content of a
+    ///   revision.
     func sideRecord(_ key: SideRecord.Key) throws -> SideRecord?
 
     /// The first side records of a scan.
@@ -59,17 +38,6 @@ public protocol StorageReader {
 }
 
 extension StorageReader {
-    /// Does nothing: documents are at hand.
-    public func prepare(_ ids: [DocumentID], withContent: Bool) throws {}
-
-    /// Throws ``NotAtHand``: an engine that does not know how long a document is takes it for a long one.
-    public func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? { throw NotAtHand() }
-
-    /// The tokens of contents kept apart that are higher than one, ascending.
-    public func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
-        try contentTokens(after: token, descending: false, limit: limit)
-    }
-
     /// A document, or `nil`; with the winner's content if asked for.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument` for one of which that can't be read.

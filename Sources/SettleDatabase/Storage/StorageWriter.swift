@@ -10,50 +10,19 @@ public protocol StorageWriter: StorageReader {
     /// - Throws: ``DatabaseError`` of the storage.
     func apply(_ change: DocumentChange) throws -> UpdateSequence?
 
-    /// Keeps the content of a revision apart from the document's record, and returns its token.
+    /// Keeps the content of a revision apart from the document's record, and returns its token, which no content had before.
     func putContent(_ content: RevisionContent) throws -> UInt64
 
-    /// Removes a content that is kept apart.
-    func removeContent(at token: UInt64) throws
-
-    /// Writes a side record in place of the one with its key; the content of an attachment that is there stays as it is.
+    /// Writes a side record in place of the one with its key. The content of an attachment that is there stays as it is, and the
+    /// content of a revision is never replaced.
     ///
     /// - Throws: ``DatabaseError`` of the storage; with code `attachmentMissing`, here or at the commit, for a new row that names a
-    ///   place (``BlobRecord/place``) which is not pinned any more.
+    ///   place (``BlobRecord/place``) which is not pinned any more; for the content of a revision with code `invalid` when no
+    ///   content apart can have its token, and `conflict` when there is one.
     func put(_ record: SideRecord) throws
 
     /// Removes the side record with a key, if there is one.
     func remove(_ key: SideRecord.Key) throws
-
-    /// Removes all entries of the journal, damaged ones too.
-    func removeJournal() throws
-
-    /// Makes this write fail as a whole unless a lease is still this node's when it is committed.
-    ///
-    /// - Throws: ``DatabaseError`` with code `conflict`, here or at the commit.
-    func require(_ lease: JobLease) throws
-
-    /// Makes a write of ``StorageEngine/commit(_:)`` run again if another process changes a design document before it is
-    /// committed.
-    func requireCurrentDesign() throws
-
-    /// Writes a document with its content under the sequence of the record, for an exact copy. Called inside ``StorageEngine/hold(_:)``.
-    ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for a sequence that is not above the newest one, `conflict` for a document that is
-    ///   there already, and of the storage.
-    func restore(_ record: DocumentRecord) throws
-
-    /// Keeps a content apart at a token that it has elsewhere, for an exact copy; tokens given later are higher. Called inside
-    /// ``StorageEngine/hold(_:)``.
-    ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is no token of a content apart, `conflict` for a token that is in
-    ///   use, and of the storage.
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws
-
-    /// Raises the newest sequence, for an exact copy; the next change has a higher one. Called inside ``StorageEngine/hold(_:)``.
-    ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for one below the newest, and of the storage.
-    func restoreSequence(_ sequence: UpdateSequence) throws
 
     /// Runs a closure whose changes are undone if it throws, without failing the write around it.
     func part<Result>(_ body: () throws -> Result) throws -> Result
@@ -61,14 +30,6 @@ public protocol StorageWriter: StorageReader {
     /// Runs an action after this write is committed and before its writer continues; never if the write is undone. Actions are
     /// done in the order of commits and must not use the engine.
     func afterCommit(_ action: @escaping @Sendable () -> Void)
-}
-
-extension StorageWriter {
-    /// An engine without leases has nothing to check.
-    public func require(_ lease: JobLease) throws {}
-
-    /// No other process writes.
-    public func requireCurrentDesign() throws {}
 }
 
 /// A change of one document. It expects the stored document to have the sequence of the given record.

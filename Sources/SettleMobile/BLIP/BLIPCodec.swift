@@ -30,7 +30,7 @@ final class BLIPCodec {
 
     /// Expands the bytes of a frame.
     ///
-    /// - Throws: ``BLIPError`` for bytes that are no deflate, and for more than `limit` bytes.
+    /// - Throws: ``BLIPError`` for bytes that are not in the deflate format, and for more than `limit` bytes.
     func inflate(_ bytes: [UInt8], limit: Int) throws(BLIPError) -> [UInt8] {
         try run(bytes + Self.flushed, limit: limit)
     }
@@ -49,14 +49,14 @@ final class BLIPCodec {
                 }
             }
             // A frame does not end the stream.
-            guard !stream.isAtEnd else { throw BLIPError.broken("a compressed frame is no deflate") }
+            guard !stream.isAtEnd else { throw BLIPError.broken("a compressed frame is not in the deflate format") }
             return output
         } catch let error as BLIPError {
             throw error
         } catch Deflate.Failure.start {
             throw .broken("zlib could not begin")
         } catch {
-            throw .broken("a compressed frame is no deflate")
+            throw .broken("a compressed frame is not in the deflate format")
         }
     }
 }

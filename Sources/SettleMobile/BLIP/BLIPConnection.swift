@@ -13,7 +13,7 @@ package final class BLIPConnection: Sendable {
     /// Takes a request of the other end; the answer is given to ``respond(to:with:)``, then or later.
     package typealias Handler = @Sendable (BLIPMessage) -> Void
 
-    /// What has come and is no whole message yet.
+    /// Input that is not a whole message yet.
     private struct Input {
         var socket: WebSocketDecoder
         let decoder: BLIPDecoder
@@ -67,7 +67,7 @@ package final class BLIPConnection: Sendable {
     ///
     /// - Throws: ``WebSocketError`` or ``BLIPError`` when the other end breaks the protocol or passes a limit; ``close(_:)`` then.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        // After a goodbye nothing is read any more.
+        // After a goodbye nothing more is read.
         if !isClosing { input.withLock { $0.socket.append(bytes) } }
         while !isClosing {
             let result = try input.withLock { input -> BLIPDecoder.Result? in
@@ -75,7 +75,7 @@ package final class BLIPConnection: Sendable {
                 return try read(event, input.decoder)
             }
             guard let result else { break }
-            let taker = try state.withLock { try take(result, &$0) }
+            let taker = try state.withLock { try handle(result, &$0) }
             guard let message = result.message else { continue }
             if message.isTooLong {
                 refuse(message, taker)
@@ -99,7 +99,7 @@ package final class BLIPConnection: Sendable {
         if isRequest { respond(to: message, with: .failure(error)) }
     }
 
-    /// Reads an event of the WebSocket; those that are no message lead to nothing more.
+    /// Reads an event of the WebSocket; those without a message have no further effect.
     private func read(_ event: WebSocketEvent, _ decoder: BLIPDecoder) throws -> BLIPDecoder.Result {
         switch event {
         case .message(let frame):
@@ -116,15 +116,15 @@ package final class BLIPConnection: Sendable {
     }
 
     /// Records a frame, and returns the taker of the answer that the frame completes.
-    private func take(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
+    private func handle(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
         for due in result.due { state.queue.acknowledge(due.key, bytes: due.bytes) }
         if let received = result.received { state.queue.received(received.key, bytes: received.bytes) }
         guard let message = result.message else { return nil }
         guard message.kind == .request else { return state.awaited.removeValue(forKey: message.number) }
         guard !message.isSilent else { return nil }
         state.unanswered += 1
-        guard state.unanswered <= limits.mostUnanswered else {
-            throw .broken("more than \(limits.mostUnanswered) requests wait for an answer")
+        guard state.unanswered <= limits.maximumUnanswered else {
+            throw .broken("more than \(limits.maximumUnanswered) requests wait for an answer")
         }
         return nil
     }
@@ -157,7 +157,7 @@ package final class BLIPConnection: Sendable {
     }
 
     /// The next bytes for the socket; `nil` while there is nothing to send.
-    package func takeOutput() throws -> [UInt8]? {
+    package func nextOutput() throws -> [UInt8]? {
         try encoder.withLock { encoder in
             let (bytes, next) = state.withLock { state -> ([UInt8]?, BLIPQueue.Next?) in
                 if let sign = state.sign.take() { return (sign, nil) }
@@ -180,7 +180,7 @@ package final class BLIPConnection: Sendable {
     /// Asks the other end for a sign of life.
     package func ping() { state.withLock { if !$0.isClosing { $0.sign = output.ping() } } }
 
-    /// Whether the socket is to be closed once all output is sent.
+    /// Whether to close the socket once all output is sent.
     package var isClosing: Bool { state.withLock(\.isClosing) }
 
     /// The bytes of messages that wait to be sent.
@@ -196,7 +196,7 @@ package final class BLIPConnection: Sendable {
     /// again; then the answer to the handshake says whether it may. With 1001, 1008, 1011 and 1013 it stops for good.
     package static let mayPass: UInt16 = 4001
 
-    /// Says goodbye with a status, 1000 for a normal end, and a reason; what else was to be sent is not.
+    /// Says goodbye with a status, 1000 for a normal end, and a reason; remaining output is not sent.
     package func close(_ status: UInt16, reason: String = "") {
         state.withLock { state in
             guard !state.isClosing else { return }
@@ -225,21 +225,21 @@ package final class BLIPConnection: Sendable {
 
 // MARK: - BLIPLimits
 
-/// What one connection may cost.
+/// The limits of one connection.
 package struct BLIPLimits: Sendable {
     /// The bytes of one message: the largest content, and its properties.
-    package var largestMessage = MobileLimits.largestContent + BLIPMessage.mostPropertyBytes
+    package var largestMessage = MobileLimits.largestContent + BLIPMessage.maximumPropertyBytes
     /// The bytes of a request that are kept. The rest of a longer one is read past, and it is answered 413; `nil` if a longer
     /// one breaks the protocol.
     package var largestRequest: Int?
     /// The bytes of all messages that have come in part.
-    package var mostIncoming = 48 << 20
+    package var maximumIncomingBytes = 48 << 20
     /// The bytes of such messages from which on only one of them is acknowledged, so that the others wait at their sender.
-    package var mostAtOnce = 8 << 20
-    /// How many messages may have begun and not ended.
-    package var mostOpen = 64
-    /// How many requests may wait for an answer from here.
-    package var mostUnanswered = 2048
+    package var maximumBytesAtOnce = 8 << 20
+    /// The number of messages that may have begun and not ended.
+    package var maximumOpenMessages = 64
+    /// The number of requests that may wait for an answer from here.
+    package var maximumUnanswered = 2048
 
     package init() {}
 }

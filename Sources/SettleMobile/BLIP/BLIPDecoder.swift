@@ -10,18 +10,18 @@ internal import SettlePlatform
 ///
 /// Used by one thread at a time.
 final class BLIPDecoder {
-    /// What a frame leads to.
+    /// The result of a frame.
     struct Result {
         /// A message that is whole.
         var message: BLIPMessage?
-        /// What the other end has received of a message from here.
+        /// The bytes of a message from here that the other end has received.
         var received: (key: BLIPMessageKey, bytes: UInt64)?
         /// The acknowledgements that are due now.
         var due: [(key: BLIPMessageKey, bytes: UInt64)] = []
     }
 
     private struct Open {
-        /// What has come; of a message that is too long only the beginning, which has the properties.
+        /// The received bytes; of a message that is too long, only the beginning, which has the properties.
         var payload: [UInt8] = []
         var isTooLong = false
         /// How many bytes of frames have come, as they came.
@@ -74,18 +74,19 @@ final class BLIPDecoder {
             guard let bytes else { throw .broken("an acknowledgement has no number") }
             let key = BLIPMessageKey(isReply: flags.kind == .replyReceived, number: number)
             return Result(received: (key, bytes))
-        case .request: return try take(frame[place...], BLIPMessageKey(isReply: false, number: number), .request, flags)
+        case .request:
+            return try assemble(frame[place...], BLIPMessageKey(isReply: false, number: number), .request, flags)
         case .reply, .error:
             let key = BLIPMessageKey(isReply: true, number: number)
             guard open[key] != nil || isExpected(number) else {
                 throw .broken("an answer to request \(number), which was not asked")
             }
-            return try take(frame[place...], key, flags.kind == .reply ? .reply : .error, flags)
+            return try assemble(frame[place...], key, flags.kind == .reply ? .reply : .error, flags)
         case nil: throw .broken("a frame of an unknown kind")
         }
     }
 
-    private func take(
+    private func assemble(
         _ body: ArraySlice<UInt8>, _ key: BLIPMessageKey, _ kind: BLIPMessage.Kind, _ flags: BLIPFlags
     ) throws(BLIPError) -> Result {
         // Taken out of the dictionary, so that a frame is appended without copying those before it.
@@ -98,21 +99,21 @@ final class BLIPDecoder {
                 }
                 lastRequest = key.number
             }
-            guard open.count < limits.mostOpen else {
-                throw .broken("more than \(limits.mostOpen) messages have begun")
+            guard open.count < limits.maximumOpenMessages else {
+                throw .broken("more than \(limits.maximumOpenMessages) messages have begun")
             }
         }
         guard body.count >= 4 else { throw .broken("a frame has no checksum") }
         let expected = body.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         var bytes = Array(body.dropLast(4))
-        // What is read past is expanded, too, since all frames share the state of the compression.
+        // Skipped frames are expanded, too, since all frames share the state of the compression.
         if flags.contains(.compressed) { bytes = try codec.inflate(bytes, limit: limits.largestMessage) }
         codec.add(bytes)
         guard codec.checksum == expected else { throw .broken("the checksum of a frame is wrong") }
         bytesInMemory -= message.payload.count
         try append(bytes, to: &message, key)
-        guard bytesInMemory + message.payload.count <= limits.mostIncoming else {
-            throw .broken("messages that have come in part have more than \(limits.mostIncoming) bytes")
+        guard bytesInMemory + message.payload.count <= limits.maximumIncomingBytes else {
+            throw .broken("messages that have come in part have more than \(limits.maximumIncomingBytes) bytes")
         }
         message.raw += body.count
         message.unacknowledged += body.count
@@ -141,7 +142,7 @@ final class BLIPDecoder {
             throw .broken("a message has more than \(limit) bytes")
         }
         message.isTooLong = true
-        message.payload = Array(message.payload.prefix(BLIPMessage.mostPropertyBytes + 10))
+        message.payload = Array(message.payload.prefix(BLIPMessage.maximumPropertyBytes + 10))
     }
 
     private func whole(
@@ -155,7 +156,7 @@ final class BLIPDecoder {
     /// Whether the acknowledgement of a message is held back, from now on or already.
     private func mustWait(_ key: BLIPMessageKey) -> Bool {
         if held.contains(key) { return true }
-        guard bytesInMemory > limits.mostAtOnce else { return false }
+        guard bytesInMemory > limits.maximumBytesAtOnce else { return false }
         runner = runner ?? key
         guard runner != key else { return false }
         held.append(key)
@@ -167,7 +168,7 @@ final class BLIPDecoder {
         held.removeAll { $0 == key }
         if runner == key { runner = nil }
         guard runner == nil else { return [] }
-        let isCrowded = bytesInMemory > limits.mostAtOnce
+        let isCrowded = bytesInMemory > limits.maximumBytesAtOnce
         let freed = isCrowded ? Array(held.prefix(1)) : held
         if isCrowded { runner = freed.first }
         held.removeFirst(freed.count)

@@ -2,7 +2,7 @@ internal import SettlePlatform
 
 /// A message of BLIP: properties, which are texts by names, and a body.
 package struct BLIPMessage: Hashable, Sendable {
-    /// What a message is.
+    /// The kind of a message.
     package enum Kind: Hashable, Sendable {
         case request
         case reply
@@ -32,7 +32,7 @@ package struct BLIPMessage: Hashable, Sendable {
     }
 
     /// Couchbase Lite refuses more than this of properties.
-    static let mostPropertyBytes = 102_400
+    static let maximumPropertyBytes = 102_400
 
     /// The properties, with their length in front, and the body.
     var payload: [UInt8] {
@@ -56,9 +56,9 @@ package struct BLIPMessage: Hashable, Sendable {
     init(_ kind: Kind, number: UInt64, payload: [UInt8], flags: BLIPFlags) throws(BLIPError) {
         var place = 0
         let length = payload.withUnsafeBytes { VariableNumber.readLength($0, &place) }
-        guard let length, length <= Self.mostPropertyBytes else {
+        guard let length, length <= Self.maximumPropertyBytes else {
             throw .broken(
-                "the properties of message \(number) are longer than the message, or than \(Self.mostPropertyBytes) bytes"
+                "the properties of message \(number) are longer than the message, or than \(Self.maximumPropertyBytes) bytes"
             )
         }
         let text = payload[place..<place + length]
@@ -80,7 +80,7 @@ package struct BLIPMessage: Hashable, Sendable {
             isUrgent: flags.contains(.urgent), isSilent: flags.contains(.noReply))
     }
 
-    /// What a request asks for.
+    /// The profile of a request: what it asks for.
     package var profile: String { properties["Profile"] ?? "" }
 
     /// A property that is true or false; `1` and `true` say yes.
@@ -117,7 +117,7 @@ struct BLIPFlags: OptionSet, Hashable, Sendable {
     /// More frames of this message follow.
     static let moreComing = BLIPFlags(rawValue: 0x40)
 
-    /// What a frame is a part of.
+    /// The kind of message that a frame belongs to.
     enum Kind: UInt8, Sendable {
         case request = 0
         case reply = 1
@@ -137,7 +137,7 @@ struct BLIPFlags: OptionSet, Hashable, Sendable {
 
 // MARK: - BLIPError
 
-/// What the other end of a BLIP connection answers a request with that fails, or why a connection ends.
+/// The answer of the other end to a failed request, or the reason why a connection ends.
 package struct BLIPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which list a code is from: `HTTP` for statuses, `BLIP` for the protocol's own.
     package let domain: String
@@ -152,7 +152,7 @@ package struct BLIPError: Error, Hashable, Sendable, CustomStringConvertible {
     package static func http(_ status: Int, _ reason: String) -> BLIPError { BLIPError("HTTP", status, reason) }
     /// Nobody here handles requests of this profile.
     package static let noHandler = BLIPError("BLIP", 404, "no handler for message")
-    /// The other end breaks the protocol, so that nothing it sends can be understood any more.
+    /// The other end breaks the protocol, so that nothing more it sends can be understood.
     package static func broken(_ rule: String) -> BLIPError { BLIPError("BLIP", 400, rule) }
     /// The connection has ended before the answer.
     package static let closed = BLIPError("BLIP", 504, "the connection was closed")

@@ -9,7 +9,7 @@ internal import SettlePlatform
 /// Messages take turns, a frame each, and an urgent answer begins before others. A message of which 128,000 bytes are not
 /// acknowledged waits, and does not hold up others. A request's first frame goes out in the order of its number.
 struct BLIPQueue {
-    /// What goes out next.
+    /// The next output.
     enum Next {
         case acknowledgement([UInt8])
         case piece(Piece)
@@ -31,7 +31,7 @@ struct BLIPQueue {
         var place = 0
     }
 
-    private static let mostUnacknowledged: UInt64 = 128_000
+    private static let maximumUnacknowledged: UInt64 = 128_000
     /// The bytes of a message in one frame, before compression.
     private static let frameLength = 16_000
     /// Bodies from this length on are compressed; others gain nothing.
@@ -94,10 +94,10 @@ struct BLIPQueue {
     }
 
     private func isFrozen(_ key: BLIPMessageKey) -> Bool {
-        begun[key].map { $0.sent - $0.received >= Self.mostUnacknowledged } ?? false
+        begun[key].map { $0.sent - $0.received >= Self.maximumUnacknowledged } ?? false
     }
 
-    /// Takes what goes out next; `nil` while nothing is to be sent. ``sent(_:bytes:)`` follows for a piece.
+    /// Dequeues the next output; `nil` while there is nothing to send. ``sent(_:bytes:)`` follows for a piece.
     mutating func next() -> Next? {
         if let frame = acknowledgements.popFirst() { return .acknowledgement(frame) }
         guard var message = urgent.popFirst() ?? others.popFirst() else { return nil }
@@ -112,7 +112,7 @@ struct BLIPQueue {
     ///
     /// - Parameters:
     ///   - piece: The piece.
-    ///   - bytes: The bytes of the frame behind its head.
+    ///   - bytes: The bytes of the frame after its head.
     mutating func sent(_ piece: Piece, bytes: Int) {
         let key = piece.message.key
         guard !piece.isLast else {
@@ -145,7 +145,7 @@ final class BLIPEncoder {
     /// Makes a frame.
     ///
     /// - Parameter piece: The next piece of a message.
-    /// - Returns: The frame, and how many of its bytes are behind its head.
+    /// - Returns: The frame, and how many of its bytes follow its head.
     /// - Throws: ``BLIPError`` if zlib fails; the connection is of no use then.
     func frame(_ piece: BLIPQueue.Piece) throws(BLIPError) -> (frame: [UInt8], bytes: Int) {
         codec.add(piece.bytes)

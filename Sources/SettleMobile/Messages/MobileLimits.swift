@@ -1,6 +1,6 @@
 package import SettleCore
 
-/// What Couchbase Lite can't store, although CouchDB and this library can.
+/// The limits of Couchbase Lite for documents that CouchDB and this library can store.
 ///
 /// Its core refuses ids of more than 240 bytes or with a control character (`C4Document::isValidDocID`), and documents with an
 /// empty member name. An id of more than 255 bytes has it refuse the whole list of changes (`RevFinder::checkDocAndRevID`).

@@ -11,7 +11,7 @@ internal import SettlePlatform
 /// that it keeps its name wherever the tree goes: `4-18eb55accf3a0000698ce82f13af428eb2adc155ce093a64`. Of two of them with
 /// the same generation the later one wins.
 package struct DocumentVersion: Hashable, Sendable {
-    /// Who made a version: 128 bits.
+    /// The source of a version, the device that made it: 128 bits.
     package struct Source: Hashable, Sendable {
         private let device: DeviceVersion.Device
         fileprivate var high: UInt64 { device.high }

@@ -1,7 +1,7 @@
 package import SettleCore
 internal import SettlePlatform
 
-/// What a version of a document has seen: for each source the time of its latest version, and behind these the ids of a tree
+/// The versions that a version of a document includes: the time of each source's latest version, followed by the ids of a tree
 /// from before the first version.
 ///
 ///     18eb55accfe80001@aYzo…ZA; 3039e0c8012@Revision+Tree+Encoding, 3-9e0c80…, 2-44e1…
@@ -24,7 +24,7 @@ package struct VersionVector: Hashable, Sendable {
 
     /// Parses the properties `rev` and `history` of a message, or a text with both.
     ///
-    /// - Returns: `nil` if one of them is neither a version nor an id of a tree, if a version stands behind an id, or if the
+    /// - Returns: `nil` if one of them is neither a version nor an id of a tree, if a version follows an id, or if the
     ///   current version is not the latest of its source.
     package init?(_ revision: String, history: String = "") {
         let parts = "\(revision),\(history)".split { $0 == "," || $0 == ";" }
@@ -79,20 +79,23 @@ package struct VersionVector: Hashable, Sendable {
     /// The property `rev`: the current version, or the newest id.
     package var revision: String { current?.description ?? legacy.first?.description ?? "" }
 
-    /// How many versions the property `history` names at most. Couchbase Lite refuses properties of more than 102,400 bytes.
-    private static let mostVersions = 999
+    /// The number of versions that the property `history` names at most. Couchbase Lite refuses properties of more than 102,400 bytes.
+    private static let maximumVersions = 999
 
-    /// The property `history`: the other versions, the latest first, and the ids behind them.
+    /// The property `history`: the other versions, the latest first, followed by the ids.
     ///
     /// - Parameter ids: The maximum number of ids in the text. A device that has the document under an id of a tree finds its
     ///   own state among these ancestors. Other devices would report a conflict, so they get no ids.
     /// - Returns: The text; empty if there is nothing but the current version.
     package func history(ids: Int) -> String {
-        let others = times.filter { $0.key != current?.source }.map { DocumentVersion(time: $0.value, source: $0.key) }
-            .sorted { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
-            .prefix(Self.mostVersions)
+        var others: [DocumentVersion] = []
+        for (source, time) in times where source != current?.source {
+            others.append(DocumentVersion(time: time, source: source))
+        }
+        others.sort { $0.time == $1.time ? $0.description < $1.description : $0.time > $1.time }
         let behind = (current == nil ? legacy.dropFirst() : legacy[...]).prefix(ids)
-        return (others.map(\.description) + behind.map(\.description)).joined(separator: ",")
+        let names = others.prefix(Self.maximumVersions).map(\.description) + behind.map(\.description)
+        return names.joined(separator: ",")
     }
 
     /// The versions in one text.
@@ -105,7 +108,7 @@ package struct VersionVector: Hashable, Sendable {
 // MARK: - Tree
 
 extension VersionVector {
-    /// What the current state of a document's tree has seen.
+    /// The version vector of the current state of a document's tree.
     ///
     ///     1-a ─ 2-V@anna ─ 3-b            winner               3-b and its ancestors
     ///       └── 2-W@bert ─ 3-deleted      settled branch       2-W@bert and its tombstone: given up for the winner
@@ -181,7 +184,7 @@ extension VersionVector {
         }
     }
 
-    /// Where a revision stands in a tree.
+    /// The place of a revision in a tree.
     package enum Place: Hashable, Sendable {
         /// It is there, or what it says is the state of the tree.
         case known(RevisionID)

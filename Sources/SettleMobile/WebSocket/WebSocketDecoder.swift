@@ -24,7 +24,7 @@ package struct WebSocketDecoder: Sendable {
         self.limit = limit
     }
 
-    /// How many bytes wait for the rest of their frame or message.
+    /// The number of bytes that wait for the rest of their frame or message.
     package var bytesInMemory: Int { buffer.count - start + (message?.count ?? 0) }
 
     /// Drops a message that was received in part.
@@ -173,7 +173,7 @@ package struct WebSocketEncoder: Sendable {
 
 // MARK: - WebSocketEvent
 
-/// What arrives over a WebSocket.
+/// An event of a WebSocket.
 package enum WebSocketEvent: Hashable, Sendable {
     /// A whole binary message.
     case message([UInt8])
@@ -186,7 +186,7 @@ package enum WebSocketEvent: Hashable, Sendable {
 
 // MARK: - WebSocketError
 
-/// What ends a WebSocket: a broken rule of RFC 6455, or a limit.
+/// An error that ends a WebSocket: a broken rule of RFC 6455, or a limit.
 package struct WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status with which the connection is closed: 1002 for a broken rule, 1003 for text, 1009 for too much.
     package let status: UInt16

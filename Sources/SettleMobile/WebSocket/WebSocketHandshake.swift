@@ -36,12 +36,12 @@ package enum WebSocketHandshake {
         return Array("GET \(target) HTTP/1.1\r\n\(lines)\r\n".utf8)
     }
 
-    /// What a server answers to that request.
+    /// A server's answer to that request.
     package struct Answer: Sendable {
         package let status: Int
         /// The header fields by their names in lower case, the last of each name.
         package let headers: [String: String]
-        /// What came behind the head.
+        /// The bytes after the head.
         package let rest: [UInt8]
 
         /// Whether the server speaks a sub-protocol of ours from now on.

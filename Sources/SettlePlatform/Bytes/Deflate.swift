@@ -14,9 +14,9 @@ package final class Deflate {
 
     package enum Format: Sendable { case raw, zlib, gzip }
 
-    /// What is to come out by the end of a piece.
+    /// The output that is due by the end of a piece.
     package enum Flush: Sendable {
-        /// What zlib has ready.
+        /// As much as zlib has ready.
         case none
         /// All of the piece, at the boundary of a byte, so that the other side can expand it.
         case sync

@@ -1,7 +1,7 @@
 /// Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the highest bit set but in the last.
-package enum VariableNumber {
+public enum VariableNumber {
     @inlinable
-    package static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    public static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -12,13 +12,13 @@ package enum VariableNumber {
 
     /// Appends a number that is not negative, such as a count.
     @inlinable
-    package static func append(_ number: Int, to bytes: inout [UInt8]) { append(UInt64(number), to: &bytes) }
+    public static func append(_ number: Int, to bytes: inout [UInt8]) { append(UInt64(number), to: &bytes) }
 
     /// Reads a number and moves the position past it.
     ///
     /// - Returns: `nil` where the bytes end too early, hold more than 64 bits, or are longer than the number needs.
     @inlinable
-    package static func read(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> UInt64? {
+    public static func read(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> UInt64? {
         var number: UInt64 = 0
         var shift: UInt64 = 0
         while position < bytes.count {
@@ -35,7 +35,7 @@ package enum VariableNumber {
 
     /// Reads the length of what follows it, which is at most the number of bytes left, and moves the position past it.
     @inlinable
-    package static func readLength(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Int? {
+    public static func readLength(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Int? {
         guard let length = read(bytes, &position), length <= UInt64(bytes.count - position) else { return nil }
         return Int(length)
     }

@@ -53,7 +53,7 @@ package enum ResourceLimit: Sendable {
     /// The number of open files.
     case openFiles
 
-    /// The limit, and the highest that this process may set; `nil` when the system does not tell.
+    /// The limit, and the highest that this process may set; `nil` if the system does not say.
     package var value: (current: UInt64, highest: UInt64)? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// What the system says of a file.
+/// The status of a file, as the system reports it.
 package struct FileStatus: Sendable, Equatable {
     /// Its length in bytes.
     package let size: Int64
@@ -8,10 +8,10 @@ package struct FileStatus: Sendable, Equatable {
     package let isRegular: Bool
     /// Its number in its file system, which no other file there has at the same time.
     package let number: UInt64
-    /// When its content last changed, in seconds and nanoseconds since 1970.
+    /// The time at which its content last changed, in seconds and nanoseconds since 1970.
     package let changed: (seconds: Int64, nanoseconds: Int64)
 
-    /// Asks the system; `nil` where there is no such file.
+    /// Asks the system; `nil` if the file does not exist.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -32,7 +32,7 @@ package struct FileStatus: Sendable, Equatable {
     }
 }
 
-/// Where a file is to be written, given a path at which something may be already.
+/// The destination of a file, given a path at which something may exist already.
 package enum FileTarget: Sendable, Equatable {
     /// A regular file, or nothing yet: a new file may be renamed to this path. No symbolic link is at it.
     case file(String)
@@ -59,7 +59,7 @@ package enum FileTarget: Sendable, Equatable {
         return path
     }
 
-    /// Where a symbolic link leads; `nil` for anything else.
+    /// The destination of a symbolic link; `nil` for anything else.
     private static func link(at path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = bytes.withUnsafeMutableBytes { buffer in

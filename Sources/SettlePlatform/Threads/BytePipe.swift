@@ -19,7 +19,7 @@ package final class BytePipe: Sendable {
     private struct State {
         let capacity: Int
         var pieces = Queue<[UInt8]>()
-        /// The last piece, which still grows while bytes are offered; behind `pieces`.
+        /// The last piece, which still grows while bytes are offered; it follows `pieces`.
         var growing: [UInt8] = []
         var count = 0
         var end = End.open
@@ -50,7 +50,7 @@ package final class BytePipe: Sendable {
             return error.map { .failure($0) } ?? .success(nil)
         }
 
-        /// What to call now that there is room again.
+        /// The callback to run now that there is room again.
         mutating func roomMade() -> (@Sendable () -> Void)? {
             guard isStalled, count <= capacity / 2 else { return nil }
             isStalled = false
@@ -60,9 +60,9 @@ package final class BytePipe: Sendable {
 
     private let state: Monitor<State>
     private let bell = Bell()
-    /// How large a piece of offered bytes grows.
+    /// The size up to which a piece of offered bytes grows.
     private static let pieceSize = 64 << 10
-    /// How long a thread waits between two checks, in seconds.
+    /// The time between two checks of a waiting thread, in seconds.
     private static let interval = 0.05
 
     /// Makes an open pipe.
@@ -86,7 +86,7 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// Ends both sides at once and drops what waits. A writer is told so, and a reader's call throws an error.
+    /// Ends both sides at once and drops the waiting bytes. A writer learns so, and a reader's call throws an error.
     ///
     /// - Returns: Whether the pipe was open.
     @discardableResult
@@ -147,7 +147,7 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// What happened to offered bytes.
+    /// The outcome of an offer of bytes.
     package enum Offer: Sendable {
         case taken
         /// The pipe is full. The bytes were not taken, and the pipe is stalled until half of it is free.

@@ -8,11 +8,13 @@
 /// has no share.
 ///
 /// The queue is a value. Guard it by the lock of the threads that take from it.
-package struct FairQueue<Element: Sendable>: Sendable {
+///
+/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+public struct FairQueue<Element: Sendable>: Sendable {
     /// An element on its way, and the owner on whose share it is.
-    package struct Entry: Sendable {
-        package let owner: String
-        package let element: Element
+    public struct Entry: Sendable {
+        public let owner: String
+        public let element: Element
 
         @inlinable
         init(owner: String, element: Element) { (self.owner, self.element) = (owner, element) }
@@ -22,7 +24,7 @@ package struct FairQueue<Element: Sendable>: Sendable {
     struct Owner: Sendable {
         @usableFromInline
         var waiting = Queue<Element>()
-        /// How many are under way. Those of the empty owner are not counted.
+        /// The number of elements under way, without those of the empty owner.
         @usableFromInline
         var running = 0
 
@@ -50,9 +52,12 @@ package struct FairQueue<Element: Sendable>: Sendable {
     let share: Int
     @usableFromInline
     let lastShare: Int
-    /// How many elements wait.
     @usableFromInline
-    package internal(set) var count = 0
+    var size = 0
+
+    /// The number of waiting elements.
+    @inlinable
+    public var count: Int { size }
 
     /// Makes an empty queue.
     ///
@@ -60,16 +65,16 @@ package struct FairQueue<Element: Sendable>: Sendable {
     ///   - share: How many elements of one owner may be under way at the same time.
     ///   - lastShare: The same for an owner that was put last, at most `share`.
     @inlinable
-    package init(share: Int = .max, lastShare: Int = .max) {
+    public init(share: Int = .max, lastShare: Int = .max) {
         self.share = share
         self.lastShare = min(lastShare, share)
     }
 
     /// Adds an element after those of its owner.
     @inlinable
-    package mutating func add(_ element: Element, for name: String) {
+    public mutating func add(_ element: Element, for name: String) {
         owners[name, default: Owner()].waiting.append(element)
-        count += 1
+        size += 1
         if let owner = owners[name], owner.waiting.count == 1, owner.mayTake(share) { turns.append(name) }
     }
 
@@ -78,12 +83,12 @@ package struct FairQueue<Element: Sendable>: Sendable {
     /// - Parameter now: The time, in the unit of ``putLast(_:until:now:)``.
     /// - Returns: The element and its owner; `nil` if none may leave.
     @inlinable
-    package mutating func next(now: Int64 = 0) -> Entry? {
+    public mutating func next(now: Int64 = 0) -> Entry? {
         guard let name = nextTurn(now), let place = owners.index(forKey: name),
             let element = owners.values[place].waiting.popFirst()
         else { return nil }
         if !name.isEmpty { owners.values[place].running += 1 }
-        count -= 1
+        size -= 1
         if owners.values[place].isIdle {
             owners.remove(at: place)
         } else if !owners.values[place].waiting.isEmpty, owners.values[place].mayTake(share) {
@@ -120,7 +125,7 @@ package struct FairQueue<Element: Sendable>: Sendable {
 
     /// Records that an element of an owner is no longer under way.
     @inlinable
-    package mutating func finish(_ name: String) {
+    public mutating func finish(_ name: String) {
         guard let place = owners.index(forKey: name), owners.values[place].running > 0 else { return }
         let couldTake = owners.values[place].mayTake(share)
         owners.values[place].running -= 1
@@ -133,20 +138,20 @@ package struct FairQueue<Element: Sendable>: Sendable {
 
     /// Puts an owner last until a time.
     @inlinable
-    package mutating func putLast(_ owner: String, until end: Int64, now: Int64) {
+    public mutating func putLast(_ owner: String, until end: Int64, now: Int64) {
         last = last.filter { $0.value > now }
         last[owner] = end
     }
 
     /// Removes all that wait; what is under way stays so.
     @inlinable
-    package mutating func removeAll() -> [Element] {
+    public mutating func removeAll() -> [Element] {
         var removed: [Element] = []
         for name in owners.keys {
             while let element = owners[name]?.waiting.popFirst() { removed.append(element) }
         }
         owners = owners.filter { $0.value.running > 0 }
-        (turns, first, count) = ([], 0, 0)
+        (turns, first, size) = ([], 0, 0)
         return removed
     }
 

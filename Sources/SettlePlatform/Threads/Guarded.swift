@@ -1,17 +1,19 @@
-/// A value that one thread at a time may touch, behind a mutex of the system.
+/// A value that one thread at a time may access, guarded by a mutex of the system.
 ///
 /// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`, as with the
 /// standard library's `Mutex`. That one would do the same; but on Linux the thread sanitizer does not see it hand over a
 /// lock that is contended, and reports false races. This one it sees, so that what it reports is true.
 ///
-/// Unchecked: the value behind `value` is touched only while `mutex`, the lock, is held.
-package final class Guarded<Value>: @unchecked Sendable {
+/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+///
+/// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
+public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline
     let value: UnsafeMutablePointer<Value>
 
-    package init(_ initial: consuming sending Value) {
+    public init(_ initial: consuming sending Value) {
         mutex = .allocate(capacity: 1)
         value = .allocate(capacity: 1)
         value.initialize(to: initial)
@@ -27,7 +29,7 @@ package final class Guarded<Value>: @unchecked Sendable {
 
     /// Runs a closure with the value while no other thread can; it must not ask for the same value again.
     @inlinable @inline(__always)
-    package func withLock<Result>(
+    public func withLock<Result>(
         _ body: (inout sending Value) throws -> sending Result
     ) rethrows -> sending Result {
         pthread_mutex_lock(mutex)

@@ -4,7 +4,7 @@
 ///
 /// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`.
 ///
-/// Unchecked: the value behind `value` is touched only while `mutex`, the lock, is held.
+/// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
 package final class Monitor<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -49,7 +49,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     /// Runs a closure with the value, then wakes one of those who wait.
     package func updateForOne<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result
     {
-        // Woken behind the lock, or it would only wait for that.
+        // Woken after the lock is released; otherwise the thread would only wait for the lock.
         defer { pthread_cond_signal(condition) }
         return try withLock(body)
     }

@@ -1,5 +1,7 @@
-/// Elements that leave in the order they came, or are put back in front.
-package struct Queue<Element> {
+/// A FIFO queue whose elements can be put back at the front.
+///
+/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+public struct Queue<Element> {
     @usableFromInline
     var elements: [Element?] = []
     @usableFromInline
@@ -7,27 +9,27 @@ package struct Queue<Element> {
 
     /// Makes an empty one.
     @inlinable
-    package init() {}
+    public init() {}
 
-    /// How many there are.
+    /// The number of elements.
     @inlinable
-    package var count: Int { elements.count - head }
+    public var count: Int { elements.count - head }
 
-    /// Whether there are none.
+    /// Whether the queue is empty.
     @inlinable
-    package var isEmpty: Bool { head == elements.count }
+    public var isEmpty: Bool { head == elements.count }
 
     /// The one that leaves next.
     @inlinable
-    package var first: Element? { isEmpty ? nil : elements[head] }
+    public var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Puts one at the end.
     @inlinable
-    package mutating func append(_ element: Element) { elements.append(element) }
+    public mutating func append(_ element: Element) { elements.append(element) }
 
     /// Puts one in front.
     @inlinable
-    package mutating func putBack(_ element: Element) {
+    public mutating func putBack(_ element: Element) {
         if head > 0 {
             head -= 1
             elements[head] = element
@@ -38,7 +40,7 @@ package struct Queue<Element> {
 
     /// Takes the next one.
     @inlinable
-    package mutating func popFirst() -> Element? {
+    public mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         defer {
             elements[head] = nil

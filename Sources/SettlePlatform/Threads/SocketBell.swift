@@ -1,6 +1,6 @@
 /// Wakes a thread that waits in `poll`: it waits for ``descriptor``, too.
 package final class SocketBell: Sendable {
-    /// What the thread adds to its `poll`, to be read.
+    /// The descriptor that the thread adds to its `poll`, for reading.
     package let descriptor: Int32
     private let far: Int32
     /// Whether the thread has a ring that it has not forgotten; then another one adds nothing.

@@ -58,7 +58,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Its error number, as `EAGAIN`.
     package let code: Int32
 
-    /// Makes the error; the number is that of the last call unless given.
+    /// Creates the error; the default number is that of the last call.
     package init(_ call: String, _ code: Int32 = errno) { (self.call, self.code) = (call, code) }
 
     package var description: String { "\(call): \(String(cString: strerror(code)))" }

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// What a write changes, and what it expects to be stored: a value that is committed as a whole or not at all.
+/// The changes of a write and the stored state that it expects: a value that is committed as a whole or not at all.
 ///
 ///     conditions   documents and side records as they were read, ages of settings and design documents, uploads
 ///     changes      documents, contents apart, side records, contents of attachments
@@ -13,7 +13,7 @@ struct ChangeSet: Sendable {
         var flags: Int16 = 0
     }
 
-    /// How a document changes.
+    /// A change of a document.
     enum DocumentChange: Sendable {
         case write(DocumentRecord)
         case tree(DocumentRecord)
@@ -76,7 +76,7 @@ struct ChangeSet: Sendable {
             || removedContents.contains { touched.contents.contains($0) }
     }
 
-    /// What the sets of one commit change.
+    /// The documents and settings that the sets of one commit change.
     struct Touched {
         var documents: Set<DocumentID> = []
         var records: Set<SideRecord.Key> = []
@@ -225,7 +225,7 @@ extension DocumentRecord {
 
 // MARK: - Tallies
 
-/// How a commit changes the sums of documents: level 0 has a sum for each 1,024 sequences, level 1 for each 1,048,576.
+/// The changes of a commit to the sums of documents: level 0 has a sum for each 1,024 sequences, level 1 for each 1,048,576.
 ///
 ///     level 1   │ 0: 812,004                     │ 1: 3,101 │
 ///     level 0   │ 0: 871 │ 1: 902 │ …  │ 1023: 7 │ 1024: 990 │ …

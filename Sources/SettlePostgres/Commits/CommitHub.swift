@@ -2,7 +2,7 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Tells the databases of this node about commits of other nodes.
+/// Notifies the databases of this node of commits by other nodes.
 ///
 ///     commit here ─→ bell: NOTIFY at most every 20 ms, in a transaction of its own ─→ other nodes
 ///     poll, every second: the rows of all databases that are open here ─→ what was missed
@@ -12,7 +12,7 @@ final class CommitHub: Sendable {
     private struct State {
         /// The open databases, by their numbers.
         var open: [Int64: Weak] = [:]
-        /// What the next bell tells.
+        /// The states that the next bell announces.
         var rung: [Int64: DatabaseState] = [:]
         /// Whether the next bell asks other nodes to look at all databases.
         var ringsAll = false
@@ -27,11 +27,11 @@ final class CommitHub: Sendable {
     /// A name of this process, by which it knows its own bells.
     private let node = SecureRandom.hexadecimal(bytes: 6)
     private let state = Monitor(State())
-    /// How long the bell collects.
+    /// The time in seconds for which a bell collects commits.
     private static let quiet = 0.02
-    /// More databases than this are told by a bell without names.
-    private static let mostNames = 150
-    /// How often the rows are read.
+    /// For more databases than this, a bell names none, and the other nodes look at all.
+    private static let maximumNames = 150
+    /// The interval at which the rows are read.
     static let interval: Duration = .seconds(1)
     /// The same where nobody rings.
     static let intervalWithoutBell: Duration = .milliseconds(250)
@@ -63,13 +63,13 @@ final class CommitHub: Sendable {
         state.withLock { $0.open[database] = nil }
     }
 
-    /// Tells other nodes about a commit of this one, soon.
+    /// Announces a commit of this node to the other nodes, soon.
     func ring(_ database: Int64, _ newest: DatabaseState) { state.updateForOne { $0.rung[database] = newest } }
 
-    /// Tells other nodes to look at all their databases, soon.
+    /// Asks the other nodes to look at all their databases, soon.
     func ringAll() { state.updateForOne { $0.ringsAll = true } }
 
-    /// How many writes of this node wait for their turn, in all open databases.
+    /// The number of this node's writes that wait for their turn, in all open databases.
     var waitingWrites: Int {
         state.withLock { $0.open.values.compactMap(\.engine) }.reduce(0) { $0 + $1.waitingWrites }
     }
@@ -88,7 +88,7 @@ final class CommitHub: Sendable {
         usleep(UInt32(Self.quiet * 1_000_000))
         let (rung, isAll) = state.withLock { state in
             defer { (state.rung, state.ringsAll) = ([:], false) }
-            return (state.rung, state.ringsAll || state.rung.count > Self.mostNames)
+            return (state.rung, state.ringsAll || state.rung.count > Self.maximumNames)
         }
         let names = rung.map { "\($0.key):\($0.value.sequence):\($0.value.settingsAge):\($0.value.designAge)" }
         let text = isAll ? "\(node) *" : ([node] + names).joined(separator: " ")
@@ -177,7 +177,7 @@ final class CommitHub: Sendable {
             let newest = DatabaseState(
                 sequence: rows.integer(row, 1), settingsAge: rows.integer(row, 2), designAge: rows.integer(row, 3))
             engine(number)?.follow(newest, isForeign: true)
-            engine(number)?.note(readAt: begin)
+            engine(number)?.record(readAt: begin)
         }
         for number in open where !found.contains(number) { engine(number)?.wasDeleted() }
     }

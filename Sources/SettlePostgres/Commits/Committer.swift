@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// Commits to one database, and finds out how a commit ended whose answer was lost.
 ///
 /// Each commit writes a *mark*: the number of this node's last commit. A commit whose answer did not come is there exactly if the
-/// mark of its number is. The mark is read after a commit of its own on the database's row, which waits behind one that still
+/// mark of its number is. The mark is read after a commit of its own on the database's row, which waits for one that still
 /// stands in line, and which is on the standby once it is acknowledged, with all before it.
 final class Committer: Sendable {
     private let database: Int64
@@ -13,7 +13,7 @@ final class Committer: Sendable {
     /// The name of this node among the leases.
     private let node: String
     private let marks: CommitMarks
-    /// How long a commit may take, and then how long it may take to find out how it ended.
+    /// The longest time that a commit may take, and the longest time to find out then how it ended.
     private static let patience: Duration = .seconds(5)
     private static let retries = 5
 
@@ -21,7 +21,7 @@ final class Committer: Sendable {
         (self.database, self.pool, self.marks, self.node) = (database, pool, marks, node)
     }
 
-    /// How the commit of a group ended.
+    /// The outcomes of the commit of a group.
     struct Outcomes {
         var each: [CommitOutcome]
         /// The state after the commit; `nil` if nothing was committed.
@@ -122,7 +122,7 @@ final class Committer: Sendable {
                 database, link, node: node, state: state, settings: try settings.values(at: state.settingsAge, link))
             let result = try body(session)
             try session.checkUploads()
-            let calls = try session.takeCalls()
+            let calls = try session.dequeueCalls()
             guard !calls.isEmpty || session.hasSent || session.state != session.start else {
                 connection.abandonTransaction()
                 for action in session.changes.actions { action() }
@@ -157,15 +157,15 @@ final class Committer: Sendable {
                 throw PostgresFailure.refused(state: "40000", message: "the transaction was rolled back")
             }
             // A warning may say that the standby was not waited for.
-            if connection.warnings == warnings { return pool.noteWrite(isAnswered: true) }
+            if connection.warnings == warnings { return pool.recordWrite(isAnswered: true) }
         } catch PostgresFailure.broken {}
-        pool.noteWrite(isAnswered: false)
+        pool.recordWrite(isAnswered: false)
         guard try isCommitted(mark) else {
             throw PostgresFailure.broken("the commit was not done; nothing was written")
         }
     }
 
-    /// Whether the commit with a mark is there, and will stay.
+    /// Whether the commit with a mark exists and is durable.
     private func isCommitted(_ mark: Int64) throws -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         var last: (any Error)?

@@ -38,7 +38,7 @@ struct Comparison {
         return calls
     }
 
-    /// What becomes of each set, given the locked row and the answers.
+    /// The outcome of each set, given the locked row and the answers.
     func outcomes(_ state: DatabaseState, _ results: [PostgresResult]) throws -> [CommitOutcome] {
         var rest = results[...]
         var stored: [DocumentID: ChangeSet.Base] = [:]
@@ -91,6 +91,7 @@ extension SideRecord {
         case .expiration(let id, _): .expiration(id)
         case .blob(let blob): .blob(blob.digest)
         case .journal(let entry): .journal(entry.number)
+        case .content(let token, _): .content(token)
         }
     }
 }

@@ -10,9 +10,9 @@ internal import SettlePlatform
 final class WriteLine: Sendable {
     /// A thread in the line.
     final class Place: Sendable {
-        /// What wakes the thread.
+        /// A message that wakes the thread.
         enum Signal: Sendable {
-            /// Commit the own set, and those of these places behind it.
+            /// Commit the thread's own set, and those of these places after it.
             case lead([Place])
             /// Write alone.
             case alone
@@ -24,7 +24,7 @@ final class WriteLine: Sendable {
         let set: ChangeSet?
         let bytes: Int
         let actions: [@Sendable () -> Void]
-        /// What wakes the thread, which it waits for.
+        /// The message that the thread waits for.
         let signal = Promise<Signal>()
 
         init(_ set: ChangeSet?, bytes: Int = 0, actions: [@Sendable () -> Void] = []) {
@@ -34,18 +34,18 @@ final class WriteLine: Sendable {
 
     private struct State {
         var waiting = Queue<Place>()
-        /// When the turn under way began.
+        /// The time at which the current turn began.
         var turn: ContinuousClock.Instant?
     }
 
     private let state = Guarded(State())
     private static let largestGroup = 256
-    private static let mostBytes = 8 << 20
+    private static let maximumBytes = 8 << 20
     /// Turns are short unless PostgreSQL does not answer. After a longer one without an answer, those who wait are refused, since they
     /// would wait as long again.
     private static let patience: Duration = .seconds(2)
 
-    /// How many writes wait for a turn.
+    /// The number of writes that wait for a turn.
     var count: Int { state.withLock { $0.waiting.count } }
 
     /// Waits for a turn.
@@ -75,7 +75,7 @@ final class WriteLine: Sendable {
             // Without the first, which would keep itself alive by its signal.
             var (others, bytes) = ([Place](), first.bytes)
             while let place = state.waiting.first, place.set != nil, others.count + 1 < Self.largestGroup,
-                bytes + place.bytes <= Self.mostBytes
+                bytes + place.bytes <= Self.maximumBytes
             {
                 _ = state.waiting.popFirst()
                 others.append(place)
@@ -92,7 +92,7 @@ final class WriteLine: Sendable {
     }
 }
 
-/// How the commit of a change set ended.
+/// The outcome of the commit of a change set.
 enum CommitOutcome: Sendable {
     case committed
     /// Another commit has changed what it expects; nothing of it was written.

@@ -2,7 +2,7 @@ internal import CPostgres
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// How a node reaches PostgreSQL.
+/// The settings by which a node connects to PostgreSQL.
 ///
 ///     PostgresConfiguration("host=db1,db2 dbname=settle user=settle_app sslmode=verify-full", passwordFile: "secret")
 ///
@@ -12,7 +12,7 @@ public struct PostgresConfiguration: Sendable {
     public let connection: String
     /// The file whose first line is the password; `nil` for none, as with client certificates.
     public var passwordFile: String?
-    /// How many connections a node opens for requests; 16 by default. One more listens for the feeds.
+    /// The number of connections that a node opens for requests; 16 by default. One more listens for the feeds.
     public var connections = 16
     /// The name of this node, which leases and `_scheduler` show; unique among the nodes.
     public var node: String
@@ -69,7 +69,7 @@ public struct PostgresConfiguration: Sendable {
         }
     }
 
-    /// How many servers the string names, which are tried in their order.
+    /// The number of servers that the string names; they are tried in order.
     var hosts: Int {
         (value("host") ?? value("hostaddr")).map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
             ?? 1

@@ -13,20 +13,20 @@ internal import SettlePlatform
 final class PostgresConnection {
     private let handle: OpaquePointer
     private var names: [PostgresStatement: String] = [:]
-    /// Begins the names of prepared statements. It is random: behind a pooler the session may have had another client, whose
+    /// Begins the names of prepared statements. It is random: with a pooler, the session may have had another client, whose
     /// statements must not be run.
     private let prefix = "s\(SecureRandom.hexadecimal(bytes: 6))_"
-    /// How many names were given to prepared statements.
+    /// The number of names that prepared statements have got.
     private var lastName = 0
-    /// What the pipeline that is being sent prepares.
+    /// The statements that the pipeline being sent prepares.
     private var fresh: [PostgresStatement] = []
-    /// How many calls of a pipeline were sent whose results nobody has read.
+    /// The number of sent calls whose results were not read yet.
     private var owed = 0
     private let notices: UnsafeMutablePointer<Int>
-    /// Whether it must not be used any more.
+    /// Whether the connection must no longer be used.
     private(set) var isBroken = false
 
-    /// How long an answer may take.
+    /// The longest time that an answer may take.
     static let patience: Duration = .seconds(30)
 
     /// Connects with parameters of libpq.
@@ -63,7 +63,7 @@ final class PostgresConnection {
         notices.deallocate()
     }
 
-    /// How many warnings the server has sent.
+    /// The number of warnings that the server has sent.
     var warnings: Int { notices.pointee }
 
     /// The descriptor of the socket, on which notifications arrive.
@@ -91,16 +91,16 @@ final class PostgresConnection {
         var results: [PostgresResult] = []
         try guarding {
             // A call that is prepared has two results; that of the preparation is passed over.
-            for _ in 0..<pending { try take(until: deadline, &results, &failure) }
+            for _ in 0..<pending { try receive(until: deadline, &results, &failure) }
             pending = 0
-            try takeSync(until: deadline)
+            try receiveSync(until: deadline)
         }
         if let failure { try fail(failure) }
         fresh = []
         return results
     }
 
-    /// Forgets what a pipeline that failed may not have prepared.
+    /// After a failed pipeline, drops statements that may not have been prepared.
     private func fail(_ failure: PostgresFailure) throws {
         for statement in fresh { names[statement] = nil }
         fresh = []
@@ -133,7 +133,7 @@ final class PostgresConnection {
     /// - Throws: ``DatabaseError`` with code `invalid` for a name that PostgreSQL can't have.
     func identifier(_ name: String) throws -> String {
         guard let quoted = PQescapeIdentifier(handle, name, name.utf8.count) else {
-            throw DatabaseError(.invalid, "\"\(name)\" is no name of a role")
+            throw DatabaseError(.invalid, "\"\(name)\" is not the name of a role")
         }
         defer { PQfreemem(quoted) }
         return String(cString: quoted)
@@ -158,7 +158,7 @@ final class PostgresConnection {
 
     // MARK: - Sending
 
-    /// How many results the pipeline that is being sent will have.
+    /// The number of results that the pipeline being sent will have.
     private var pending = 0
     /// Which of those results are of preparations.
     private var preparations: Queue<Bool> = Queue()
@@ -206,15 +206,15 @@ final class PostgresConnection {
         guard owed > 0 else { return }
         var (results, failure) = ([PostgresResult](), PostgresFailure?.none)
         while owed > 0 {
-            try take(until: deadline, &results, &failure)
+            try receive(until: deadline, &results, &failure)
             owed -= 1
         }
-        try takeSync(until: deadline)
+        try receiveSync(until: deadline)
         if let failure { try fail(failure) }
         fresh = []
     }
 
-    private func take(
+    private func receive(
         until deadline: ContinuousClock.Instant, _ results: inout [PostgresResult], _ failure: inout PostgresFailure?
     ) throws {
         let isPreparation = preparations.popFirst() ?? false
@@ -230,7 +230,7 @@ final class PostgresConnection {
         while let more = try next(until: deadline) { PQclear(more) }
     }
 
-    private func takeSync(until deadline: ContinuousClock.Instant) throws {
+    private func receiveSync(until deadline: ContinuousClock.Instant) throws {
         guard let result = try next(until: deadline) else { throw broken() }
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw broken() }

@@ -1,7 +1,7 @@
 internal import CPostgres
 internal import SettleDatabase
 
-/// Why a question or a write did not work, before anybody knows what that means for the database.
+/// The failure of a query or a write, before it is translated into an error of the database.
 enum PostgresFailure: Error {
     /// The connection broke, or an answer did not come in time. What was sent may have been done.
     case broken(String)
@@ -13,7 +13,7 @@ enum PostgresFailure: Error {
         if case .refused(let state, _) = self { ["40001", "40P01"].contains(state) } else { false }
     }
 
-    /// Whether the connection can't be used any more, or leads to a server that must not be asked.
+    /// Whether the connection is unusable, or leads to a server that must not be queried.
     var endsConnection: Bool {
         switch self {
         case .broken: true

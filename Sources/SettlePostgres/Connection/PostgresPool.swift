@@ -4,7 +4,7 @@ internal import SettlePlatform
 /// The connections of a node, lent to one thread at a time.
 ///
 /// A connection that broke is not used again, and those that were idle then are closed as well: after a failover they lead to
-/// the old primary. All connections lead to one cluster, which the first one has told, and to its newest primary: a promotion
+/// the old primary. All connections lead to one cluster, which the first one has reported, and to its newest primary: a promotion
 /// begins a timeline, and a server of an older one is passed over.
 final class PostgresPool: Sendable {
     private struct State {
@@ -13,7 +13,7 @@ final class PostgresPool: Sendable {
         /// Raised when a connection breaks; connections of older generations are closed when they come back.
         var generation = 0
         var cluster: String?
-        /// The newest timeline that a connection has told, in hexadecimal digits.
+        /// The newest timeline that a connection has reported, in hexadecimal digits.
         var timeline = ""
         var isClosed = false
         /// After a failed attempt: until when no further one is made, and why it failed.
@@ -25,27 +25,27 @@ final class PostgresPool: Sendable {
     struct Counts: Sendable {
         /// Threads that wait for a connection now.
         var waiting = 0
-        /// How often a thread had to wait.
+        /// The number of times that a thread had to wait.
         var waits = 0
-        /// How often none became free in time.
+        /// The number of times that no connection became free in time.
         var refusals = 0
-        /// How many connections were made.
+        /// The number of connections that were opened.
         var opened = 0
-        /// How many attempts to connect failed.
+        /// The number of failed attempts to connect.
         var failures = 0
     }
 
     private let configuration: PostgresConfiguration
     private let state = Monitor(State())
-    /// Whether a write got no answer, and no later write got one.
+    /// Whether the last write got no answer.
     private let isDoubtful = Guarded(false)
     /// The jobs whose leases this node holds, by their databases.
     let leases = Guarded<[Int64: Set<String>]>([:])
     /// For how long a thread waits for a free connection.
     private static let patience: Duration = .seconds(2)
-    /// How long it waits if a part of the answer was sent already.
+    /// The longest wait if a part of the answer was sent already.
     private static let longPatience: Duration = .seconds(30)
-    /// How long no connection is tried after a failed attempt.
+    /// The pause after a failed attempt to connect.
     private static let pause: Duration = .milliseconds(250)
 
     init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
@@ -54,7 +54,7 @@ final class PostgresPool: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable` when none is free or the server can't be reached; what the closure throws.
     func with<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
-        let (connection, generation) = try take()
+        let (connection, generation) = try borrow()
         defer { giveBack(connection, generation) }
         return try body(connection.value)
     }
@@ -79,7 +79,7 @@ final class PostgresPool: Sendable {
     /// Takes a connection, which the caller gives back.
     ///
     /// While PostgreSQL refuses further connections, as when it has `max_connections`, a thread waits for one of the node's own.
-    func take() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
+    func borrow() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
         let end = ContinuousClock.now + (StartedAnswer.isUnderWay ? Self.longPatience : Self.patience)
         var hasWaited = false
         defer { if hasWaited { state.withLock { $0.counts.waiting -= 1 } } }
@@ -143,7 +143,7 @@ final class PostgresPool: Sendable {
         return DatabaseError(.unavailable, "all \(count) connections to PostgreSQL are in use\(reason); try again")
     }
 
-    /// How many connections are lent and idle, with what was counted.
+    /// The numbers of lent and of idle connections, and the counts.
     var load: (lent: Int, idle: Int, counts: Counts) {
         state.withLock { ($0.count - $0.idle.count, $0.idle.count, $0.counts) }
     }
@@ -154,7 +154,7 @@ final class PostgresPool: Sendable {
     // MARK: - Writes without an answer
 
     /// Notes whether a write was answered.
-    func noteWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
+    func recordWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
 
     /// Checks that writes are answered: after one that was not, by a write that changes nothing.
     ///

@@ -75,16 +75,16 @@ final class PostgresResult {
 
     deinit { PQclear(handle) }
 
-    /// How many rows there are.
+    /// The number of rows.
     var count: Int { Int(PQntuples(handle)) }
 
-    /// How many columns there are.
+    /// The number of columns.
     var columns: Int { Int(PQnfields(handle)) }
 
-    /// What the statement did, such as `COMMIT` or `INSERT 0 1`.
+    /// The command tag, such as `COMMIT` or `INSERT 0 1`.
     var tag: String { String(cString: PQcmdStatus(handle)) }
 
-    /// How many rows the statement changed.
+    /// The number of rows that the statement changed.
     var changed: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
     func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(handle, Int32(row), Int32(column)) == 1 }

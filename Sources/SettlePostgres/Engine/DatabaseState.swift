@@ -12,7 +12,7 @@ struct DatabaseState: Sendable, Hashable {
     /// Raised by each commit that changes a design document.
     var designAge: Int64
 
-    /// A state that a bell or a poll has told, without the token, which only the locked row needs.
+    /// A state that a bell or a poll has reported, without the token, which only the locked row needs.
     init(sequence: Int64, settingsAge: Int64, designAge: Int64) {
         (self.sequence, token, self.settingsAge, self.designAge) = (sequence, 0, settingsAge, designAge)
     }
@@ -47,7 +47,7 @@ final class SnapshotLink: PostgresLink {
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do {
             if let lent { return try lent.connection.value.run(calls) }
-            let taken = try pool.take()
+            let taken = try pool.borrow()
             lent = taken
             // The transaction begins in the round trip of the first question.
             let begin = [PostgresCall(.beginSnapshot), PostgresCall(.allowIdle)]
@@ -66,7 +66,7 @@ final class SnapshotLink: PostgresLink {
 
 // MARK: - FollowedState
 
-/// The state of a database as this node knows it, and who is notified when it moves on.
+/// The state of a database as this node knows it, and the listener that is notified when it moves on.
 ///
 /// Commits of this node and of others come in any order; the state never goes back.
 final class FollowedState: Sendable {
@@ -79,7 +79,7 @@ final class FollowedState: Sendable {
     }
 
     private let state: Guarded<State>
-    /// Taken by who notifies, so that notices come in the order of commits.
+    /// Held while a notice is given, so that notices come in the order of commits.
     private let announcing = Guarded(())
 
     init(_ newest: DatabaseState) {
@@ -99,7 +99,7 @@ final class FollowedState: Sendable {
     }
 
     /// Notes that the newest state was read by a question that was sent at a moment.
-    func note(readAt moment: ContinuousClock.Instant) {
+    func record(readAt moment: ContinuousClock.Instant) {
         state.withLock { $0.readAt = max($0.readAt ?? moment, moment) }
     }
 

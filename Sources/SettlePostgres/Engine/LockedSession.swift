@@ -31,7 +31,7 @@ final class LockedSession: WriteSession {
     }
 
     override func changed() throws {
-        if changes.bytes > Self.mostBytes { try send() }
+        if changes.bytes > Self.maximumBytes { try send() }
     }
 
     /// Reads a document that this write has not read yet, because `apply` says at once whether it is there.
@@ -42,7 +42,7 @@ final class LockedSession: WriteSession {
             .requireLease, .bytes(Array(lease.job.utf8)), .text(node), .integer(lease.term))
         guard found.count > 0 else {
             throw DatabaseError(
-                .conflict, "the job \"\(lease.job)\" is not this node's any more; nothing was written")
+                .conflict, "the job \"\(lease.job)\" no longer belongs to this node; nothing was written")
         }
     }
 
@@ -66,9 +66,9 @@ final class LockedSession: WriteSession {
     }
 
     /// The statements of what was changed and not sent, without those that end the transaction.
-    func takeCalls() throws -> [PostgresCall] {
+    func dequeueCalls() throws -> [PostgresCall] {
         let set = changes.set
-        // What was sent is stored now, and is read again if somebody asks. So memory does not grow with the write.
+        // Sent changes are in the tables now and are read from there if needed, so memory does not grow with the write.
         (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
         guard !set.isEmpty else { return [] }
         var tallies = Tallies()
@@ -86,7 +86,7 @@ final class LockedSession: WriteSession {
     private func send() throws {
         let changed = changedSettings
         try checkUploads()
-        let calls = try takeCalls()
+        let calls = try dequeueCalls()
         sentSettings.merge(changed) { _, new in new }
         guard !calls.isEmpty else { return }
         hasSent = true
@@ -134,13 +134,10 @@ final class LockedSession: WriteSession {
         guard try storedRecord(of: record.id, withContent: false) == nil else {
             throw DatabaseError(.conflict, "\"\(record.id)\" can't be restored, for it is there already")
         }
-        try noteRestored(record)
+        try recordRestored(record)
     }
 
-    override func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
-        guard token >= BodyToken.firstApart, let number = Int64(exactly: token) else {
-            throw DatabaseError(.invalid, "no content can have the token \(token)")
-        }
+    override func putContent(_ content: RevisionContent, at token: UInt64) throws {
         guard try self.content(at: token) == nil else {
             throw DatabaseError(.conflict, "there is a content with the token \(token) already")
         }
@@ -148,8 +145,7 @@ final class LockedSession: WriteSession {
         changes.set.removedContents.remove(token)
         changes.count += 1
         changes.bytes += content.body.utf8.count + 100
-        raiseToken(to: number)
-        try changed()
+        raiseToken(to: Int64(clamping: token))
     }
 
     override func restoreSequence(_ sequence: UpdateSequence) throws {
@@ -165,7 +161,7 @@ final class LockedSession: WriteSession {
 /// A connection in a transaction.
 final class ConnectionLink: PostgresLink {
     let connection: PostgresConnection
-    /// Why the transaction can't be committed: a statement failed.
+    /// The failure of a statement, because of which the transaction can't be committed.
     private(set) var failure: DatabaseError?
 
     init(_ connection: PostgresConnection) { self.connection = connection }

@@ -32,16 +32,18 @@ final class OptimisticSession: WriteSession {
 
     override func prepareForRemoval() throws { try goOnLocked() }
 
+    override func putContent(_ content: RevisionContent, at token: UInt64) throws { try goOnLocked() }
+
     override func require(_ lease: JobLease) throws { try goOnLocked() }
 
     override func requireCurrentDesign() throws { changes.set.designAge = designAge() }
 
     override func newToken() throws -> UInt64 { try tokens.next() }
 
-    override func noteStale() { isStale = true }
+    override func markStale() { isStale = true }
 
     override func changed() throws {
-        if changes.bytes > Self.mostBytes { try goOnLocked() }
+        if changes.bytes > Self.maximumBytes { try goOnLocked() }
     }
 
     /// Ends this run of the closure.
@@ -61,7 +63,7 @@ final class ContentTokens: Sendable {
         var next: Int64 = 0
         var last: Int64 = -1
         var end = ContinuousClock.now
-        /// How many are reserved the next time: few for a database that is seldom edited.
+        /// The number of sequences reserved next time: few for a database that is seldom edited.
         var count: Int64 = 16
     }
 

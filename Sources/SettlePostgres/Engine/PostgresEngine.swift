@@ -10,7 +10,7 @@ internal import SettlePlatform
 ///                 all writers of the node that wait
 ///     hold        lock the row ─→ the closure reads and writes ─→ commit
 ///
-/// Every commit locks the row of the database first, so sequences rise in the order of commits, and who reads a sequence has
+/// Every commit locks the row of the database first, so sequences rise in the order of commits, and a reader of a sequence has
 /// seen all below it.
 final class PostgresEngine: StorageEngine {
     /// The number of the database.
@@ -33,7 +33,7 @@ final class PostgresEngine: StorageEngine {
 
     /// The longest id of a document: an entry of a B-tree has to fit into a third of a page.
     static let longestID = 2048
-    /// How often a closure runs without a lock before it gets one.
+    /// The number of times that a closure runs without a lock before it gets one.
     private static let attempts = 3
 
     init(
@@ -52,16 +52,8 @@ final class PostgresEngine: StorageEngine {
 
     deinit { onClose() }
 
-    var readsInParallel: Bool { true }
-
-    /// How many writes of this node wait for their turn.
+    /// The number of this node's writes that wait for their turn.
     var waitingWrites: Int { line.count }
-
-    var isShared: Bool { true }
-
-    var keepsJournal: Bool { false }
-
-    var longestID: Int? { Self.longestID }
 
     var isWriting: Bool { session != nil }
 
@@ -124,7 +116,7 @@ final class PostgresEngine: StorageEngine {
                 designAge: { [followed] in followed.announcedDesignAge })
             var result: Result?
             do {
-                // What was read before is read together now.
+                // The documents that the last attempt read are read together now.
                 try session.prepare(touched, withContent: true)
                 result = try within(session) { try $0.whole(body) }
             } catch  where session.needsLock || session.isStale {}
@@ -203,21 +195,8 @@ final class PostgresEngine: StorageEngine {
     /// Sets what is called once another node has deleted the database.
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
-    func refresh() throws {
-        try checkOpen()
-        guard !isWriting, !followed.isFresh else { return }
-        let begin = ContinuousClock.now
-        let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
-        follow(state, isForeign: true)
-        followed.note(readAt: begin)
-    }
-
     /// Notes that the state that was followed last was read at a moment.
-    func note(readAt moment: ContinuousClock.Instant) { followed.note(readAt: moment) }
-
-    var leases: (any JobLeases)? { PostgresLeases(database, pool, node: configuration.node) }
-
-    var blobs: (any BlobStorage)? { storedBlobs }
+    func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
     /// Prolongs what this node pins, and removes what nobody needs.
     func keepHouse() throws {
@@ -225,6 +204,51 @@ final class PostgresEngine: StorageEngine {
         let house = Housekeeping(pool: pool)
         while try house.collectUploads(of: database) > 0 {}
         try house.forgetMarks(of: database)
+    }
+
+    func close() {
+        let wasOpen = closed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+        if wasOpen { onClose() }
+    }
+}
+
+// MARK: - Capabilities
+
+extension PostgresEngine: SharedStorage, LeasingStorage, BlobKeepingStorage, RestorableStorage, PrefetchingStorage,
+    LimitedStorage, MaintainedStorage
+{
+    var leases: any JobLeases { PostgresLeases(database, pool, node: configuration.node) }
+
+    var blobs: any BlobStorage { storedBlobs }
+
+    var longestID: Int { Self.longestID }
+
+    func refresh() throws {
+        try checkOpen()
+        guard !isWriting, !followed.isFresh else { return }
+        let begin = ContinuousClock.now
+        let state = try DatabaseState(PostgresReader(database, pool).ask(.state))
+        follow(state, isForeign: true)
+        followed.record(readAt: begin)
+    }
+
+    func requireCurrentDesign() throws { try ownSession().requireCurrentDesign() }
+
+    func require(_ lease: JobLease) throws { try ownSession().require(lease) }
+
+    func restore(_ record: DocumentRecord) throws { try ownSession().restore(record) }
+
+    func restoreSequence(_ sequence: UpdateSequence) throws { try ownSession().restoreSequence(sequence) }
+
+    func prepare(_ ids: [DocumentID], withContent: Bool) throws { try inner?.prepare(ids, withContent: withContent) }
+
+    /// The session of this thread.
+    private func ownSession() throws -> WriteSession {
+        guard let session else { throw DatabaseError(.invalid, "this belongs into a transaction") }
+        return session
     }
 
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
@@ -236,14 +260,6 @@ final class PostgresEngine: StorageEngine {
             guard let reader = reader as? PostgresReader else { return MaintenanceReport() }
             return try reader.report(on: task)
         }
-    }
-
-    func close() {
-        let wasOpen = closed.withLock { closed in
-            defer { closed = true }
-            return !closed
-        }
-        if wasOpen { onClose() }
     }
 }
 

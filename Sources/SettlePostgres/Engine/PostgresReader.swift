@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// Asks PostgreSQL questions about one database.
 ///
-/// What ``prepare(_:withContent:)`` fetched is at hand for the questions that follow.
+/// Documents that ``prepare(_:withContent:)`` has fetched are at hand for the queries that follow.
 class PostgresReader: StorageReader {
     /// The number of the database.
     let database: Int64
@@ -80,7 +80,16 @@ class PostgresReader: StorageReader {
         }
     }
 
-    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+        guard skipped > 0 else { return try page(of: scan, limit: limit) }
+        guard case .live(let range) = scan else {
+            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
+        }
+        guard let first = try live(at: skipped, in: range) else { return [] }
+        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
+    }
+
+    private func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         let most = PostgresValue.integer(Int64(clamping: max(limit, 0)))
         switch scan.part {
         case .changes: return try records(scan, limit: limit, withContent: false).map(\.id)
@@ -117,8 +126,7 @@ class PostgresReader: StorageReader {
         }
     }
 
-    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
-        guard place >= 0 else { return nil }
+    private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         let result = try ask(
             .place(range.descending ? .descending : .ascending), .bytes(range.low), .bytes(range.high),
             .short(DocumentKind.live.flag), .integer(Int64(place)))
@@ -127,7 +135,7 @@ class PostgresReader: StorageReader {
 
     // MARK: - Contents
 
-    func content(at token: UInt64) throws -> RevisionContent? {
+    private func storedContent(at token: UInt64) throws -> RevisionContent? {
         guard token >= BodyToken.firstApart, let number = Int64(exactly: token) else { return nil }
         let result = try ask(.contents, .integers([number]))
         guard result.count > 0 else { return nil }
@@ -140,11 +148,10 @@ class PostgresReader: StorageReader {
         }
     }
 
-    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
-        let result = try ask(
-            .contentTokens(descending ? .descending : .ascending), .integer(Int64(clamping: token)),
-            .integer(Int64(clamping: max(limit, 0))))
-        return result.map { UInt64(max(result.integer($0, 0), 0)) }
+    private func contents(after token: UInt64, descending: Bool, _ most: PostgresValue) throws -> [SideRecord] {
+        let order: PostgresStatement.Direction = descending ? .descending : .ascending
+        let result = try ask(.contentTokens(order), .integer(Int64(clamping: token)), most)
+        return result.map { .content(UInt64(max(result.integer($0, 0), 0)), nil) }
     }
 
     // MARK: - Side records
@@ -153,6 +160,7 @@ class PostgresReader: StorageReader {
         switch key {
         case .blob(let digest): return try ask(.blobs, .byteArrays([digest.bytes])).blobs().first.map(SideRecord.blob)
         case .journal: return nil
+        case .content(let token): return try storedContent(at: token).map { .content(token, $0) }
         default:
             guard let place = key.place else { return nil }
             return try ask(.records, .short(place.kind.rawValue), .byteArrays([place.key])).records(place.kind).first
@@ -179,6 +187,8 @@ class PostgresReader: StorageReader {
                 .recordsAfter, .short(RecordKind.expiration.rawValue), .bytes(id.map { Array($0.string.utf8) } ?? []),
                 most
             ).records(.expiration)
+        case .contents(let token): return try contents(after: token, descending: false, most)
+        case .newestContents: return try contents(after: 0, descending: true, most)
         case .journal, .newestJournal: return []
         }
     }
@@ -270,7 +280,7 @@ extension DocumentKind {
         }
     }
 
-    /// How many documents are of this kind, given the numbers for each flag.
+    /// The number of documents of this kind, given the numbers for each flag.
     func number(_ counts: [Int]) -> Int {
         switch self {
         case .any: counts.reduce(0, +)

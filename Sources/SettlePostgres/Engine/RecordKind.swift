@@ -20,7 +20,7 @@ extension SideRecord.Key {
         case .local(let id): (.local, Array(id.string.utf8))
         case .setting(let name): (.setting, Array(name.utf8))
         case .expiration(let id): (.expiration, Array(id.string.utf8))
-        case .blob, .journal: nil
+        case .blob, .journal, .content: nil
         }
     }
 }
@@ -47,7 +47,7 @@ struct RecordRow: Hashable, Sendable {
             self.init(kind: .setting, key: Array(name.utf8), number: 0, value: Array(value.utf8))
         case .expiration(let id, let time):
             self.init(kind: .expiration, key: Array(id.string.utf8), number: time, value: nil)
-        case .blob, .journal: return nil
+        case .blob, .journal, .content: return nil
         }
     }
 }

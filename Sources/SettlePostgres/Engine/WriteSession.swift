@@ -12,7 +12,7 @@ internal import SettleDatabase
 /// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
 /// says so, and its closure runs again in a locked one.
 class WriteSession: PostgresReader, StorageWriter {
-    /// What the write will commit.
+    /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
         /// Documents that were read or changed, as they are in this write. A document without an entry was not looked at.
@@ -20,7 +20,7 @@ class WriteSession: PostgresReader, StorageWriter {
         /// The places of changed documents in the list of changes.
         var places: [DocumentID: Int] = [:]
         var actions: [@Sendable () -> Void] = []
-        /// How many changes were made.
+        /// The number of changes that were made.
         var count = 0
         /// About how many bytes they have.
         var bytes = 0
@@ -36,7 +36,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     var changes = Changes()
-    /// Why the open part can't succeed any more, though its closure may continue.
+    /// The error by which the open part is bound to fail, though its closure may continue.
     private var doomed: (any Error)?
     /// Settings, as the session has them, by name.
     let settings: SettingsCache.Values
@@ -47,7 +47,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// The most bytes of changes in memory.
-    static let mostBytes = 16 << 20
+    static let maximumBytes = 16 << 20
 
     // MARK: - What the two kinds do differently
 
@@ -66,13 +66,14 @@ class WriteSession: PostgresReader, StorageWriter {
     /// Called before a document is removed.
     func prepareForRemoval() throws {}
 
+    /// Keeps a content at a token that it has elsewhere.
+    func putContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
+
     func require(_ lease: JobLease) throws {}
 
     func requireCurrentDesign() throws {}
 
     func restore(_ record: DocumentRecord) throws { throw Self.onlyLocked }
-
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
 
     func restoreSequence(_ sequence: UpdateSequence) throws { throw Self.onlyLocked }
 
@@ -101,14 +102,14 @@ class WriteSession: PostgresReader, StorageWriter {
                 ChangeSet.Base(sequence: $0.record.sequence.number, edition: $0.edition, flags: $0.record.flags)
             }
             let expected = base ?? ChangeSet.Base()
-            if let before = changes.set.expected[id], before != expected { noteStale() }
+            if let before = changes.set.expected[id], before != expected { markStale() }
             if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
             changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
         }
     }
 
     /// Called when two readings of one document differ, so that the write can't be committed.
-    func noteStale() {}
+    func markStale() {}
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try prepare([id], withContent: withContent)
@@ -120,7 +121,7 @@ class WriteSession: PostgresReader, StorageWriter {
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
         switch change {
         case .insert(let record):
-            // What nobody has looked at is taken for absent, and compared at the commit.
+            // A document that was not read is assumed to be absent, which the commit checks.
             if let entry = changes.documents[record.id], entry.record != nil { return nil }
             if changes.documents[record.id] == nil { try assumeAbsent(record.id) }
             if changes.documents[record.id]?.record != nil { return nil }
@@ -135,7 +136,7 @@ class WriteSession: PostgresReader, StorageWriter {
                 written.tree = record.tree
                 changes.set.documents[place].change = .write(written)
             } else {
-                note(.tree(record), record.id)
+                append(.tree(record), record.id)
             }
             changes.documents[record.id] = entry
             try changed()
@@ -143,7 +144,7 @@ class WriteSession: PostgresReader, StorageWriter {
         case .remove(let record):
             try prepareForRemoval()
             guard try isExpected(record) else { return nil }
-            note(.remove, record.id)
+            append(.remove, record.id)
             changes.sequence += 1
             changes.documents[record.id] = Entry(record: nil, hasContent: true)
             try changed()
@@ -170,7 +171,7 @@ class WriteSession: PostgresReader, StorageWriter {
         changes.sequence += 1
         var record = record
         record.sequence = UpdateSequence(changes.sequence)
-        note(.write(record), record.id)
+        append(.write(record), record.id)
         changes.documents[record.id] = Entry(record: record, hasContent: true)
         changes.bytes += content.body.utf8.count + 200
         try changed()
@@ -178,10 +179,10 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// Notes a document that is written under the sequence it has.
-    func noteRestored(_ record: DocumentRecord) throws {
+    func recordRestored(_ record: DocumentRecord) throws {
         try checkLength(of: record.id)
         changes.sequence = record.sequence.number
-        note(.restore(record), record.id)
+        append(.restore(record), record.id)
         changes.documents[record.id] = Entry(record: record, hasContent: true)
         changes.bytes += (record.content?.body.utf8.count ?? 0) + 200
         try changed()
@@ -198,7 +199,7 @@ class WriteSession: PostgresReader, StorageWriter {
     }
 
     /// Puts a change at the end of the list, in place of an earlier one of the document.
-    private func note(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
+    private func append(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
         changes.count += 1
         if let place = changes.places[id] {
             let isTree = if case .tree = changes.set.documents[place].change { true } else { false }
@@ -217,18 +218,6 @@ class WriteSession: PostgresReader, StorageWriter {
         changes.bytes += content.body.utf8.count + 100
         try changed()
         return token
-    }
-
-    func removeContent(at token: UInt64) throws {
-        guard token >= BodyToken.firstApart, token <= UInt64(Int64.max) else { return }
-        changes.count += 1
-        if changes.set.newContents.removeValue(forKey: token) == nil { changes.set.removedContents.insert(token) }
-    }
-
-    override func content(at token: UInt64) throws -> RevisionContent? {
-        if let new = changes.set.newContents[token] { return new }
-        if changes.set.removedContents.contains(token) { return nil }
-        return try super.content(at: token)
     }
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
@@ -286,24 +275,14 @@ class WriteSession: PostgresReader, StorageWriter {
         return try super.records(scan, limit: limit, withContent: withContent)
     }
 
-    override func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    override func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
         try prepareForScan()
-        return try super.ids(scan, limit: limit)
+        return try super.ids(scan, skipping: skipped, limit: limit)
     }
 
     override func count(_ scan: DocumentScan) throws -> Int {
         try prepareForScan()
         return try super.count(scan)
-    }
-
-    override func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
-        try prepareForScan()
-        return try super.liveID(at: place, in: range)
-    }
-
-    override func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
-        try prepareForScan()
-        return try super.contentTokens(after: token, descending: descending, limit: limit)
     }
 
     override func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
@@ -326,6 +305,12 @@ extension WriteSession {
             changes.set.newBlobs[blob.digest] = blob
             changes.bytes += blob.content?.count ?? 0
         case .journal: throw Self.withoutJournal
+        case .content(let token, let content):
+            changes.count -= 1
+            guard let content, Self.isToken(token) else {
+                throw DatabaseError(.invalid, "no content can have the token \(token)")
+            }
+            try putContent(content, at: token)
         case .local(let document): changes.set.records[.local(document.id)] = .some(record)
         case .setting(let name, _): changes.set.records[.setting(name)] = .some(record)
         case .expiration(let id, _): changes.set.records[.expiration(id)] = .some(record)
@@ -335,22 +320,26 @@ extension WriteSession {
     }
 
     func remove(_ key: SideRecord.Key) throws {
+        if case .content(let token) = key, !Self.isToken(token) { return }
         changes.count += 1
         switch key {
         case .blob(let digest):
             changes.set.newBlobs[digest] = nil
             changes.set.removedBlobs.insert(digest)
         case .journal: break
+        case .content(let token):
+            if changes.set.newContents.removeValue(forKey: token) == nil { changes.set.removedContents.insert(token) }
         default: changes.set.records[key] = .some(nil)
         }
     }
-
-    func removeJournal() throws {}
 
     /// A side record as this write sees it; what was read is compared at the commit.
     func record(_ key: SideRecord.Key, stored: () throws -> SideRecord?) throws -> SideRecord? {
         switch key {
         case .journal: return nil
+        case .content(let token):
+            if let new = changes.set.newContents[token] { return .content(token, new) }
+            return changes.set.removedContents.contains(token) ? nil : try stored()
         case .blob(let digest):
             if changes.set.removedBlobs.contains(digest) { return nil }
             guard let found = try stored() else {
@@ -369,6 +358,11 @@ extension WriteSession {
             changes.set.seen[key] = .some(found)
             return found
         }
+    }
+
+    /// Whether a content that is kept apart can have a token.
+    private static func isToken(_ token: UInt64) -> Bool {
+        token >= BodyToken.firstApart && token <= UInt64(Int64.max)
     }
 
     private static var withoutJournal: DatabaseError {

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Removes in small steps what nobody names any more: rows of deleted databases, and uploads that no document took.
+/// Removes unreferenced rows in small steps: those of deleted databases, and uploads that no document uses.
 ///
 /// Every node does it. Each step is a transaction that finds its work under a lock, so two nodes do no harm to each other.
 struct Housekeeping: Sendable {
@@ -22,7 +22,7 @@ struct Housekeeping: Sendable {
 
     /// Removes the chunks of some uploads of a database whose time is over.
     ///
-    /// - Returns: How many uploads were removed.
+    /// - Returns: The number of uploads that were removed.
     func collectUploads(of database: Int64) throws -> Int {
         try pool.with { connection in
             do {

@@ -19,7 +19,7 @@ final class PostgresBlobs: BlobStorage {
         var released: [[UInt8]] = []
     }
 
-    /// How many bytes a chunk has, but for the last one.
+    /// The number of bytes of each chunk but the last.
     static let chunkLength = 256 * 1024
 
     init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
@@ -109,7 +109,7 @@ final class PostgresBlobWriter: BlobWriter {
     private let pin: UploadPin
     private var buffer: [UInt8] = []
     private var sent: Int64 = 0
-    /// How many chunks go in one transaction.
+    /// The number of chunks per transaction.
     private static let chunksAtOnce = 16
 
     init(_ blobs: PostgresBlobs, _ pin: UploadPin) { (self.blobs, self.pin) = (blobs, pin) }
@@ -159,7 +159,7 @@ final class PostgresBlobReader: BlobReader {
         let (number, start) = offset.quotientAndRemainder(dividingBy: Int64(PostgresBlobs.chunkLength))
         if chunk?.number != number {
             guard let bytes = try blobs.chunk(number, of: place) else {
-                throw DatabaseError(.attachmentMissing, "a part of the content of an attachment is not there any more")
+                throw DatabaseError(.attachmentMissing, "a part of the content of an attachment is no longer there")
             }
             chunk = (number, bytes)
         }

@@ -14,7 +14,7 @@ final class PostgresRecord: ServerRecord {
         self.place = "the settings in PostgreSQL at \(place)"
     }
 
-    func take() throws {}
+    func reserve() throws {}
 
     func release() {}
 
@@ -23,7 +23,7 @@ final class PostgresRecord: ServerRecord {
             return nil
         }
         let version = rows.integer(0, 1)
-        note(version)
+        recordVersion(version)
         return (rows.bytes(0, 0), version)
     }
 
@@ -33,14 +33,14 @@ final class PostgresRecord: ServerRecord {
             ?? PostgresCall(.makeServerRecord, .text(Self.name), .bytes(bytes))
         let rows = try pool.runOnce([call])
         guard let row = rows.first, row.count > 0 else { return nil }
-        note(row.integer(0, 0))
+        recordVersion(row.integer(0, 0))
         return row.integer(0, 0)
     }
 
     var newestVersion: Int64? { newest.withLock { $0 } }
 
     /// Notes the version that a question has found.
-    func note(_ version: Int64) { newest.withLock { $0 = max($0 ?? version, version) } }
+    func recordVersion(_ version: Int64) { newest.withLock { $0 = max($0 ?? version, version) } }
 }
 
 // MARK: - PostgresNames

@@ -104,13 +104,13 @@ enum PostgresSchema {
 ///
 /// Everything happens in one transaction: a migration that fails changes nothing. Servers may run meanwhile.
 public enum PostgresMigration {
-    /// What a migration did.
+    /// The report of a migration.
     public struct Report: Sendable, Hashable {
         /// The version before; `nil` where there were no tables.
         public let before: Int64?
         /// The version now.
         public let now: Int64
-        /// The random id of the cluster's tables, by which nodes tell two clusters apart.
+        /// The random id of the cluster's tables, by which nodes distinguish clusters.
         public let cluster: String
         /// Settings of storage that this server does not have; it works without them.
         public let skipped: [String]

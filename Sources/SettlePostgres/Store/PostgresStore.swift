@@ -109,7 +109,7 @@ public final class PostgresStore: Sendable {
     }
 
     /// Another engine of a database that is there.
-    package func engine(of name: String) throws -> any StorageEngine {
+    package func engine(of name: String) throws -> any LeasingStorage {
         guard let row = try find([name]).first else {
             throw DatabaseError(.notFound, "there is no database \"\(name)\"")
         }
@@ -221,7 +221,7 @@ public final class PostgresStore: Sendable {
     func follow(_ row: Row, readAt moment: ContinuousClock.Instant) {
         guard let engine = open.withLock({ $0[row.number]?.engine }) else { return }
         engine.follow(row.state, isForeign: true)
-        engine.note(readAt: moment)
+        engine.record(readAt: moment)
     }
 
     /// Closes databases that had some names and are not in the rows that were read.
@@ -318,7 +318,7 @@ extension PostgresStore: DatabaseStore, ServerStore {
         let begin = ContinuousClock.now
         let others = [PostgresCall(.version), PostgresCall(.serverVersion, .text(PostgresRecord.name))]
         var results = try pool.ask(finding(names) + others)
-        if let version = results.popLast(), version.count > 0 { record.note(version.integer(0, 0)) }
+        if let version = results.popLast(), version.count > 0 { record.recordVersion(version.integer(0, 0)) }
         if let version = results.popLast(), version.count > 0 { try pool.check(version: version.integer(0, 0)) }
         let rows = results.flatMap(rows)
         for row in rows { follow(row, readAt: begin) }

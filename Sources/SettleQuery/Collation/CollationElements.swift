@@ -2,7 +2,7 @@
 struct CollationElements {
     let table: CollationTable
     let text: UnsafeBufferPointer<UInt8>
-    /// Where the next code point begins.
+    /// The place where the next code point begins.
     var place: Int
     /// Marks that a contraction passed over, which come before the rest of the text.
     var passed: ArraySlice<UInt32> = []
@@ -26,11 +26,11 @@ struct CollationElements {
             let entry = table.entry(of: point)
             if entry & 0xFF == 0xFF { return UInt64(entry & 0xFFFF_FF00) << 32 | CollationTable.common }
             if entry & CollationTable.hasContext != 0 {
-                takeContext(of: point, entry)
+                adoptContext(of: point, entry)
             } else if entry != 0 {
-                take(CollationRun(place: entry >> 8, count: Int(entry & 31)))
+                adopt(CollationRun(place: entry >> 8, count: Int(entry & 31)))
             } else if point >= 0xAC00, point <= 0xD7A3 {
-                takeHangul(point - 0xAC00)
+                adoptHangul(point - 0xAC00)
             } else {
                 return CollationTable.unassigned(point)
             }
@@ -42,7 +42,7 @@ struct CollationElements {
 
     /// Continues with elements of the table.
     @inline(__always)
-    mutating func take(_ new: CollationRun) {
+    mutating func adopt(_ new: CollationRun) {
         run = table.elements(from: new.place)
         runCount = new.count
     }
@@ -59,12 +59,12 @@ struct CollationElements {
     }
 
     /// A syllable has the elements of its two or three Jamo.
-    private mutating func takeHangul(_ index: UInt32) {
+    private mutating func adoptHangul(_ index: UInt32) {
         let last = index % 28 == 0 ? 0 : 0x11A7 + index % 28
         jamo = UInt64(0x1100 + index / 588) | UInt64(0x1161 + index % 588 / 28) << 16 | UInt64(last) << 32
     }
 
-    /// The code point at a place, which moves behind it.
+    /// The code point at a place, which advances past it.
     @inline(__always)
     static func point(of text: UnsafeBufferPointer<UInt8>, at place: inout Int) -> UInt32 {
         let first = UInt32(text[place])
@@ -85,28 +85,28 @@ struct CollationElements {
 /// Contractions, and code points whose elements depend on the one in front of them.
 extension CollationElements {
     /// Continues with the elements of a code point that was read, and of those that belong to it.
-    mutating func takeContext(of point: UInt32, _ entry: UInt32) {
+    mutating func adoptContext(of point: UInt32, _ entry: UInt32) {
         let alone = CollationRun(place: entry >> 8, count: Int(entry & 31))
         let contractions = table.contractions
         if passed.isEmpty, let front = front(of: point), let run = contractions.run(of: point, after: front) {
-            return take(run)
+            return adopt(run)
         }
         if passed.isEmpty {
-            guard place < text.count else { return take(alone) }
+            guard place < text.count else { return adopt(alone) }
             var end = place
             let next = Self.point(of: text, at: &end)
             let step = contractions.step(from: point, by: next)
             if let step, let run = step.run, !step.goesOn {
                 place = end
-                return take(run)
+                return adopt(run)
             }
-            if step == nil, contractions.firstClass(of: next) == 0 { return take(alone) }
+            if step == nil, contractions.firstClass(of: next) == 0 { return adopt(alone) }
         }
-        takeContraction(of: point, alone)
+        adoptContraction(of: point, alone)
     }
 
-    /// Finds the longest contraction, then lengthens it with marks that stand behind others of lower classes.
-    private mutating func takeContraction(of point: UInt32, _ alone: CollationRun) {
+    /// Finds the longest contraction, then lengthens it with marks that follow others of lower classes.
+    private mutating func adoptContraction(of point: UInt32, _ alone: CollationRun) {
         let contractions = table.contractions
         var ahead = CollationAhead(self)
         var (run, state, matched) = (alone, point, 0)
@@ -131,7 +131,7 @@ extension CollationElements {
             }
         }
         (passed, place) = ahead.rest(after: matched, without: removed)
-        take(run)
+        adopt(run)
     }
 
     /// The code point in front of one that was just read from the text.
@@ -147,7 +147,7 @@ extension CollationElements {
 private struct CollationAhead {
     private let text: UnsafeBufferPointer<UInt8>
     private var points: [UInt32]
-    /// Where the text goes on after each of the points.
+    /// The place where the text goes on after each of the points.
     private var ends: [Int]
 
     init(_ elements: CollationElements) {

@@ -151,9 +151,9 @@ struct CollationParts {
 
 /// Some elements of the table that stand in a row.
 struct CollationRun {
-    /// Where the first one stands.
+    /// The place where the first one stands.
     let place: UInt32
-    /// How many there are.
+    /// The number of elements.
     let count: Int
 }
 

@@ -29,9 +29,9 @@ final class BytePattern: Sendable {
 
 // MARK: - PatternRefusal
 
-/// Why a pattern is refused.
+/// The reason why a pattern is refused.
 enum PatternRefusal: Error, Hashable {
-    /// It is no pattern of Perl's language, or larger than is allowed.
+    /// It is not a pattern of Perl's language, or larger than is allowed.
     case malformed
     /// It has a construct that this engine lacks, or that may match otherwise than with PCRE2.
     case unsupported(String)
@@ -77,7 +77,7 @@ final class FoundationPattern: Sendable {
             let isDone = search.withLock { search in
                 search.isFound = match != nil
                 search.left -= cost
-                let hasSteps = work.take(10_000)
+                let hasSteps = work.spend(10_000)
                 return search.isFound || search.left <= 0 || !hasSteps
             }
             if isDone { stop.pointee = true }

@@ -81,7 +81,7 @@ struct ByteSet: Hashable {
 
 /// Bytes as text that an engine for Unicode treats as bytes: the byte 80 is U+E080, and so on to U+E0FF.
 ///
-/// These code points are for private use. They have no case and are no letters, digits or blanks, so that each counts as one
+/// These code points are for private use. They have no case and are not letters, digits or blanks, so that each counts as one
 /// character without properties, as a byte above 7F does in PCRE2.
 enum ByteText {
     /// The code unit of a byte.

@@ -24,7 +24,7 @@ final class PCREPattern: Sendable {
     init(_ pattern: String) throws(PatternRefusal) {
         var pattern = pattern
         // Before PCRE2 10.42 searches a text, it checks that the text has the characters of the pattern. The check counts a
-        // character twice that a lookahead and the pattern behind it share, so `(?=B)a?B` is not found in `B`. This option
+        // character twice that a lookahead and the pattern after it share, so `(?=B)a?B` is not found in `B`. This option
         // switches the check off.
         let options = PCRE2_AUTO_CALLOUT | (pattern.contains("(?=") ? PCRE2_NO_START_OPTIMIZE : 0)
         let code: OpaquePointer? = pattern.withUTF8 { bytes in
@@ -81,7 +81,7 @@ final class PCREPattern: Sendable {
                 }
             }
         }
-        _ = work.take(budget - max(search.left, 0))
+        _ = work.spend(budget - max(search.left, 0))
         return result >= 0
     }
 

@@ -3,13 +3,13 @@ extension PatternTranslator {
     mutating func escape() throws(PatternRefusal) -> Part {
         guard let byte = peek else { throw .malformed }
         switch byte {
-        case UInt8(ascii: "A"): return taken(assertion(#"\A"#))
-        case UInt8(ascii: "z"): return taken(assertion(#"\z"#))
-        case UInt8(ascii: "Z"): return taken(assertion(#"(?=\u000a?\z)"#))
-        case UInt8(ascii: "b"): return taken(assertion(#"\b"#))
-        case UInt8(ascii: "B"): return taken(assertion(#"\B"#))
+        case UInt8(ascii: "A"): return consumed(assertion(#"\A"#))
+        case UInt8(ascii: "z"): return consumed(assertion(#"\z"#))
+        case UInt8(ascii: "Z"): return consumed(assertion(#"(?=\u000a?\z)"#))
+        case UInt8(ascii: "b"): return consumed(assertion(#"\b"#))
+        case UInt8(ascii: "B"): return consumed(assertion(#"\B"#))
         case UInt8(ascii: "N") where place + 1 == bytes.count || bytes[place + 1] != UInt8(ascii: "{"):
-            return taken(part(ByteSet(10...10).inverted))
+            return consumed(part(ByteSet(10...10).inverted))
         case 49...57: return try reference()
         default:
             let set = try escapedSet()
@@ -17,7 +17,7 @@ extension PatternTranslator {
         }
     }
 
-    private mutating func taken(_ part: Part) -> Part {
+    private mutating func consumed(_ part: Part) -> Part {
         place += 1
         return part
     }

@@ -8,9 +8,9 @@ struct PatternTranslator {
     /// The translation of a part of a pattern.
     struct Part {
         var text = ""
-        /// How many bytes it matches; `nil` if that varies.
+        /// The number of bytes that it matches; `nil` if that varies.
         var length: Int? = 0
-        /// How many bytes it matches at most; `nil` if there is no limit.
+        /// The number of bytes that it matches at most; `nil` if there is no limit.
         var longest: Int? = 0
         var canBeEmpty = true
         /// How many single items it has, with all repetitions.
@@ -203,7 +203,7 @@ extension PatternTranslator {
 // MARK: - Repetition
 
 extension PatternTranslator {
-    /// How many times an item is repeated; no `most` means any number.
+    /// The number of times that an item is repeated; no `most` means any number.
     struct Bounds {
         var least: Int
         var most: Int?

@@ -59,7 +59,7 @@ public struct JSONSchema: Sendable {
     }
 }
 
-/// Why a JSON value is not a usable schema.
+/// The reason why a JSON value is not a usable schema.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -81,11 +81,11 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { kind.rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
     /// The position in the schema, as a JSON pointer.
     public let path: String
-    /// What is wrong, in human-readable form.
+    /// The problem, in human-readable form.
     public let message: String
 
     init(_ code: Code, _ message: String, at path: String) {

@@ -127,7 +127,7 @@ package enum SchemaLimits {
     ///
     /// A level takes up to 2 KB of stack in a debug build.
     package static let depth = 512
-    /// How many subschemas may be applied in total.
+    /// The number of subschemas that may be applied in total.
     package static let steps = 10_000_000
 }
 
@@ -137,7 +137,7 @@ public struct SchemaProblem: Error, Hashable, Sendable, CustomStringConvertible 
     public let path: String
     /// The violated keyword; `false` for a schema that allows nothing, `limit` if the check was aborted.
     public let keyword: String
-    /// What is wrong, in human-readable form.
+    /// The problem, in human-readable form.
     public let message: String
 
     /// The position, the keyword and the message.

@@ -159,7 +159,7 @@ enum SchemaNumberRules {
 
         func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation) {
             guard case .number(let number) = value, !isMultiple(JSONDecimal(number)) else { return }
-            evaluation.report("multipleOf", "is no multiple of \(divisor)")
+            evaluation.report("multipleOf", "is not a multiple of \(divisor)")
         }
 
         private func isMultiple(_ value: JSONDecimal) -> Bool {

@@ -4,7 +4,7 @@ internal import SettleCore
 struct ConditionScanner {
     private let text: String
     private var rest: Substring
-    /// Where the last token began.
+    /// The place where the last token began.
     private(set) var place: Substring
 
     /// The symbols, those that begin with another one first.
@@ -32,7 +32,7 @@ struct ConditionScanner {
         case "\"", "'": return .value(.string(try quoted(first)))
         case "[", "{": return .value(try json(try balanced()))
         case "0"..."9", "-", "+", ".":
-            return .value(try json(taken { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
+            return .value(try json(consume { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
         default:
             let word = path()
             guard word.isEmpty else { return .word(word) }
@@ -48,7 +48,7 @@ struct ConditionScanner {
             offset: text.utf16.distance(from: text.startIndex, to: place.startIndex))
     }
 
-    private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
+    private mutating func consume(while isWanted: (Character) -> Bool) -> Substring {
         let part = rest.prefix(while: isWanted)
         rest = rest[part.endIndex...]
         return part
@@ -137,7 +137,7 @@ extension ConditionScanner {
     }
 }
 
-/// What is wrong with a condition.
+/// The problem with a condition.
 package struct ConditionError: Error {
     /// The reason, with the text from where it is wrong.
     package let message: String

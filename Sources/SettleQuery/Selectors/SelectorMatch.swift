@@ -23,7 +23,7 @@ struct SelectorMatch {
     ///
     /// - Throws: ``Failure`` if CouchDB would fail.
     func matches(_ node: SelectorNode, _ value: JSONValue) throws(Failure) -> Bool {
-        guard work.take(SelectorWork.condition) else { throw Failure() }
+        guard work.spend(SelectorWork.condition) else { throw Failure() }
         switch node {
         case .all(let nodes):
             for node in nodes where try !matches(node, value) { return false }
@@ -64,7 +64,7 @@ struct SelectorMatch {
     func spend(comparing left: Int, with right: Int) throws(Failure) {
         let (count, overflows) = left.multipliedReportingOverflow(by: right)
         let (steps, overflowsToo) = count.multipliedReportingOverflow(by: SelectorWork.comparison)
-        guard !overflows, !overflowsToo, work.take(steps) else { throw Failure() }
+        guard !overflows, !overflowsToo, work.spend(steps) else { throw Failure() }
     }
 }
 
@@ -108,7 +108,7 @@ package final class SelectorWork: Sendable {
     /// Takes steps.
     ///
     /// - Returns: Whether there were enough; otherwise all are spent now.
-    func take(_ steps: Int) -> Bool {
+    func spend(_ steps: Int) -> Bool {
         let before = available
         let rest = before.subtractingReportingOverflow(steps)
         left.store(rest.overflow ? 0 : max(rest.partialValue, 0), ordering: .relaxed)

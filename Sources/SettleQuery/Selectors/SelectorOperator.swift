@@ -342,7 +342,7 @@ final class SelectorTest: Sendable {
     let name: String
     /// The argument in normal form.
     let argument: JSONValue
-    /// The values it allows; `nil` if they are no range of an index.
+    /// The values it allows; `nil` if they are not a range of an index.
     let range: SelectorRange?
     /// The operator that holds if this one does not, and its argument.
     private let opposite: (String, JSONValue)?

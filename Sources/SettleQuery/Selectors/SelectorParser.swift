@@ -103,9 +103,9 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         public var description: String { name }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
-    /// What is wrong, in the sentence that CouchDB returns as `reason`.
+    /// The problem, in the sentence that CouchDB returns as `reason`.
     public let reason: String
 
     init(_ code: Code, _ reason: String) {

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Adds credentials to requests, and gets new ones when a server rejects them.
@@ -43,7 +44,7 @@ final class Authorizer: Sendable {
     }
 
     /// Adds credentials to a request. Returns the secret that the server may reject, if it can be renewed.
-    func authorize(_ request: inout TransportRequest) async throws -> String? {
+    func authorize(_ request: inout HTTPRequest) async throws -> String? {
         switch credentials.kind {
         case .none: break
         case .basic(let user, let password): request.headers["Authorization"] = Self.basic(user, password)
@@ -85,7 +86,7 @@ final class Authorizer: Sendable {
     }
 
     /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
-    func note(_ headers: TransportHeaders) {
+    func adoptCookie(_ headers: HTTPHeaders) {
         guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
         case .session: secret?.replace(cookie)
@@ -98,7 +99,7 @@ final class Authorizer: Sendable {
     func forget(_ text: String) { secret?.forget(text) }
 
     /// Remembers the challenge of a rejected request. Returns whether there are other credentials to answer it.
-    func take(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
+    func adopt(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
         guard case .stored(let store) = credentials.kind else { return false }
         let before = challenge.withLock { challenge in
             defer { challenge = asked }
@@ -131,7 +132,7 @@ struct SessionLogin: Sendable {
     /// - Throws: ``CouchDBError`` if the server refuses, ``TransportError`` if it can't be reached.
     func cookie(now: Double) async throws -> RenewedSecret.Secret {
         let body: JSONValue = ["name": .string(user), "password": .string(password)]
-        let request = TransportRequest(
+        let request = HTTPRequest(
             "POST", server.appending("_session"),
             headers: ["Content-Type": "application/json", "Accept": "application/json"], body: .bytes(body.utf8))
         let response = try await client.send(request)
@@ -221,7 +222,7 @@ enum SessionCookieParser {
     static let name = "AuthSession"
 
     /// The cookie that a response sets, with its expiry from `Max-Age` or `Expires`; `nil` if it sets none.
-    static func read(_ headers: TransportHeaders, now: Double) -> RenewedSecret.Secret? {
+    static func read(_ headers: HTTPHeaders, now: Double) -> RenewedSecret.Secret? {
         for field in headers.all("Set-Cookie") {
             let parts = field.split(separator: ";").map { part in
                 let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -240,7 +241,7 @@ enum SessionCookieParser {
 
 // MARK: - TokenExpiry
 
-/// When a token expires.
+/// The time at which a token expires.
 enum TokenExpiry {
     /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, and for a JWT without
     /// `exp`. Nothing is verified: the server that accepts the token does that.
@@ -269,7 +270,7 @@ struct AuthenticationChallenge: Sendable, Equatable {
     var isBasic: Bool { method == Self.basic }
 
     /// Reads a response's challenge, preferring a basic one; `nil` if it has none.
-    init?(_ headers: TransportHeaders) {
+    init?(_ headers: HTTPHeaders) {
         let all = headers.all("WWW-Authenticate").map { AuthenticationChallenge(field: $0) }
         guard let challenge = all.first(where: \.isBasic) ?? all.first else { return nil }
         self = challenge

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
 
 /// Passwords by server and realm, as a keychain holds them.
@@ -90,7 +91,7 @@ extension CredentialStore: CustomStringConvertible, CustomDebugStringConvertible
 extension CredentialStore {
     private static let sharedStore = Guarded(CredentialStore())
 
-    /// The store that peers created without credentials use, like a system's keychain; empty unless set.
+    /// The store that peers created without credentials use, like a system's keychain; empty by default.
     ///
     ///     CredentialStore.shared = try CredentialStore(opening: bytes, key: key)
     ///     let hub = try CouchDBPeer(HTTPURL("https://couch.example/notes"))     // with the password for couch.example
@@ -113,13 +114,13 @@ extension CredentialStore {
         self.init()
         let plain: [UInt8]
         do throws(SealedBytes.Fault) { plain = try SealedBytes(sealed).opened(key: key) } catch {
-            throw Self.told(error)
+            throw Self.failure(error)
         }
-        guard let rows = try? JSONValue(utf8: plain).array else { throw Self.told(.cannotOpen) }
+        guard let rows = try? JSONValue(utf8: plain).array else { throw Self.failure(.cannotOpen) }
         for row in rows {
             guard let user = row["user"]?.string, let password = row["password"]?.string,
                 let server = row["server"]?.string.flatMap({ try? HTTPURL($0) })
-            else { throw Self.told(.cannotOpen) }
+            else { throw Self.failure(.cannotOpen) }
             add(user: user, password: password, for: server, realm: row["realm"]?.string)
         }
     }
@@ -143,11 +144,11 @@ extension CredentialStore {
         do throws(SealedBytes.Fault) {
             return try SealedBytes(sealing: JSONValue.array(rows).utf8, key: key).bytes
         } catch {
-            throw Self.told(error)
+            throw Self.failure(error)
         }
     }
 
-    private static func told(_ fault: SealedBytes.Fault) -> PeerError {
+    private static func failure(_ fault: SealedBytes.Fault) -> PeerError {
         switch fault {
         case .wrongKeyLength:
             PeerError(.badRequest, "the key of a credential store must have \(SealedBytes.keyLength) bytes")
@@ -174,13 +175,13 @@ extension ReplicationCredentials {
 ///
 ///     mark (8 bytes) · nonce (12) · ciphertext · tag (16)
 package struct SealedBytes: Sendable {
-    /// How many bytes a key has.
+    /// The number of bytes that a key has.
     package static let keyLength = 32
     private static let mark = Array("settle\u{0}1".utf8)
     private static let nonceLength = 12
     private static let tagLength = 16
 
-    /// Why bytes can't be opened or sealed.
+    /// The reason why bytes can't be opened or sealed.
     package enum Fault: Error {
         case wrongKeyLength
         case cannotOpen

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The keys of OAuth 1 (RFC 5849), and the signatures they make.

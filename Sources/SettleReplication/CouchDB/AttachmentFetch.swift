@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Decides for the attachments of fetched revisions where their contents come from.
@@ -71,7 +72,7 @@ struct AttachmentFetch {
             _ = try await calls.elements(
                 of: response, "_bulk_get", "results", longest: peer.options.largestRevision
             ) { element in
-                matcher.take(element)
+                matcher.receive(element)
                 return true
             }
         } catch let error as PeerError where error.code != .cancelled {
@@ -152,7 +153,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
 
     private var path: HTTPPath { .attachment(name, of: id) }
 
-    private func open(from offset: Int64) async throws -> TransportResponse {
+    private func open(from offset: Int64) async throws -> HTTPResponse {
         do {
             return try await calls.stream("GET", path, query: ["rev": revision.description]) { request in
                 request.acceptsCompression = false
@@ -166,7 +167,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
     }
 
     /// The offset in the stored bytes at which a response starts.
-    private func start(of response: TransportResponse) throws -> Int64 {
+    private func start(of response: HTTPResponse) throws -> Int64 {
         let given = response.headers["Content-Encoding"]?.lowercased() ?? "identity"
         let isStored = encoding == .gzip ? given == "gzip" || given == "x-gzip" : given == "identity"
         guard isStored else {
@@ -179,7 +180,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
         return start
     }
 
-    private func next(_ pieces: inout TransportBody.AsyncIterator) async throws -> [UInt8]? {
+    private func next(_ pieces: inout HTTPBody.AsyncIterator) async throws -> [UInt8]? {
         do { return try await pieces.next() } catch { throw PeerError(error, at: calls.place(path)) }
     }
 

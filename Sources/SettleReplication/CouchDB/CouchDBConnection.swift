@@ -1,5 +1,6 @@
 package import SettleCore
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 
 /// A database or a server that speaks CouchDB's protocol, with credentials.
@@ -82,9 +83,9 @@ package struct CouchDBConnection: Sendable {
     package func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
         limit: Int = 64 << 20,
-        adjust: (inout TransportRequest) -> Void = { _ in }
+        adjust: (inout HTTPRequest) -> Void = { _ in }
     ) async throws -> CouchDBAnswer {
-        let bytes = body.map { TransportRequestBody.bytes($0.utf8) } ?? .none
+        let bytes = body.map { HTTPBody.bytes($0.utf8) } ?? .none
         let response = try await stream(method, path, query: query, body: bytes) { request in
             request.acceptsCompression = true
             request.headers["Accept"] = "application/json"
@@ -100,7 +101,7 @@ package struct CouchDBConnection: Sendable {
                 status: response.status, headers: response.headers, json: try JSONValue(utf8: text))
         } catch {
             let place = "\(method) \(url.authority)\(url.appending(path).path)"
-            throw TransportError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+            throw TransportError(.badAnswer, "\(place) did not answer with JSON", cause: error)
         }
     }
 
@@ -115,15 +116,15 @@ package struct CouchDBConnection: Sendable {
     /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
     /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response.
     package func stream(
-        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: TransportRequestBody = .none,
-        adjust: (inout TransportRequest) -> Void = { _ in }
-    ) async throws -> TransportResponse {
-        var plain = TransportRequest(method, url.appending(path, query: query), body: body)
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: HTTPBody = .none,
+        adjust: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws -> HTTPResponse {
+        var plain = HTTPRequest(method, url.appending(path, query: query), body: body)
         plain.headers[NumberSpelling.header] = NumberSpelling.stored
         adjust(&plain)
         var (response, secret) = try await send(plain)
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
-        let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
+        let isOther = challenge.map { authorizer.adopt($0, for: plain.url) } ?? false
         if response.status == 401, isOther || secret != nil {
             // Reading the response to its end frees its connection for the next request.
             _ = try? await response.collect(limit: 64 * 1024)
@@ -136,11 +137,11 @@ package struct CouchDBConnection: Sendable {
         return response
     }
 
-    private func send(_ plain: TransportRequest) async throws -> (TransportResponse, secret: String?) {
+    private func send(_ plain: HTTPRequest) async throws -> (HTTPResponse, secret: String?) {
         var request = plain
         let secret = try await authorizer.authorize(&request)
         let response = try await client.send(request)
-        authorizer.note(response.headers)
+        authorizer.adoptCookie(response.headers)
         return (response, secret)
     }
 }
@@ -163,7 +164,7 @@ package struct CouchDBAnswer: Sendable {
     /// The status, below 400.
     package let status: Int
     /// The headers.
-    package let headers: TransportHeaders
+    package let headers: HTTPHeaders
     /// The body; `null` for an answer without a body.
     package let json: JSONValue
 

@@ -1,5 +1,6 @@
 internal import SettleCore
 public import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The refusal of a CouchDB, or of a server that speaks its protocol.
@@ -46,7 +47,7 @@ public struct CouchDBError: SettleError, Sendable {
     }
 
     /// Reads a response that means failure.
-    init(reading response: TransportResponse, of request: TransportRequest, tried: String) async throws {
+    init(reading response: HTTPResponse, of request: HTTPRequest, tried: String) async throws {
         let body = try await response.collect(limit: 1 << 20)
         let json = try? JSONValue(utf8: body)
         self.init(
@@ -60,7 +61,7 @@ public struct CouchDBError: SettleError, Sendable {
 enum RetryAfter {
     /// How long to wait, in seconds or until a date; a date is compared with the server's clock if the response has it.
     static func read(
-        _ headers: TransportHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
+        _ headers: HTTPHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
     ) -> Duration? {
         guard let value = headers["Retry-After"] else { return nil }
         if let seconds = Int64(value) { return seconds >= 0 ? .seconds(min(seconds, 1 << 31)) : nil }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 
@@ -52,13 +53,13 @@ extension CouchDBPeer {
         } catch let error as PeerError {
             guard let heartbeat, error.mayBeCutForSilence, !progress.hasRows else { throw error }
             let silence = progress.silence(until: now())
-            guard learnt.withLock({ $0.idleLimit.noteCut(after: silence, asked: heartbeat) }) else { throw error }
+            guard learnt.withLock({ $0.idleLimit.recordCut(after: silence, asked: heartbeat) }) else { throw error }
             return ChangesPage(changes: [], last: request.since)
         }
     }
 
     private func read(
-        _ response: TransportResponse, _ request: ChangesRequest, _ progress: FeedProgress
+        _ response: HTTPResponse, _ request: ChangesRequest, _ progress: FeedProgress
     ) async throws -> ChangesPage {
         var changes: [ChangedDocument] = []
         var last = request.since
@@ -67,12 +68,12 @@ extension CouchDBPeer {
         let place = try calls().place("_changes")
         do {
             for try await piece in response.body {
-                progress.noteBytes(now())
-                let goesOn = try elements.take(piece) { element in
+                progress.recordBytes(now())
+                let goesOn = try elements.parse(piece) { element in
                     guard case .bytes(let text) = element else {
                         throw WireFault("a row of _changes has more than \(Self.longestRow) bytes")
                     }
-                    progress.noteRow()
+                    progress.recordRow()
                     // A server that ignores `limit` is read only up to the limit.
                     if changes.count >= limit { return false }
                     let row = try ParsedChange(text, before: last)
@@ -108,10 +109,10 @@ final class FeedProgress: Sendable {
     var hasRows: Bool { state.withLock { $0.hasRows } }
 
     /// Records that a change arrived.
-    func noteRow() { state.withLock { $0.hasRows = true } }
+    func recordRow() { state.withLock { $0.hasRows = true } }
 
     /// Records that bytes arrived.
-    func noteBytes(_ now: ContinuousClock.Instant) { state.withLock { $0.lastByte = now } }
+    func recordBytes(_ now: ContinuousClock.Instant) { state.withLock { $0.lastByte = now } }
 
     /// How long nothing has arrived.
     func silence(until now: ContinuousClock.Instant) -> Duration { state.withLock { $0.lastByte.duration(to: now) } }
@@ -144,14 +145,14 @@ struct ChangesParameters {
         } else {
             query["feed"] = "normal"
         }
-        take(request.filter)
+        apply(request.filter)
         // A filter may skip many rows before the first one that passes.
         if heartbeat == nil, request.wait == nil, query["filter"] != nil {
             query["heartbeat"] = "\(request.heartbeat.milliseconds)"
         }
     }
 
-    private mutating func take(_ filter: ReplicationFilter) {
+    private mutating func apply(_ filter: ReplicationFilter) {
         switch filter {
         case .all: break
         case .documents(let ids):
@@ -202,7 +203,7 @@ struct ParsedChange {
         }
         let leaves = try changes.map { range in
             guard let revision = Self.revision(text, range) else {
-                throw WireFault("a row of _changes names a revision that is none, of the document \"\(id)\"")
+                throw WireFault("a row of _changes names an invalid revision, of the document \"\(id)\"")
             }
             return revision
         }

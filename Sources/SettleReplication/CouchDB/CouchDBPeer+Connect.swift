@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -18,7 +19,7 @@ extension CouchDBPeer {
         let (database, date) = try await calls.datedJSON("GET", "")
         guard let sequence = database["update_seq"] ?? database["committed_update_seq"] else {
             throw PeerError(
-                .badAnswer, "\(name) is no database of a CouchDB; look at the address", isTransient: false)
+                .badAnswer, "\(name) is not a CouchDB database; check the URL", isTransient: false)
         }
         let server = await welcome(calls)
         let product = Self.product(server)
@@ -28,6 +29,12 @@ extension CouchDBPeer {
         info.serverTime = date.map { Date(timeIntervalSince1970: $0) }
         return info
     }
+
+    /// Asks the server for the name of its product.
+    ///
+    /// - Returns: The name; `nil` if it is not known, for example because a proxy hides it.
+    /// - Throws: ``PeerError`` if no request can be made.
+    package func product() async throws -> String? { Self.product(await welcome(try calls())) }
 
     /// Creates the database unless it is there.
     ///

@@ -1,5 +1,6 @@
 internal import SettleCore
 package import SettleDatabase
+internal import SettleHTTP
 
 extension CouchDBPeer {
     /// What the database lacks; see ``Peer/differences(from:)``. Large requests are split.
@@ -38,7 +39,7 @@ enum RevisionsDiffAnswer {
     /// - Throws: ``WireFault``, or `JSONError`.
     static func read(_ bytes: [UInt8], asked: some Sequence<ChangedDocument>) throws -> [RevisionsDiff] {
         guard let members = try JSONValue(utf8: bytes).object else {
-            throw WireFault("the answer of _revs_diff is no object")
+            throw WireFault("the answer of _revs_diff is not an object")
         }
         return asked.compactMap { change in
             guard let row = members[change.id.string] else { return nil }

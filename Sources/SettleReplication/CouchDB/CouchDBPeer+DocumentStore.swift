@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 extension CouchDBPeer {
@@ -173,7 +174,7 @@ struct StoreBatches {
     private static func outcome(
         of refusal: BulkDocsAnswer.Refusal, _ revision: PeerRevision, at place: String
     ) -> StoreOutcome {
-        func told(_ code: PeerError.Code, _ status: Int?) -> PeerError {
+        func refusalError(_ code: PeerError.Code, _ status: Int?) -> PeerError {
             PeerError(
                 code,
                 "\(place) did not take \(revision.revision) of \"\(revision.id)\": \(refusal.error): "
@@ -181,18 +182,18 @@ struct StoreBatches {
                 status: refusal.status ?? status)
         }
         switch refusal.error {
-        case "forbidden": return .refused(told(.forbidden, 403))
-        case "unauthorized": return .refused(told(.unauthorized, 401))
-        case "conflict": return .refused(told(.conflict, 409))
-        case "too_large", "document_too_large", "attachment_too_large": return .refused(told(.tooLarge, 413))
-        case "missing_stub": return .failed(told(.attachmentMissing, 412))
+        case "forbidden": return .refused(refusalError(.forbidden, 403))
+        case "unauthorized": return .refused(refusalError(.unauthorized, 401))
+        case "conflict": return .refused(refusalError(.conflict, 409))
+        case "too_large", "document_too_large", "attachment_too_large": return .refused(refusalError(.tooLarge, 413))
+        case "missing_stub": return .failed(refusalError(.attachmentMissing, 412))
         case "bad_request", "doc_validation", "illegal_docid", "invalid_design_doc", "compilation_error":
-            return .refused(told(.badRequest, 400))
+            return .refused(refusalError(.badRequest, 400))
         default:
             if let status = refusal.status, (400..<500).contains(status), status != 429 {
-                return .refused(told(.badRequest, status))
+                return .refused(refusalError(.badRequest, status))
             }
-            return .failed(told(.serverError, 500))
+            return .failed(refusalError(.serverError, 500))
         }
     }
 }
@@ -219,7 +220,7 @@ struct BulkDocsAnswer {
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ bytes: [UInt8]) throws {
         guard let rows = try JSONValue(utf8: bytes).array else {
-            throw WireFault("the answer of _bulk_docs is no list")
+            throw WireFault("the answer of _bulk_docs is not a list")
         }
         refusals = try rows.compactMap { row in
             guard let error = row["error"]?.string else { return nil }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 extension CouchDBPeer {
@@ -47,7 +48,7 @@ extension CouchDBPeer {
             frame = try await calls.elements(
                 of: response, "_bulk_get", "results", longest: options.largestRevision
             ) { element in
-                matcher.take(element)
+                matcher.receive(element)
                 return !matcher.isFull || matcher.isComplete
             }
         } catch let error as PeerError where error.isTransient && !matcher.result.isEmpty {
@@ -176,7 +177,7 @@ struct BulkGetMatcher {
 
     /// Takes a row. A row about an unrequested document is ignored; an unreadable row counts as the answer to the next
     /// request.
-    mutating func take(_ element: JSONElements.Element) {
+    mutating func receive(_ element: JSONElements.Element) {
         guard case .bytes(let text) = element else {
             let error = PeerError(
                 .tooLarge, "a document of \(place) is larger than a revision may be", isTransient: false)
@@ -186,7 +187,7 @@ struct BulkGetMatcher {
         do { row = try BulkGetAnswer(text) } catch { return answer(next, .failed(PeerError(error, at: place))) }
         for entry in row.entries {
             switch entry {
-            case .document(let range): take(row.id, UnsafeBufferPointer(rebasing: text[range]))
+            case .document(let range): receive(row.id, UnsafeBufferPointer(rebasing: text[range]))
             case .failure(let revision, let error, let reason):
                 guard let index = index(of: row.id, revision) else { continue }
                 answer(index, Self.failure(error, reason, requests[index], place))
@@ -204,7 +205,7 @@ struct BulkGetMatcher {
         next = requests.count
     }
 
-    private mutating func take(_ id: String, _ document: UnsafeBufferPointer<UInt8>) {
+    private mutating func receive(_ id: String, _ document: UnsafeBufferPointer<UInt8>) {
         let fetched: PeerRevision
         do { fetched = try PeerRevision(answer: document) } catch {
             // One unreadable document does not stop the others.

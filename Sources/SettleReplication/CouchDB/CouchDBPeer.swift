@@ -1,5 +1,6 @@
 package import SettleCore
 package import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
 
 /// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
@@ -86,7 +87,7 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     var collection: String? { nil }
 
     /// The headers sent with each request.
-    var headers: TransportHeaders { options.headers }
+    var headers: HTTPHeaders { options.headers }
 
     /// The credentials.
     var credentials: ReplicationCredentials { state.withLock(\.credentials) }
@@ -189,7 +190,7 @@ public struct CouchDBPeerOptions: Sendable {
     public var inlineAttachmentBytes: Int64 = 64 << 10
     /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
     /// this one is used.
-    public var headers = TransportHeaders()
+    public var headers = HTTPHeaders()
     /// How many requests for single documents may run concurrently; 4 unless set.
     public var requestsAtOnce = 4
     /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.
@@ -216,7 +217,7 @@ struct IdleLimit: Sendable {
     /// Records that a connection was cut after a silence.
     ///
     /// - Returns: Whether that shortened the interval: then the cut is not a failure.
-    mutating func noteCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
+    mutating func recordCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
         guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
         learnt = max(Self.shortest, min(silence, heartbeat) / 2)
         return true
@@ -248,7 +249,7 @@ extension CouchDBPeer {
         let answer = try await calls.json("PUT", .document(id), json: JSONValue.object(JSONObject(members)).utf8)
         guard let written = answer["rev"]?.string else {
             throw PeerError(
-                WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
+                WireFault("a local document was written, but the answer has no rev"), at: calls.place(.document(id)))
         }
         return written
     }

@@ -62,8 +62,8 @@ package struct JSONElements {
     ///   - body: Called with each element that ends in the piece; returns whether to continue.
     /// - Returns: Whether to continue.
     /// - Throws: ``Fault``, and what `body` throws.
-    package mutating func take(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
-        try piece.withUnsafeBufferPointer { try take($0, body) }
+    package mutating func parse(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
+        try piece.withUnsafeBufferPointer { try parse($0, body) }
     }
 
     /// The members around the array, once everything has arrived.
@@ -75,23 +75,23 @@ package struct JSONElements {
         return members
     }
 
-    private mutating func take(_ text: UnsafeBufferPointer<UInt8>, _ body: (Element) throws -> Bool) throws -> Bool {
+    private mutating func parse(_ text: UnsafeBufferPointer<UInt8>, _ body: (Element) throws -> Bool) throws -> Bool {
         var index = 0
         while index < text.count {
             switch place {
-            case .frame: index = try takeFrame(text, from: index)
-            case .between: index = try takeBetween(text, from: index)
+            case .frame: index = try parseFrame(text, from: index)
+            case .between: index = try parseBetween(text, from: index)
             case .element, .passedOver:
                 let (end, isWhole) = endOfElement(text, from: index)
                 let bytes = UnsafeBufferPointer(rebasing: text[index..<end])
                 index = end
-                guard try takeElement(bytes, isWhole: isWhole, body) else { return false }
+                guard try parseElement(bytes, isWhole: isWhole, body) else { return false }
             }
         }
         return true
     }
 
-    private mutating func takeFrame(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
+    private mutating func parseFrame(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
         var index = start
         while index < text.count {
             let first = index
@@ -108,7 +108,7 @@ package struct JSONElements {
         return index
     }
 
-    private mutating func takeBetween(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
+    private mutating func parseBetween(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
         guard case .between(let hasElement, var hasComma) = place else { return start }
         for index in start..<text.count {
             switch text[index] {
@@ -127,7 +127,7 @@ package struct JSONElements {
         return text.count
     }
 
-    private mutating func takeElement(
+    private mutating func parseElement(
         _ bytes: UnsafeBufferPointer<UInt8>, isWhole: Bool, _ body: (Element) throws -> Bool
     ) throws -> Bool {
         if place == .passedOver {

@@ -1,5 +1,6 @@
 public import SettleCore
 public import SettleDatabase
+internal import SettleHTTP
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Sends one revision with its attachments: `PUT /db/doc?new_edits=false` as `multipart/related`.
@@ -120,7 +121,7 @@ final class MultipartBody: Sendable {
     var failure: PeerError? { failed.withLock { $0 } }
 
     /// Starts the body.
-    func open() -> TransportRequestBody.Producer {
+    func open() -> HTTPBody.Producer {
         let reading = MultipartReading(segments)
         return {
             do { return try await reading.next() } catch {

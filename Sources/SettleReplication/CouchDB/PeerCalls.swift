@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Requests to a peer's database; they fail only with ``PeerError``.
@@ -29,8 +30,8 @@ struct PeerCalls: Sendable {
     /// - Throws: ``PeerError``, also for a status that means failure.
     func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
-        adjust: (inout TransportRequest) -> Void = { _ in }
-    ) async throws -> TransportResponse {
+        adjust: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws -> HTTPResponse {
         do {
             return try await connection.stream(
                 method, path, query: query, body: body.map { .bytes($0) } ?? .none
@@ -46,7 +47,7 @@ struct PeerCalls: Sendable {
     /// Sends a request and reads its response.
     func bytes(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
-        adjust: (inout TransportRequest) -> Void = { _ in }
+        adjust: (inout HTTPRequest) -> Void = { _ in }
     ) async throws -> [UInt8] {
         let response = try await stream(method, path, query: query, json: body, adjust: adjust)
         do { return try await response.collect(limit: Self.longestAnswer) } catch {
@@ -82,13 +83,13 @@ struct PeerCalls: Sendable {
     /// - Returns: The other members; `nil` if `body` stopped early.
     /// - Throws: ``PeerError`` for a response that is truncated or malformed.
     func elements(
-        of response: TransportResponse, _ path: HTTPPath, _ member: String, longest: Int,
+        of response: HTTPResponse, _ path: HTTPPath, _ member: String, longest: Int,
         _ body: (JSONElements.Element) throws -> Bool
     ) async throws -> JSONObject? {
         do {
             var elements = JSONElements(of: member, longestElement: longest)
             for try await piece in response.body {
-                guard try elements.take(piece, body) else { return nil }
+                guard try elements.parse(piece, body) else { return nil }
             }
             return try elements.finish()
         } catch { throw PeerError(error, at: place(path)) }

@@ -7,7 +7,7 @@ extension PeerRevision {
     /// - Throws: ``WireFault``, or `JSONError`.
     init(answer text: UnsafeBufferPointer<UInt8>) throws { try self.init(WireDocument(reading: text)) }
 
-    /// Takes a document of an answer.
+    /// Makes a revision of a document of an answer.
     ///
     /// - Throws: ``WireFault``.
     init(_ document: WireDocument) throws {
@@ -42,7 +42,7 @@ extension WireFault {
 }
 
 extension PeerAttachment {
-    /// Takes a member of `_attachments`, with or without its content. An attachment that came without it, and that the target
+    /// Makes an attachment of a member of `_attachments`, with or without its content. An attachment that came without it, and that the target
     /// lacks, stays a stub until ``CouchDBPeer`` decides where its content comes from.
     ///
     /// - Throws: ``WireFault``.

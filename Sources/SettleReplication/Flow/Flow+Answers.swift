@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// What a flow makes of answers.
 extension Flow {
     /// Takes changes.
-    mutating func take(_ page: ChangesPage, of id: Int, _ actions: inout [FlowAction]) {
+    mutating func receive(_ page: ChangesPage, of id: Int, _ actions: inout [FlowAction]) {
         guard case .read(let request) = end(id) else { return }
         isReading = false
         if let last = page.last.number, let since = request.since.number, last < since {
@@ -28,22 +28,22 @@ extension Flow {
     /// Whether everything that there was is read.
     ///
     /// A one-shot replication ends at the position that the source had at the begin, even if writes go on (SEMANTICS 92).
-    /// Where positions are no numbers, it ends when nothing is left, or it has read twice what there was.
+    /// If positions are not numbers, it ends when nothing is left, or it has read twice what there was.
     private mutating func hasReachedEnd(_ page: ChangesPage, _ request: ChangesRequest) -> Bool {
         if page.changes.isEmpty, page.last == request.since || page.pending == nil && page.filtered == 0 { return true }
         if let pending = page.pending {
             if pending == 0 { return true }
-            if mostRows == nil { mostRows = 2 * (tracker.nextRow + pending) + 1000 }
+            if maximumRows == nil { maximumRows = 2 * (tracker.nextRow + pending) + 1000 }
         }
         if settings.isContinuous { return false }
         if case .number = settings.end.json, let end = settings.end.number, let last = page.last.number {
             return last >= end
         }
-        return tracker.nextRow >= mostRows ?? .max
+        return tracker.nextRow >= maximumRows ?? .max
     }
 
     /// Takes what is missing at the target.
-    mutating func take(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
+    mutating func receive(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
         guard case .compare(let rows) = end(id) else { return }
         comparing -= 1
         // They stand in the order of the rows.
@@ -51,7 +51,7 @@ extension Flow {
         for row in rows {
             let isMissing = next < differences.count && differences[next].id == row.change.id
             if row.change.mayHaveLeft {
-                if isMissing, !differences[next].possibleAncestors.isEmpty { tellLeft(row.change, &actions) }
+                if isMissing, !differences[next].possibleAncestors.isEmpty { reportLeft(row.change, &actions) }
                 if isMissing { next += 1 }
                 finish(row, holds: false)
                 continue
@@ -60,7 +60,7 @@ extension Flow {
                 count(row, missing: [])
                 finish(row, holds: false)
                 guard row.losers.isEmpty else {
-                    tellLosers(row, &actions)
+                    reportLosers(row, &actions)
                     continue
                 }
                 present.append(row.change.id)
@@ -74,8 +74,8 @@ extension Flow {
         if !present.isEmpty { actions.append(.present(present)) }
     }
 
-    /// The target has an earlier state of a document that does not pass the filter any more.
-    private mutating func tellLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
+    /// The target has an earlier state of a document that no longer passes the filter.
+    private mutating func reportLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
         counts.documentsLeft += 1
         var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)
         report.left = change.leaves.first
@@ -83,7 +83,7 @@ extension Flow {
     }
 
     /// The target has the winner of a document, and its other leaves stay at the source.
-    private mutating func tellLosers(_ row: FlowRow, _ actions: inout [FlowAction]) {
+    private mutating func reportLosers(_ row: FlowRow, _ actions: inout [FlowAction]) {
         var report = DocumentReport(id: row.change.id, revisions: [], isDeleted: row.change.isDeleted)
         report.losers = row.losers
         actions.append(.report(report))
@@ -100,7 +100,7 @@ extension Flow {
     }
 
     /// Takes revisions: as many answers as there was room for.
-    mutating func take(
+    mutating func receive(
         _ answers: [RevisionAnswer], of id: Int, _ time: Duration, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
         guard !answers.isEmpty else {
@@ -116,7 +116,7 @@ extension Flow {
         for var job in jobs {
             let count = min(job.requests.count, answers.count - next)
             for (request, answer) in zip(job.requests.prefix(count), answers[next..<(next + count)]) {
-                take(answer, to: request, &job)
+                receive(answer, to: request, &job)
             }
             next += count
             job.requests.removeFirst(count)
@@ -130,7 +130,7 @@ extension Flow {
         for job in unanswered.reversed() { wanted.putBack(job) }
     }
 
-    private mutating func take(_ answer: RevisionAnswer, to request: RevisionRequest, _ job: inout FlowJob) {
+    private mutating func receive(_ answer: RevisionAnswer, to request: RevisionRequest, _ job: inout FlowJob) {
         switch answer {
         case .found(let revision):
             counts.revisionsRead += 1
@@ -153,7 +153,7 @@ extension Flow {
     }
 
     /// Takes what became of revisions at the target.
-    mutating func take(
+    mutating func receive(
         _ outcomes: [StoreOutcome], of id: Int, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
         guard case .store(let jobs) = end(id) else { return }
@@ -164,7 +164,7 @@ extension Flow {
             for revision in job.received {
                 let outcome = next < outcomes.count ? outcomes[next] : .failed(Self.noOutcome)
                 next += 1
-                take(outcome, of: revision, &job)
+                receive(outcome, of: revision, &job)
             }
             bytesOnTheWay -= job.bytes
             job.bytes = 0
@@ -178,7 +178,7 @@ extension Flow {
         PeerError(.badAnswer, "the target did not say what became of the revision")
     }
 
-    private mutating func take(_ outcome: StoreOutcome, of revision: PeerRevision, _ job: inout FlowJob) {
+    private mutating func receive(_ outcome: StoreOutcome, of revision: PeerRevision, _ job: inout FlowJob) {
         switch outcome {
         case .stored:
             counts.revisionsWritten += 1

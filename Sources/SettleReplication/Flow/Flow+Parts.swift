@@ -91,9 +91,9 @@ extension Flow {
                 return true
             }
             calls[id] = Call(work: .store([job]))
-            // What can't be understood is no verdict on a document; it may come of something on the way.
+            // What can't be understood is not a verdict on a document; it may come of something on the way.
             let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
-            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
+            receive(job.received.map { _ in outcome }, of: id, jitter, &actions)
         default: return false
         }
         return true
@@ -114,14 +114,14 @@ extension Flow {
 /// a row and none succeeds, the server itself is failing: a one-shot replication ends, a continuous one continues at
 /// the pace of the first document.
 struct BatchBisection: Sendable {
-    /// How many documents a call may have.
+    /// The number of documents that a call may have.
     private(set) var most = Int.max
     /// How many failing documents were found since the last success.
     private var inARow = 0
-    /// How often a batch is tried whole before the search starts.
+    /// The number of times that a batch is tried whole before the search starts.
     private static let patience = 3
     /// The number of failing documents in a row above which the server is considered down.
-    private static let mostInARow = 10
+    private static let maximumInARow = 10
 
     /// The conclusion from a failure.
     enum Verdict {
@@ -148,7 +148,9 @@ struct BatchBisection: Sendable {
             return .fewer
         }
         let isTriedEnough = failures >= attempts
-        guard inARow < Self.mostInARow ? isTriedEnough || inARow > 0 : isTriedEnough && isEndless else { return .again }
+        guard inARow < Self.maximumInARow ? isTriedEnough || inARow > 0 : isTriedEnough && isEndless else {
+            return .again
+        }
         inARow += 1
         return .guilty
     }

@@ -54,7 +54,7 @@ extension Flow {
             parked[row.change.id] = row
             return
         }
-        // One that is tried again may come behind one that is newer.
+        // One that is tried again may come after a newer one.
         var newest = row.number > other.number ? row : other
         let older = row.number > other.number ? other : row
         newest.earlier += older.earlier + [older.number]

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The flow of documents from a source to a target: a state machine without I/O, clock or randomness.
@@ -59,12 +60,12 @@ struct Flow: Sendable {
     var storing = 0
     /// All changes there were are read.
     var hasReachedEnd = false
-    /// How many changes the source has beyond those that were read.
+    /// The number of changes that the source has beyond those that were read.
     var pending = 0
-    /// The most changes a one-shot replication reads where positions are no numbers.
-    var mostRows: Int?
+    /// The most changes a one-shot replication reads if positions are not numbers.
+    var maximumRows: Int?
     var isStopping = false
-    /// It has ended; nothing is done any more.
+    /// It has ended; nothing more is done.
     var isOver = false
     /// The calls that did not reach their peer when they were made last.
     private var lost: [Int: PeerError] = [:]
@@ -79,7 +80,7 @@ struct Flow: Sendable {
         sizer = BatchSizer(most: settings.limits.revisions)
     }
 
-    /// Takes an event, and says what is to be done now.
+    /// Handles an event, and returns the next actions.
     ///
     /// - Parameters:
     ///   - event: What happened.
@@ -90,16 +91,16 @@ struct Flow: Sendable {
         var actions: [FlowAction] = []
         switch event {
         case .begin: break
-        case .changes(let id, .success(let page)): take(page, of: id, &actions)
-        case .differences(let id, .success(let rows)): take(rows, of: id, &actions)
-        case .revisions(let id, .success(let answers), let time): take(answers, of: id, time, jitter, &actions)
-        case .outcomes(let id, .success(let outcomes)): take(outcomes, of: id, jitter, &actions)
+        case .changes(let id, .success(let page)): receive(page, of: id, &actions)
+        case .differences(let id, .success(let rows)): receive(rows, of: id, &actions)
+        case .revisions(let id, .success(let answers), let time): receive(answers, of: id, time, jitter, &actions)
+        case .outcomes(let id, .success(let outcomes)): receive(outcomes, of: id, jitter, &actions)
         case .changes(let id, .failure(let error)), .differences(let id, .failure(let error)),
             .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
         case .probed(let id, .success): _ = end(id)
-        // A server that is there and refuses will say so to who wants something of it.
+        // A reachable server that refuses will say so in its answer to the next request.
         case .probed(let id, .failure(let error)) where !error.isTransient: _ = end(id)
         case .probed(let id, .failure(let error)): fail(id, error, jitter, &actions)
         case .network: networkChanged(&actions)
@@ -109,7 +110,7 @@ struct Flow: Sendable {
         return actions
     }
 
-    /// Why a peer can't be reached, if so: of the calls that did not reach theirs, the one that began first tells.
+    /// The reason why a peer can't be reached, if so: of the calls that did not reach theirs, the one that began first tells.
     var unreachable: PeerError? { lost.min { $0.key < $1.key }?.value }
 
     /// Whether there is nothing to do but to wait for changes.
@@ -233,7 +234,7 @@ enum FlowAction: Sendable {
     case probe(Int)
     /// Wait.
     case wait(Int, Duration)
-    /// Tell what became of a document.
+    /// Report the outcome of a document.
     case report(DocumentReport)
     /// All of these documents is at the target.
     case present([DocumentID])
@@ -263,7 +264,7 @@ enum FlowEvent: Sendable {
     case time(Int)
     /// The network changed: what waits for another attempt need not wait, and who was there may not be.
     case network
-    /// What is here is to be stored, and nothing else to be begun.
+    /// Store what is here, and begin nothing else.
     case stop
 }
 

@@ -3,9 +3,9 @@ internal import SettleDatabase
 
 /// A document of which something is missing at the target, from its comparison to the end.
 struct FlowJob: Sendable {
-    /// The change that told of it.
+    /// The change that announced it.
     var row: FlowRow
-    /// What is to be fetched.
+    /// The revisions to fetch.
     var requests: [RevisionRequest]
     /// What was fetched and is not stored.
     var received: [PeerRevision] = []
@@ -13,9 +13,9 @@ struct FlowJob: Sendable {
     var bytes = 0
     /// What failed in this attempt and may be had in another.
     var failed: [(request: RevisionRequest, error: PeerError)] = []
-    /// How often it failed.
+    /// The number of times that it failed.
     var failures = 0
-    /// What became of it.
+    /// Its outcome.
     var report: DocumentReport
 
     init(_ row: FlowRow, missing: RevisionsDiff) {
@@ -70,7 +70,7 @@ struct DocumentReport: Sendable {
     /// The revisions that were not replicated, each with the reason.
     var problems: [Problem] = []
 
-    /// Why one revision was not replicated.
+    /// The reason why one revision was not replicated.
     struct Problem: Sendable {
         /// The kinds of problem.
         enum Kind: Sendable { case refused, failed, gone }

@@ -1,6 +1,6 @@
 /// What a flow is given at its begin and that never changes.
 struct FlowSettings: Sendable {
-    /// Where it begins.
+    /// The place where it begins.
     var start: PeerSequence
     /// The source's newest position when it began, where a one-shot replication may end.
     var end: PeerSequence
@@ -17,21 +17,21 @@ struct FlowSettings: Sendable {
     /// Whether a refused document holds the checkpoint: in a push, where the app may mend it (SEMANTICS 112); in a pull it
     /// is listed and passed (117).
     var holdsRefused = false
-    /// How long to wait for changes at a time.
+    /// The time to wait for changes at a time.
     var longestWait = Duration.seconds(60)
 }
 
 /// Limits on the work in flight of a replication.
 public struct BatchLimits: Sendable, Hashable {
-    /// How many changes are read per request; 1000 unless set.
+    /// The number of changes that are read per request; 1000 by default.
     public var changes = 1000
-    /// The maximum number of revisions fetched per request; 1000 unless set. It is lowered if responses take long.
+    /// The maximum number of revisions fetched per request; 1000 by default. It is lowered if responses take long.
     public var revisions = 1000
-    /// The maximum number of bytes of revisions in memory, 8 MiB unless set; a single larger revision is allowed.
+    /// The maximum number of bytes of revisions in memory, 8 MiB by default; a single larger revision is allowed.
     public var bytes = 8 * 1024 * 1024
-    /// How many requests for revisions run concurrently; 3 unless set.
+    /// How many requests for revisions run concurrently; 3 by default.
     public var fetches = 3
-    /// How many batches are stored concurrently; 2 unless set.
+    /// The number of batches that are stored concurrently; 2 by default.
     public var stores = 2
 
     /// Creates limits with the defaults.
@@ -43,16 +43,16 @@ public struct BatchLimits: Sendable, Hashable {
 /// Delays double, and each is shortened at random by up to half, so that clients that lost a server at the same time do
 /// not return together. A peer's `Retry-After` is respected.
 public struct ReplicationRetryPolicy: Sendable, Hashable {
-    /// The first delay; half a second unless set.
+    /// The first delay; half a second by default.
     public var firstDelay: Duration = .milliseconds(500)
-    /// The longest delay; five minutes unless set. A longer `Retry-After` of the peer is respected, up to a day.
+    /// The longest delay; five minutes by default. A longer `Retry-After` of the peer is respected, up to a day.
     public var maximumDelay: Duration = .seconds(300)
-    /// How many attempts in a row a one-shot replication makes at a call before it fails; 6 unless set. A continuous
+    /// How many attempts in a row a one-shot replication makes at a call before it fails; 6 by default. A continuous
     /// one retries transient errors indefinitely.
     public var attempts = 6
-    /// How often a document that could not be replicated is retried immediately; 2 unless set.
+    /// The number of times that a document that could not be replicated is retried immediately; 2 by default.
     public var documentRetries = 2
-    /// How long a continuous replication waits before it retries documents that could not be replicated; a minute
+    /// The time that a continuous replication waits before it retries documents that could not be replicated; a minute
     /// unless set (SEMANTICS 111).
     public var failedDocumentsDelay: Duration = .seconds(60)
 

@@ -23,10 +23,10 @@ struct SequenceTracker: Sendable {
     private var end: PeerSequence
     /// The number of the next row.
     private(set) var nextRow = 0
-    /// How many rows are neither done nor held.
+    /// The number of rows that are neither done nor held.
     private(set) var openCount = 0
     private var heldCount = 0
-    /// If too many rows are held, the first one that was dropped: no position passes it any more.
+    /// If too many rows are held, the first one that was dropped: no position passes it.
     private var ceiling: (row: Int, before: PeerSequence)?
 
     /// The maximum number of held rows that are kept.

@@ -70,7 +70,7 @@ final class LeaseKeeper: Sendable {
     /// Takes no more leases.
     func stop() { handle(.stopping) }
 
-    /// Keeps no lease any more.
+    /// Stops keeping leases.
     ///
     /// - Parameter areEnded: Whether all runs have ended; then the leases are given back, and this waits until that is done.
     ///   Else they run out.
@@ -171,7 +171,7 @@ extension LeaseKeeper {
                 answer = try state.withLock { $0.databases[database] }.map(body)
                 state.withLock { _ = $0.unreached.remove(database) }
             } catch let error as DatabaseError where error.code == .closed {
-                // Whoever closed it forgets its documents.
+                // The caller that closed it forgets its documents.
             } catch {
                 let isNew = state.withLock { $0.unreached.insert(database).inserted }
                 if isNew { work.warn("the leases of the replications of \(database) can't be reached: \(error)", nil) }

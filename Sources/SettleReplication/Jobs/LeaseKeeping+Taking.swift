@@ -14,7 +14,7 @@ extension LeaseKeeping {
     }
 
     /// Records which nodes there are, and what is free.
-    mutating func note(_ nodes: [LeaseName: String], of database: String, _ now: Duration) {
+    mutating func record(_ nodes: [LeaseName: String], of database: String, _ now: Duration) {
         places[database]?.nodes = Set(nodes.values)
         let isKnown = places[database]?.isKnown == true
         for (name, wish) in wishes where name.database == database && holdings[name] == nil && !wish.isAsked {
@@ -27,7 +27,7 @@ extension LeaseKeeping {
     }
 
     /// Takes what is free in a database and comes first among what is free in all.
-    mutating func take(in database: String, _ now: Duration) -> [Action] {
+    mutating func acquire(in database: String, _ now: Duration) -> [Action] {
         let free = wishes.compactMap { name, wish -> (name: LeaseName, since: Duration)? in
             guard wish.count > 0, holdings[name] == nil, !wish.isAsked else { return nil }
             return wish.freeSince.map { (name, $0) }
@@ -77,7 +77,7 @@ extension LeaseKeeping {
 
     mutating func took(_ leases: [JobLease], in database: String, _ now: Duration) -> [Action] {
         guard let call = places[database]?.taking else {
-            // Nothing of the database is wanted any more.
+            // Nothing more of the database is wanted.
             return leases.isEmpty ? [] : [.release(database, leases)]
         }
         places[database]?.taking = nil

@@ -85,7 +85,7 @@ struct LeaseKeeping: Sendable {
     struct Holding {
         /// The lease; `nil` once it is lost.
         var lease: JobLease?
-        /// When its last successful renewal was asked for.
+        /// The time at which its last successful renewal was asked for.
         var renewed: Duration
         /// Whether nothing was stored about its status yet.
         var isNew = true
@@ -103,7 +103,7 @@ struct LeaseKeeping: Sendable {
             let sent: Duration
         }
 
-        /// How many wishes it has.
+        /// The number of wishes that it has.
         var count = 0
         /// The nodes that have leases.
         var nodes: Set<String> = []
@@ -146,7 +146,7 @@ struct LeaseKeeping: Sendable {
         lease(of: name, at: now) != nil && holdings[name]?.isLeaving == false
     }
 
-    /// When the next ``Event/time(_:)`` is to be reported; `nil` for never, as long as nothing else happens.
+    /// The time to report the next ``Event/time(_:)``; `nil` for never, as long as nothing else happens.
     func nextTime(after now: Duration) -> Duration? {
         guard !wishes.isEmpty || !holdings.isEmpty else { return nil }
         let ends = holdings.values.filter { $0.lease != nil }.map { $0.renewed + JobLease.stopAfter }
@@ -178,8 +178,8 @@ struct LeaseKeeping: Sendable {
         case .listed(let database, let nodes):
             places[database]?.isListing = false
             guard let nodes, places[database] != nil, !isStopping else { return [] }
-            note(nodes, of: database, now)
-            return take(in: database, now) + endTurns(now)
+            record(nodes, of: database, now)
+            return acquire(in: database, now) + endTurns(now)
         case .took(let database, let leases): return took(leases, in: database, now)
         case .renewed(let database, let kept): return renewed(kept, in: database)
         case .refused(let name): return holdings[name]?.isLeaving == false ? leave(name) : []
@@ -199,7 +199,7 @@ struct LeaseKeeping: Sendable {
 
 /// What a node wants a lease for, in one database.
 struct LeaseName: Hashable, Sendable {
-    /// The kinds of what is leased, with the words by which the storage tells them from other jobs of the database.
+    /// The kinds of leases, with the words by which the storage distinguishes them from other jobs of the database.
     enum Kind: String, Sendable {
         /// The right to run a replication.
         case run = "replication"

@@ -1,5 +1,6 @@
 package import SettleCore
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 
@@ -145,9 +146,9 @@ package struct ReplicationDocument: Sendable {
     private static func text(_ json: JSONValue) -> String { json.string ?? json.description }
 }
 
-/// Why a document does not describe a replication.
+/// The reason why a document does not describe a replication.
 package struct ReplicationDocumentError: Error, Sendable {
-    /// What is wrong with it, without values that may be secrets.
+    /// The problem with it, without values that may be secrets.
     package let message: String
 
     package init(_ message: String) { self.message = message }
@@ -236,7 +237,7 @@ extension ReplicationDocument {
     /// - Parameters:
     ///   - address: The address; its user and password are ignored.
     ///   - credentials: None, basic authentication, or the keys of OAuth 1.
-    ///   - collection: The collection there, of Couchbase Mobile's protocol; none unless given.
+    ///   - collection: The collection there, of Couchbase Mobile's protocol; none by default.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
     package static func endpoint(

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
@@ -20,7 +21,7 @@ package struct ReplicationEndpoint: Sendable {
     /// The credentials.
     package var credentials: ReplicationCredentials?
     /// Headers sent with each request.
-    package let headers: TransportHeaders
+    package let headers: HTTPHeaders
 
     init(_ json: JSONValue?, _ side: String) throws(ReplicationDocumentError) {
         guard let json, !json.isNull else { throw ReplicationDocumentError("Missing replicator database: `\(side)`") }
@@ -33,7 +34,7 @@ package struct ReplicationEndpoint: Sendable {
                 throw ReplicationDocumentError("`\(side)` has an invalid url")
             }
             (address, told, name, collection) = (nil, nil, text, nil)
-            (credentials, headers) = (nil, TransportHeaders())
+            (credentials, headers) = (nil, HTTPHeaders())
             return
         }
         let address: PeerAddress
@@ -74,11 +75,11 @@ package struct ReplicationEndpoint: Sendable {
         address.map { $0.shown(collection: collection) } ?? (DocumentStore.isName(name) ? name : "")
     }
 
-    /// Why the side can't be reached, without secrets; `nil` for an address.
+    /// The reason why the side can't be reached, without secrets; `nil` for an address.
     package var problem: String? {
         guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
-        return "\(given) is no address: give the whole URL, also of a database of this server"
+        return "\(given) is not an address: give the whole URL, even for a database of this server"
     }
 
     /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.
@@ -120,8 +121,8 @@ package struct ReplicationEndpoint: Sendable {
 
     private static func headers(
         _ json: JSONValue?, _ side: String
-    ) throws(ReplicationDocumentError) -> TransportHeaders {
-        var headers = TransportHeaders()
+    ) throws(ReplicationDocumentError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
         guard let json, !json.isNull else { return headers }
         guard let object = json.object else {
             throw ReplicationDocumentError("the headers of `\(side)` must be an object")

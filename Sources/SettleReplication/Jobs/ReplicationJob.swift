@@ -1,4 +1,5 @@
 package import SettleCore
+package import SettleHTTP
 package import SettlePlatform
 
 /// A replication that a ``ReplicationScheduler`` has to run, as it is at one moment.
@@ -21,7 +22,7 @@ package struct ReplicationJob: Sendable {
         package var reason: String?
     }
 
-    /// Where a job is.
+    /// The place where a job is.
     package enum Place: Hashable, Sendable {
         /// At this node.
         case here
@@ -44,9 +45,9 @@ package struct ReplicationJob: Sendable {
     package let user: String?
     /// Sends its requests.
     let client: any HTTPTransport
-    /// When it was added.
+    /// The time at which it was added.
     package internal(set) var start = WallTime.now()
-    /// When something last happened to it.
+    /// The time at which something last happened to it.
     package internal(set) var updated = WallTime.now()
     /// The newest events, newest first.
     package internal(set) var history: [Event]
@@ -62,16 +63,16 @@ package struct ReplicationJob: Sendable {
     var ledger = ReplicationLedger()
     /// The number of its last run; 0 before the first.
     package internal(set) var run = 0
-    /// How often it failed in a row.
+    /// The number of times that it failed in a row.
     package internal(set) var failures = 0
-    /// Why it failed last.
+    /// The reason why it failed last.
     var failure: String?
     /// What the node that runs it says was done.
     var toldStatistics: [(String, JSONValue)]?
     /// Who waits for its end: requests.
     var waiters: [Waiter] = []
 
-    private static let mostEvents = 20
+    private static let maximumEvents = 20
 
     package init(
         id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPTransport
@@ -83,14 +84,14 @@ package struct ReplicationJob: Sendable {
     /// Whether it is run again after it failed.
     var isRetried: Bool { origin != nil || document.isContinuous }
 
-    /// Why it failed last, or can't reach a peer.
+    /// The reason why it failed last, or can't reach a peer.
     package var problem: String? { status?.absence ?? failure }
 
     /// What was done, as CouchDB counts it; `nil` before its first run.
     package var statistics: [(String, JSONValue)]? { toldStatistics ?? status?.statistics }
 
     /// Records how a run ended.
-    mutating func take(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
+    mutating func record(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
         if let status { self.status = status }
         guard case .success(let result) = result, self.status != nil else { return }
         if let number = result.log?["source_last_seq"] { self.status?.checkpointed = PeerSequence(number) }
@@ -98,15 +99,15 @@ package struct ReplicationJob: Sendable {
     }
 
     /// Records an event.
-    mutating func note(_ kind: String, _ reason: String? = nil) {
+    mutating func addEvent(_ kind: String, _ reason: String? = nil) {
         updated = WallTime.now()
         history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
-        if history.count > Self.mostEvents { history.removeLast() }
+        if history.count > Self.maximumEvents { history.removeLast() }
     }
 }
 
 extension ReplicationStatus {
-    /// Why a peer can't be reached.
+    /// The reason why a peer can't be reached.
     var absence: String? { mode == .offline ? error?.message : nil }
 
     /// The same in the schedule's terms.
@@ -158,7 +159,7 @@ public enum ReplicationState: String, Sendable, Hashable, CaseIterable {
 /// themselves, and no secrets.
 struct JobStatus: Sendable {
     /// How many of the newest events are stored.
-    private static let mostEvents = 8
+    private static let maximumEvents = 8
     /// How many characters of a reason are stored.
     private static let longestReason = 200
 
@@ -174,7 +175,7 @@ struct JobStatus: Sendable {
             "doc_id": .string(document.string), "state": .string(job.state.rawValue), "running": .bool(job.isRunning),
             "run": .number(JSONNumber(job.run)), "failures": .number(JSONNumber(job.failures)),
             "start": .number(JSONNumber(job.start.seconds)), "updated": .number(JSONNumber(job.updated.seconds)),
-            "history": .array(job.history.prefix(Self.mostEvents).map(Self.json)),
+            "history": .array(job.history.prefix(Self.maximumEvents).map(Self.json)),
         ]
         members["error"] = job.problem.map { .string(String($0.prefix(Self.longestReason))) }
         members["statistics"] = job.statistics.map { .object(JSONObject($0)) }

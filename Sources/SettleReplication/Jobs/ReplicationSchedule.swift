@@ -88,7 +88,7 @@ struct ReplicationSchedule: Sendable {
     let room: Int
     let turn: Duration
     var jobs: [String: Job] = [:]
-    /// The jobs that wait, with their tickets. Entries of jobs that don't wait any more are passed over.
+    /// The jobs that wait, with their tickets. Entries of jobs that no longer wait are passed over.
     var queue = Queue<(job: String, ticket: Int)>()
     var runs: [Int: Run] = [:]
     /// The runs of removed jobs, by name.
@@ -97,9 +97,9 @@ struct ReplicationSchedule: Sendable {
     var lastRun = 0
     var isRinging = false
     var isStopped = false
-    /// How many jobs are in the queue.
+    /// The number of jobs that are in the queue.
     var waitingCount = 0
-    /// How many jobs wait for another try.
+    /// The number of jobs that wait for another try.
     var crashingCount = 0
 
     /// Creates a schedule without jobs.
@@ -109,7 +109,7 @@ struct ReplicationSchedule: Sendable {
     ///   - turn: How long a continuous one runs before it makes room for those that wait.
     init(room: Int, turn: Duration) { (self.room, self.turn) = (max(1, room), turn) }
 
-    /// How many runs have not ended.
+    /// The number of runs that have not ended.
     var runningCount: Int { runs.count }
 
     /// The state of a job; `nil` for an unknown name.
@@ -158,7 +158,7 @@ struct ReplicationSchedule: Sendable {
 
 /// How jobs begin to run, and what becomes of them then.
 extension ReplicationSchedule {
-    /// How long a run that has done nothing may take up room that others wait for.
+    /// The time that a run that has done nothing may take up room that others wait for.
     private static var patience: Duration { .seconds(60) }
 
     /// Starts jobs that wait, as far as there is room, and asks for the end of a turn where some have to wait.
@@ -265,7 +265,7 @@ extension ReplicationSchedule {
         return []
     }
 
-    /// Drops the entries of jobs that don't wait any more, once most are such.
+    /// Drops the entries of jobs that no longer wait, once most are such.
     private mutating func tidyQueue() {
         guard queue.count > 2 * waitingCount + 32 else { return }
         var tidy = Queue<(job: String, ticket: Int)>()

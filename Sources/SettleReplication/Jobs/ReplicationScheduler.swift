@@ -76,7 +76,7 @@ package final class ReplicationScheduler: Sendable {
     ///   - id: The job's id.
     ///   - atOnce: Whether its run ends without storing what it has, also if it was stopped before.
     ///   - condition: Which job of the id is meant.
-    ///   - ended: Called when no run of a removed job of the id is under way any more.
+    ///   - ended: Called once no run of a removed job of the id is under way.
     /// - Returns: The job that was removed.
     @discardableResult
     func end(
@@ -147,7 +147,7 @@ extension ReplicationScheduler {
         case .start(let id, let run):
             guard var job = state.jobs[id] else { return }
             job.run = run
-            job.note("started")
+            job.addEvent("started")
             state.jobs[id] = job
             state.counts.started += 1
             state.runs[run] = (id, Task { [self, job] in await perform(job, run) }, nil)
@@ -166,10 +166,10 @@ extension ReplicationScheduler {
         case .yielded(let id):
             state.jobs[id]?.failures = 0
             state.jobs[id]?.failure = nil
-            state.jobs[id]?.note("stopped")
+            state.jobs[id]?.addEvent("stopped")
         case .retry(let id, let run, let failures):
             state.jobs[id]?.failures = failures
-            noteFailure(id, result, &state)
+            recordFailure(id, result, &state)
             let delay = retry.delay(after: failures, jitter: .random(in: 0...0.5), retryAfter: nil)
             later(delay) { $0.handle(.retryDue(id, run: run), &$1) }
         case .forget(let id):
@@ -177,7 +177,7 @@ extension ReplicationScheduler {
                 state.counts.completed += 1
                 notify(.completed(job, value), &state)
             } else {
-                noteFailure(id, result, &state)
+                recordFailure(id, result, &state)
             }
             guard let job = state.jobs.removeValue(forKey: id) else { return }
             answer(job, result, &state)
@@ -190,13 +190,13 @@ extension ReplicationScheduler {
         }
     }
 
-    private func noteFailure(
+    private func recordFailure(
         _ id: String, _ result: Result<ReplicationResult, PeerError>, _ state: inout State
     ) {
         guard case .failure(let error) = result, var job = state.jobs[id] else { return }
         state.counts.crashed += 1
         job.failure = error.message
-        job.note("crashed", error.message)
+        job.addEvent("crashed", error.message)
         state.jobs[id] = job
         notify(.failed(job, error), &state)
     }
@@ -239,7 +239,7 @@ extension ReplicationScheduler {
             let replicator = state.runs.removeValue(forKey: run)?.replicator
             // Another job may have the id of one that was removed.
             if state.schedule.isWanted(run: run) {
-                state.jobs[job.id]?.take(replicator?.status, result)
+                state.jobs[job.id]?.record(replicator?.status, result)
                 if let ledger = replicator?.ledger { state.jobs[job.id]?.ledger = ledger }
             }
             let isFailure = if case .failure = result { true } else { false }
@@ -335,6 +335,6 @@ package enum ReplicationNotice: Sendable {
     case failed(ReplicationJob, PeerError)
     /// It is done; ``removed(_:)`` follows.
     case completed(ReplicationJob, ReplicationResult)
-    /// There is no job of the id any more.
+    /// There is no longer a job of the id.
     case removed(String)
 }

@@ -50,7 +50,7 @@ extension ReplicatorDocuments {
         switch lease.kind {
         case .run: startWaiting(for: lease.id)
         case .note:
-            noteFailure(ReplicationJob.Origin(database: lease.database, document: DocumentID(unchecked: lease.id)))
+            storeFailure(ReplicationJob.Origin(database: lease.database, document: DocumentID(unchecked: lease.id)))
         case .node: break
         }
     }
@@ -88,7 +88,7 @@ extension ReplicatorDocuments {
     /// The name of this node, where databases have leases.
     package var node: String? { state.withLock(\.keeper)?.node }
 
-    /// What is known of a document; `nil` for one whose replication is at its end, and for other documents.
+    /// The known facts of a document; `nil` for one whose replication is at its end, and for other documents.
     package func entry(_ origin: ReplicationJob.Origin) -> Entry? {
         guard var entry = state.withLock({ $0[origin] }) else { return nil }
         if entry.problem == nil, let other = runningDocument(of: entry, origin), other != origin {

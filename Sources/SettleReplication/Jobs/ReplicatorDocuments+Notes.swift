@@ -17,7 +17,7 @@ extension ReplicatorDocuments {
     }
 
     /// Writes what ``fail(_:_:_:)`` has noted.
-    func noteFailure(_ origin: ReplicationJob.Origin) {
+    func storeFailure(_ origin: ReplicationJob.Origin) {
         guard let keeper = keeper(of: origin.database), let entry = state.withLock({ $0[origin] }),
             let reason = entry.problem, let lease = entry.lease, lease.kind == .note
         else { return }
@@ -104,7 +104,7 @@ extension ReplicatorDocuments {
         return Self.members(of: record, asking: entry.order) != nil
     }
 
-    /// The members of a stored document; `nil` if it does not ask for this any more, or says how that has ended.
+    /// The members of a stored document; `nil` if it no longer asks for this, or says how that has ended.
     private static func members(of record: DocumentRecord, asking order: JSONObject) -> JSONObject? {
         guard record.tree.winner?.isDeleted == false, let members = record.content?.body.json.object,
             self.order(members) == order, ![.completed, .failed].contains(ReplicationDocument.state(of: members))

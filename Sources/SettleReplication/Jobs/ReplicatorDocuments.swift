@@ -1,6 +1,7 @@
 internal import Dispatch
 package import SettleCore
 package import SettleDatabase
+package import SettleHTTP
 package import SettlePlatform
 
 /// Keeps the jobs for which replicator documents ask: those of databases that hold such documents.
@@ -19,11 +20,11 @@ package final class ReplicatorDocuments: Sendable {
     package struct Entry: Sendable {
         /// The members that say what to do.
         package let order: JSONObject
-        /// Tells whether an answer is about this entry or an earlier one.
+        /// Distinguishes answers about this entry from those about an earlier one.
         let number: Int
         package let updated = WallTime.now()
         package var job: ReplicationJob?
-        /// Why there is no job.
+        /// The reason why there is no job.
         package var problem: String?
         /// The lease it asks for.
         var lease: LeaseName?
@@ -110,7 +111,7 @@ package final class ReplicatorDocuments: Sendable {
         keeper?.stop()
     }
 
-    /// Keeps no leases any more; called after ``stop()`` and the scheduler's end.
+    /// Stops keeping leases; called after ``stop()`` and the scheduler's end.
     ///
     /// - Parameter areEnded: Whether all runs have ended, so that the leases are given back and other nodes need not wait.
     package func leave(areEnded: Bool) { state.withLock(\.keeper)?.finish(areEnded: areEnded) }
@@ -128,7 +129,7 @@ extension ReplicatorDocuments {
         do {
             let newest = try database.lastSequence()
             try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
-                take(change, of: name)
+                handle(change, of: name)
                 seen = change.sequence
                 return true
             }
@@ -160,7 +161,7 @@ extension ReplicatorDocuments {
         }
     }
 
-    private func take(_ change: Change, of name: String) {
+    private func handle(_ change: Change, of name: String) {
         guard !change.id.isDesign else { return }
         let origin = ReplicationJob.Origin(database: name, document: change.id)
         let members = change.isDeleted ? nil : change.document?.json.object

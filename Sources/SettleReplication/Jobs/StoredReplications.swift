@@ -1,5 +1,6 @@
 package import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The replication documents that a database keeps without running them itself: in a local document, which no replication copies.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// Stores the contents of a revision's attachments in a local database, before the revision itself.
 ///
@@ -22,12 +23,12 @@ struct AttachmentReceiver: Sendable {
     private static let attempts = 4
 
     /// Stores all contents.
-    func take() async throws -> Outcome {
+    func receive() async throws -> Outcome {
         let here = try await attachmentsHere()
         var taken: [DocumentAttachment] = []
         for attachment in revision.attachments {
             do {
-                taken.append(try await take(attachment, here: here))
+                taken.append(try await receive(attachment, here: here))
             } catch let error as PeerError {
                 if error.code == .database || error.code == .cancelled { throw error }
                 return .not(error.isTransient ? .failed(error) : outcome(of: error, attachment))
@@ -44,7 +45,7 @@ struct AttachmentReceiver: Sendable {
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
 
-    private func take(_ attachment: PeerAttachment, here: [DocumentAttachment]) async throws -> DocumentAttachment {
+    private func receive(_ attachment: PeerAttachment, here: [DocumentAttachment]) async throws -> DocumentAttachment {
         let same = here.filter {
             $0.digest == attachment.digest && $0.encodedLength == attachment.encodedLength
                 && $0.encoding == attachment.encoding
@@ -156,7 +157,7 @@ struct AttachmentReceiver: Sendable {
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter
-    /// How many bytes it has, including resumed ones.
+    /// The number of bytes that it has, including resumed ones.
     private(set) var length: Int64
 
     /// Starts with no content.

@@ -27,7 +27,7 @@ extension LocalPeer {
     package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         try await perform { database in
             let found = try database.differences(from: changes.map { ($0.id, $0.leaves, $0.isDeleted) })
-            try database.noteDeletions(found.deletions)
+            try database.markDeletions(found.deletions)
             return found.missing
         }
     }

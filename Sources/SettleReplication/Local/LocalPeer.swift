@@ -19,7 +19,7 @@ public struct LocalPeer: Peer, PeerOperations {
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - name: How messages name it; its folder, or `memory`, unless given.
+    ///   - name: How messages name it; its folder, or `memory`, by default.
     ///   - identity: The part of its replications' ids that stands for the database; unless given, a name that was
     ///     created with the database and moves with its file. If databases have stable names, as on a server, pass
     ///     those: then a database that was deleted and created again keeps its replications, and the change is detected
@@ -157,11 +157,11 @@ extension LocalPeer {
         var batch = RevisionBatch(count: revisions.count)
         for (index, revision) in revisions.enumerated() {
             guard !revision.attachments.isEmpty else {
-                batch.take(revision.with([]), from: index)
+                batch.append(revision.with([]), from: index)
                 continue
             }
-            switch try await AttachmentReceiver(peer: self, revision: revision).take() {
-            case .taken(let attachments): batch.take(revision.with(attachments), from: index)
+            switch try await AttachmentReceiver(peer: self, revision: revision).receive() {
+            case .taken(let attachments): batch.append(revision.with(attachments), from: index)
             case .not(let outcome): batch.refuse(index, outcome)
             }
         }
@@ -240,7 +240,7 @@ struct RevisionBatch: Sendable {
     }
 
     /// Adds a ready revision.
-    mutating func take(_ revision: ReplicatedRevision, from index: Int) {
+    mutating func append(_ revision: ReplicatedRevision, from index: Int) {
         revisions.append(revision)
         places.append(index)
     }

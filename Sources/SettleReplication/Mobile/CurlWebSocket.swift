@@ -1,5 +1,6 @@
 #if canImport(CCurl)
 internal import CCurl
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -11,11 +12,11 @@ internal import SettlePlatform
 ///
 /// Unchecked, no lock: the handle belongs to the thread that runs it.
 final class CurlWebSocket: @unchecked Sendable {
-    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let options: TransportOptions
     private let connection: BLIPConnection
     private let bell: SocketBell
@@ -24,7 +25,7 @@ final class CurlWebSocket: @unchecked Sendable {
     private var headers: UnsafeMutablePointer<curl_slist>?
 
     private init?(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) {
         guard CurlThread.isReady, let easy = curl_easy_init() else { return nil }
         (self.request, self.options, self.connection, self.bell) = (request, options, connection, bell)
@@ -48,7 +49,7 @@ final class CurlWebSocket: @unchecked Sendable {
     ///   - bell: What the connection rings when there is something to send.
     /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let failed = TransportError(.failed, "the system has no thread left for another connection")
@@ -66,7 +67,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Connects, and returns what came behind the head of the answer.
+    /// Connects, and returns the bytes after the head of the answer.
     private func connect() throws -> [UInt8] {
         var setup = CurlSetup(easy)
         headers = setup.apply(request, options)
@@ -109,7 +110,7 @@ final class CurlWebSocket: @unchecked Sendable {
             while true {
                 while output.isEmpty {
                     var next: [UInt8] = []
-                    while next.count < 64 << 10, let frame = try connection.takeOutput() { next += frame }
+                    while next.count < 64 << 10, let frame = try connection.nextOutput() { next += frame }
                     if next.isEmpty { break }
                     output = next[...]
                     try send(&output)
@@ -134,7 +135,7 @@ final class CurlWebSocket: @unchecked Sendable {
         } catch {
             // The other end breaks the protocol, or the socket is gone. The requests that wait for an answer fail.
             connection.close((error as? WebSocketError)?.status ?? 1002)
-            if let goodbye = try? connection.takeOutput() {
+            if let goodbye = try? connection.nextOutput() {
                 output = goodbye[...]
                 try? send(&output)
             }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 
 /// Finds out what a server had before its current state: leaves here that the current state replaces, and the states that edits
@@ -24,10 +25,10 @@ internal import SettleMobile
 struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
-    /// How many documents are asked about at a time.
-    private static let mostDocuments = 200
+    /// The number of documents that are asked about at a time.
+    private static let maximumDocuments = 200
     /// How many ended branches of a document are tried as those that a leaf was sent on.
-    private static let mostParents = 20
+    private static let maximumParents = 20
 
     /// Creates it for a pull from such a server into a database of this process.
     init?(of source: any PeerOperations, at target: any PeerOperations) {
@@ -38,7 +39,7 @@ struct FormerStates: Sendable {
     /// Notes in the server's revisions which leaves here they replace, and which state edits here were made on.
     ///
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
-    func note(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
+    func markReplaced(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
         let besides = try await database.perform { database in
             let leaves = try database.leaves(beside: revisions.map { ($0.id, $0.history) })
             return try zip(revisions, leaves).map { revision, leaves in
@@ -51,13 +52,13 @@ struct FormerStates: Sendable {
         }
         let divided = revisions.indices.filter { !besides[$0].leaves.isEmpty }
         var noted = revisions
-        for start in stride(from: 0, to: divided.count, by: Self.mostDocuments) {
-            let places = divided[start..<min(start + Self.mostDocuments, divided.count)]
+        for start in stride(from: 0, to: divided.count, by: Self.maximumDocuments) {
+            let places = divided[start..<min(start + Self.maximumDocuments, divided.count)]
             let states = try await server.states(
                 of: places.map { place in
                     (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
                 })
-            // A revision that is not current any more is followed by the one that is.
+            // A revision that is no longer current is followed by the one that is.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
                     besides[place], state, revisions[place].id, revisions[place].history)
@@ -75,15 +76,15 @@ struct FormerStates: Sendable {
     /// That is done if the server has had all that is live here, so that no merge waits to be sent.
     ///
     /// - Parameter changes: The server's changes whose revisions are here.
-    /// - Returns: Whether there are such revisions. They are not here any more.
+    /// - Returns: Whether there are such revisions. They are no longer here.
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func reopen(_ changes: [ChangedDocument]) async throws -> Bool {
         let ended = try await database.perform { database in
             try database.snapshot { try changes.compactMap { try Self.ended($0, in: database) } }
         }
         var hasReopened = false
-        for start in stride(from: 0, to: ended.count, by: Self.mostDocuments) {
-            let part = ended[start..<min(start + Self.mostDocuments, ended.count)]
+        for start in stride(from: 0, to: ended.count, by: Self.maximumDocuments) {
+            let part = ended[start..<min(start + Self.maximumDocuments, ended.count)]
             let states = try await server.states(of: part.map { ($0.id, $0.names.flatMap(\.self)) })
             for (document, state) in zip(part, states) where state.current == document.current {
                 guard document.names.allSatisfy({ $0.contains(where: state.known.contains) }) else { continue }
@@ -124,7 +125,7 @@ struct FormerStates: Sendable {
     private static func otherNames(
         of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
     ) throws -> [RevisionID] {
-        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(mostParents)
+        let parents = tree.leaves.filter { $0.isDeleted && $0.revision != leaf }.prefix(maximumParents)
             .compactMap { tree.parent(of: $0.revision) }
         guard !parents.isEmpty else { return [] }
         var names: [RevisionID] = []
@@ -135,22 +136,42 @@ struct FormerStates: Sendable {
         return names.filter { !history.revisions.contains($0) }
     }
 
-    /// Forgets the leaves of a document in conflict that the server's current revision replaces, if that one is here.
+    /// Forgets the leaves of documents in conflict that the server's current revisions replace, if those are here.
     ///
-    /// - Returns: The state that the edits here were made on; `nil` if that is not known.
-    func forget(_ id: DocumentID) async -> FormerState? {
-        guard let tree = try? await database.perform({ try $0.tree(of: id) }) else { return nil }
-        let leaves: [Database.EditedLeaf] = tree.leaves.filter { !$0.isDeleted }.map { leaf in
-            (leaf.revision, tree.sharedAncestor(of: leaf.revision))
+    /// - Returns: The states that the edits here were made on, as far as they are known.
+    func forget(_ ids: [DocumentID]) async -> [DocumentID: FormerState] {
+        var found: [DocumentID: FormerState] = [:]
+        for start in stride(from: 0, to: ids.count, by: Self.maximumDocuments) {
+            let part = ids[start..<min(start + Self.maximumDocuments, ids.count)]
+            guard let trees = try? await database.perform({ database in try part.map { try database.tree(of: $0) } })
+            else { continue }
+            let documents = zip(part, trees).compactMap { id, tree in
+                tree.map { (id: id, tree: $0, leaves: Self.liveLeaves(of: $0)) }
+            }.filter { $0.leaves.count > 1 }
+            guard !documents.isEmpty,
+                let states = try? await server.states(of: documents.map { ($0.id, Self.revisions($0.leaves)) })
+            else { continue }
+            for (document, state) in zip(documents, states) {
+                found[document.id] = await forget(document.id, document.tree, document.leaves, state)
+            }
         }
-        guard leaves.count > 1,
-            let state = try? await server.states(of: [(id, Self.revisions(leaves))]).first, let current = state.current,
-            leaves.contains(where: { $0.leaf == current }), let history = tree.history(of: current),
+        return found
+    }
+
+    private func forget(
+        _ id: DocumentID, _ tree: RevisionTree, _ leaves: [Database.EditedLeaf], _ state: MobilePeer.DocumentState
+    ) async -> FormerState? {
+        guard let current = state.current, leaves.contains(where: { $0.leaf == current }),
+            let history = tree.history(of: current),
             let (replaced, formerState) = try? await judge(
                 Beside(leaves.filter { $0.leaf != current }), state, id, history)
         else { return nil }
         _ = try? await database.perform { try $0.forgetReplaced(replaced, of: id) }
         return formerState
+    }
+
+    private static func liveLeaves(of tree: RevisionTree) -> [Database.EditedLeaf] {
+        tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
     }
 
     /// The leaves beside a revision of the server, and the other ids that the server may have each of them under.

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+package import SettleHTTP
 package import SettleMobile
 internal import SettlePlatform
 
@@ -39,7 +40,7 @@ final class MobileConnection: Sendable {
     /// - Returns: The connection.
     /// - Throws: ``PeerError``; with the code `notFound` if the server does not have the collection.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
+        _ request: HTTPRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
         usesNumbers: Bool = true
     ) async throws -> MobileConnection {
         let place = "\(request.url.authority)\(request.url.path)"
@@ -47,7 +48,7 @@ final class MobileConnection: Sendable {
         do {
             let blip = try await opener.open(request, options) { wake in
                 BLIPConnection(
-                    isServer: false, limits: BLIPLimits(), handler: { take($0, state) }, wake: wake,
+                    isServer: false, limits: BLIPLimits(), handler: { dispatch($0, state) }, wake: wake,
                     ended: { end(state) })
             }
             state.withLock { if !$0.hasEnded { $0.blip = blip } }
@@ -128,12 +129,12 @@ final class MobileConnection: Sendable {
         subscription?.end()
     }
 
-    private static func take(_ message: BLIPMessage, _ state: Guarded<State>) {
+    private static func dispatch(_ message: BLIPMessage, _ state: Guarded<State>) {
         let (blip, subscription) = state.withLock { ($0.blip, $0.subscription) }
         switch message.profile {
         case "changes", "rev", "norev":
             guard let subscription else { fallthrough }
-            subscription.take(message)
+            subscription.receive(message)
         case "getAttachment", "proveAttachment":
             blip?.respond(to: message, with: state.withLock { $0.uploads.answer(message) })
         default: blip?.respond(to: message, with: .failure(.noHandler))
@@ -151,8 +152,15 @@ extension PeerError {
                 status: error.code, error: "", reason: error.description, method: profile, path: place)
             self.init(answer, at: place)
         } else {
+            // So a peer of Couchbase Lite refuses to send a database with version vectors to a client that knows trees.
+            let hasVersions = error.domain == "LiteCore" && error.code == 501 && profile == "subChanges"
+            let advice =
+                hasVersions
+                ? "; its database has version vectors (Couchbase Lite 4), and can be pushed to, but not pulled from; let both sync with a server"
+                : ""
             self.init(
-                .badRequest, "\(place) refuses \(profile): \(error.domain) \(error.code), \(error.description)",
+                .badRequest,
+                "\(place) refuses \(profile): \(error.domain) \(error.code), \(error.description)\(advice)",
                 cause: error)
         }
     }
@@ -164,9 +172,9 @@ package struct MobileOpener: Sendable {
     package typealias Maker = (_ wake: @escaping @Sendable () -> Void) -> BLIPConnection
 
     /// Connects.
-    package let open: @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection
+    package let open: @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection
 
-    package init(_ open: @escaping @Sendable (TransportRequest, TransportOptions, Maker) async throws -> BLIPConnection)
+    package init(_ open: @escaping @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection)
     {
         self.open = open
     }

@@ -5,12 +5,12 @@ internal import SettleMobile
 internal import SettlePlatform
 
 extension MobilePeer {
-    /// How many changes the server puts into a page.
+    /// The number of changes that the server puts into a page.
     private static let batch = 200
-    /// How often a continuous pull of single documents asks again.
+    /// The number of times that a continuous pull of single documents asks again.
     private static let pauseWithIDs = Duration.seconds(2)
-    /// How many documents are asked for by their ids at a time.
-    private static let mostByID = 20
+    /// The number of documents that are asked for by their ids at a time.
+    private static let maximumByID = 20
 
     /// The next changes; see ``Peer/changes(_:)``.
     ///
@@ -91,8 +91,8 @@ extension MobilePeer {
     }
 
     /// Answers the server which revisions it shall send.
-    package func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
-        for feed in state.withLock(\.feeds) { feed.subscription.note(missing: missing, of: changes) }
+    package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
+        for feed in state.withLock(\.feeds) { feed.subscription.record(missing: missing, of: changes) }
     }
 
     /// The revisions; see ``Peer/revisions(_:budget:)``. One that is not on its way, because its connection was lost, is
@@ -108,7 +108,7 @@ extension MobilePeer {
         }
         // None of the next ones is on its way.
         guard answers.isEmpty, !requests.isEmpty else { return answers }
-        return try await fetch(Array(requests.prefix(Self.mostByID)))
+        return try await fetch(Array(requests.prefix(Self.maximumByID)))
     }
 
     /// A revision on its way; `nil` if it is not.
@@ -146,7 +146,7 @@ extension MobilePeer {
             let keys = changes.map { MobileSubscription.Key(id: $0.id, revision: $0.leaves[0]) }
             let wanted = requests.filter { keys.contains(MobileSubscription.Key($0)) }
             let missing = wanted.map { RevisionsDiff(id: $0.id, missing: [$0.revision]) }
-            feed.subscription.note(missing: missing, of: changes)
+            feed.subscription.record(missing: missing, of: changes)
             // The server says that all was sent when the last of them was answered.
             for request in wanted {
                 let key = MobileSubscription.Key(request)
@@ -159,7 +159,7 @@ extension MobilePeer {
         }
         return requests.map { request in
             answers[MobileSubscription.Key(request)]
-                ?? .missing(reason: "it is not the document's current revision any more")
+                ?? .missing(reason: "it is no longer the document's current revision")
         }
     }
 }
@@ -175,7 +175,7 @@ struct MobileRevision {
     /// The answer to a request for the revision, with the contents of its blobs.
     ///
     /// - Throws: ``PeerError`` if a content can't be fetched; `JSONError`, ``WireFault`` or ``RevisionTreeError`` for a
-    ///   message that is no revision.
+    ///   message that is not a revision.
     func answer(_ request: RevisionRequest, _ connection: MobileConnection) async throws -> RevisionAnswer {
         let text = message.body.isEmpty ? Array("{}".utf8) : message.body
         let reader = try DocumentReader.read(text, allowsReserved: true)

@@ -1,13 +1,14 @@
 internal import SettleCore
 package import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
 extension MobilePeer {
-    /// How many documents are proposed at a time.
-    private static let mostProposed = 200
+    /// The number of documents that are proposed at a time.
+    private static let maximumProposals = 200
     /// How many bytes of attachments are in memory at a time; a single larger revision is sent alone.
-    private static let mostContents = 64 << 20
+    private static let maximumContentBytes = 64 << 20
 
     /// All leaves of all documents but design documents, which are not sent: ``store(_:branching:)`` asks the server which ones
     /// it lacks, and sends these at once. A peer of Couchbase Lite hears of no more changes until it has what it has asked for.
@@ -54,8 +55,8 @@ extension MobilePeer {
     ) async throws -> [MobileProposal] {
         let connection = try await connection()
         return try await withThrowingTaskGroup(of: Event.self) { group in
-            for start in stride(from: 0, to: proposals.count, by: Self.mostProposed) {
-                let part = Array(proposals[start..<min(start + Self.mostProposed, proposals.count)])
+            for start in stride(from: 0, to: proposals.count, by: Self.maximumProposals) {
+                let part = Array(proposals[start..<min(start + Self.maximumProposals, proposals.count)])
                 group.addTask { .answered(Array(zip(part, try await self.propose(part, over: connection)))) }
             }
             var (wanted, again, bytes) = (ArraySlice<MobileProposal>(), [MobileProposal](), 0)
@@ -75,7 +76,7 @@ extension MobilePeer {
                         }
                     }
                 }
-                while let next = wanted.first, bytes == 0 || bytes + next.contentBytes <= Self.mostContents {
+                while let next = wanted.first, bytes == 0 || bytes + next.contentBytes <= Self.maximumContentBytes {
                     wanted.removeFirst()
                     bytes += next.contentBytes
                     group.addTask { .sent(next, try await self.send(next.revision, over: connection)) }

@@ -1,9 +1,10 @@
 package import SettleCore
 package import SettleDatabase
+public import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A database behind Couchbase Mobile's protocol: of Sync Gateway, of a peer of Couchbase Lite, or of Settle itself.
+/// A database that speaks Couchbase Mobile's protocol: of Sync Gateway, of a peer of Couchbase Lite, or of Settle itself.
 ///
 ///     let gateway = try MobilePeer("wss://anna:secret@gateway.example/notes")
 ///     try await OneWayReplicator(.push(database, to: gateway)).run()
@@ -38,7 +39,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// The address, without user and password.
     let address: PeerAddress
     let collection: String?
-    let headers: TransportHeaders
+    let headers: HTTPHeaders
     let client: any HTTPTransport
     let opener: MobileOpener
     /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
@@ -49,7 +50,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     ///
     /// - Parameters:
     ///   - address: The address of the database: `ws://host:4984/database` or `wss://…`, with user and password or without.
-    ///   - collection: The collection, `scope.collection`; the default collection unless given.
+    ///   - collection: The collection, `scope.collection`; the default collection by default.
     ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those of
     ///     ``CredentialStore/shared`` for the server. A session of Sync Gateway is a ``ReplicationCredentials/cookie(_:)``.
     ///   - options: Certificates and proxy.
@@ -82,7 +83,7 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
     package init(
         _ address: PeerAddress, collection: String? = nil, credentials: ReplicationCredentials? = nil,
-        client: any HTTPTransport, headers: TransportHeaders = TransportHeaders(), opener: MobileOpener = .socket,
+        client: any HTTPTransport, headers: HTTPHeaders = HTTPHeaders(), opener: MobileOpener = .socket,
         onWarning: ((String) -> Void)? = nil
     ) throws {
         guard address.isWebSocket else {
@@ -198,7 +199,7 @@ extension MobilePeer {
     /// Opens a connection. A session or a token that has expired is replaced once.
     func open() async throws -> MobileConnection {
         let place = address.url.appending("_blipsync")
-        var (request, isAgain) = (TransportRequest("GET", place), false)
+        var (request, isAgain) = (HTTPRequest("GET", place), false)
         while true {
             do {
                 let authorizer = state.withLock(\.authorizer)

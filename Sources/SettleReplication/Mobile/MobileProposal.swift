@@ -12,10 +12,13 @@ struct MobileProposal: Sendable {
     struct Answer {
         let code: Int
         let current: RevisionID?
+        /// Whether the server names what it has. A database with version vectors names a version, which no tree has.
+        let namesCurrent: Bool
 
         init(_ json: JSONValue?) {
             code = json?.int ?? json?["status"]?.int ?? 0
-            current = code == 409 ? json?["rev"]?.string.flatMap { RevisionID($0) } : nil
+            let name = code == 409 ? json?["rev"]?.string : nil
+            (current, namesCurrent) = (name.flatMap { RevisionID($0) }, name != nil)
         }
     }
 
@@ -72,7 +75,7 @@ struct MobileProposal: Sendable {
         case 304: return .nothing
         case 409 where known == nil:
             // An older server does not name its revision, and accepts a descendant of it with its ancestors.
-            guard let current = answer.current else { return .send }
+            guard let current = answer.current else { return answer.namesCurrent ? .refuse : .send }
             // Both sides have deleted the document, each on a branch of its own.
             if revision.isDeleted, leaves.contains(where: { $0.revision.revision == current && $0.revision.isDeleted })
             {
@@ -110,11 +113,11 @@ enum MobileWinner {
     }
 
     /// The maximum number of revisions among which one is looked for that was sent under another id.
-    private static let mostCompared = 100
+    private static let maximumComparedRevisions = 100
 
     /// Whether a revision is in a history under another id, because it was sent as a child of what the server had.
     static func wasSent(_ stored: ReplicatedRevision, in history: RevisionHistory) -> Bool {
-        let revisions = Array(history.revisions.prefix(mostCompared))
+        let revisions = Array(history.revisions.prefix(maximumComparedRevisions))
         return zip(revisions, names(of: stored, after: revisions.dropFirst())).contains { $0 == $1 }
     }
 

@@ -15,7 +15,7 @@ final class MobileSubscription: Sendable {
         let revision: RevisionID
     }
 
-    /// What became of a revision.
+    /// The outcome of a revision.
     enum Revision {
         case arrived(BLIPMessage)
         /// The server does not send it.
@@ -33,7 +33,7 @@ final class MobileSubscription: Sendable {
         var failure: PeerError?
     }
 
-    /// How long a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
+    /// The time that a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
     private static let patience = Duration.seconds(2)
 
     private let place: String
@@ -51,18 +51,18 @@ final class MobileSubscription: Sendable {
     // MARK: - What comes
 
     /// Takes a message of the server.
-    func take(_ message: BLIPMessage) {
+    func receive(_ message: BLIPMessage) {
         switch message.profile {
-        case "changes": takeChanges(message)
-        case "rev", "norev": takeRevision(message)
+        case "changes": receiveChanges(message)
+        case "rev", "norev": receiveRevision(message)
         default: respond(message, .failure(.noHandler))
         }
     }
 
-    private func takeChanges(_ message: BLIPMessage) {
+    private func receiveChanges(_ message: BLIPMessage) {
         let page: MobilePage
         do { page = try MobilePage(message) } catch {
-            respond(message, .failure(.http(400, "the body is no list of changes")))
+            respond(message, .failure(.http(400, "the body is not a list of changes")))
             return fail(PeerError(error, at: place))
         }
         guard !page.rows.isEmpty else {
@@ -77,7 +77,7 @@ final class MobileSubscription: Sendable {
         answer(answered)
     }
 
-    private func takeRevision(_ message: BLIPMessage) {
+    private func receiveRevision(_ message: BLIPMessage) {
         guard let key = Key(message), state.withLock({ $0.expected.contains(key) }) else {
             return respond(message, .failure(.http(404, "this revision was not requested")))
         }
@@ -131,7 +131,7 @@ final class MobileSubscription: Sendable {
     }
 
     /// Notes which revisions the target lacks, and answers each page whose rows are all compared.
-    func note(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
+    func record(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
         let known = Dictionary(missing.map { ($0.id, $0.possibleAncestors) }) { first, _ in first }
         let verdicts = changes.map { change in
             (change.id, MobilePage.Verdict(change: change, ancestors: change.mayHaveLeft ? nil : known[change.id]))
@@ -225,18 +225,18 @@ struct MobilePage {
     /// The message, to be answered.
     let message: BLIPMessage
     private(set) var rows: [Row]
-    /// How many ancestors are named at most, and how many a history may have.
-    private static let mostAncestors = 20
-    private static let mostHistory = 1000
+    /// The number of ancestors that are named at most, and how many a history may have.
+    private static let maximumAncestors = 20
+    private static let maximumHistory = 1000
 
     /// Reads a message.
     ///
-    /// - Throws: `JSONError` or ``WireFault`` for a body that is no list of changes.
+    /// - Throws: `JSONError` or ``WireFault`` for a body that is not a list of changes.
     init(_ message: BLIPMessage) throws {
         self.message = message
         let body = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
         // Sync Gateway's list without rows is null.
-        guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are no list") }
+        guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are not a list") }
         self.rows = rows.map { row in
             guard let sequence = row[0], let id = row[1]?.string.map({ DocumentID(unchecked: $0) }), !id.isLocal,
                 let revision = row[2]?.string.flatMap({ RevisionID($0) })
@@ -244,7 +244,7 @@ struct MobilePage {
             let flags = row[3]?.bool.map { $0 ? 1 : 0 } ?? row[3]?.int ?? 0
             var change = ChangedDocument(
                 sequence: PeerSequence(sequence), id: id, leaves: [revision], isDeleted: flags & 1 != 0)
-            // Removed from all channels, or the user may not read it any more.
+            // Removed from all channels, or the user may no longer read it.
             change.mayHaveLeft = flags & 6 != 0
             return Row(change: change, isDecided: false)
         }
@@ -264,7 +264,7 @@ struct MobilePage {
             if verdict.change == change {
                 later.insert(change.id)
                 rows[index].isDecided = true
-                rows[index].ancestors = verdict.ancestors.map { Array($0.prefix(Self.mostAncestors)) }
+                rows[index].ancestors = verdict.ancestors.map { Array($0.prefix(Self.maximumAncestors)) }
             } else if later.contains(change.id) {
                 rows[index].isDecided = true
             }
@@ -293,7 +293,7 @@ struct MobilePage {
             row.ancestors.map { .array($0.map { .string($0.description) }) } ?? 0
         }
         return BLIPMessage(
-            .reply, properties: ["maxHistory": "\(Self.mostHistory)", "blobs": "true"],
+            .reply, properties: ["maxHistory": "\(Self.maximumHistory)", "blobs": "true"],
             body: JSONValue.array(elements).utf8)
     }
 }

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
 internal import Foundation
+internal import SettleHTTP
 
 /// Checks the certificate of a WebSocket's server, and presents the client's.
 final class StreamTaskTrust: NSObject, URLSessionTaskDelegate, Sendable {

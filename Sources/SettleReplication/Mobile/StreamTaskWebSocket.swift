@@ -1,5 +1,6 @@
 #if canImport(Darwin) || SETTLE_APPLE
 internal import Foundation
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -16,11 +17,11 @@ internal import FoundationNetworking
 /// Unchecked: `URLSession` and its tasks have locks of their own, the lock of `Guarded` protects `lastRead`, and no other
 /// property changes.
 final class StreamTaskWebSocket: @unchecked Sendable {
-    /// How long a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
-    private let request: TransportRequest
+    private let request: HTTPRequest
     private let connection: BLIPConnection
     private let bell: SocketBell
     private let session: URLSession
@@ -28,7 +29,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private let lastRead = Guarded(ContinuousClock.now)
 
     private init(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) {
         (self.request, self.connection, self.bell) = (request, connection, bell)
         #if canImport(Darwin)
@@ -49,7 +50,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     ///   - bell: What the connection rings when there is something to send.
     /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
     static func open(
-        _ request: TransportRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
+        _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
         do { try options.checkAddresses() } catch {
             connection.end()
@@ -72,7 +73,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         bell.ring()
     }
 
-    /// Connects, and returns what came behind the head of the answer.
+    /// Connects, and returns the bytes after the head of the answer.
     private func connect(_ options: TransportOptions) async throws -> [UInt8] {
         task.resume()
         if request.url.scheme == .https { task.startSecureConnection() }
@@ -121,7 +122,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
     private func write() async {
         var lastPing = ContinuousClock.now
         for await _ in rings() {
-            while let bytes = try? connection.takeOutput() {
+            while let bytes = try? connection.nextOutput() {
                 guard (try? await task.write(Data(bytes), timeout: 90)) != nil else { return }
             }
             let silence = lastRead.withLock { .now - $0 }

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 internal import SettleMobile
 
 #if canImport(CCurl)
@@ -9,7 +10,7 @@ typealias WebSocketClient = CurlWebSocket
 typealias WebSocketClient = StreamTaskWebSocket
 #endif
 
-extension TransportRequest {
+extension HTTPRequest {
     /// The head of the request that opens a WebSocket.
     func webSocketHead(_ options: TransportOptions, key: String) -> [UInt8] {
         let path = url.path + (url.query.map { "?\($0)" } ?? "")
@@ -20,7 +21,7 @@ extension TransportRequest {
 
 extension CouchDBError {
     /// What a server answers that opens no WebSocket.
-    init(_ answer: WebSocketHandshake.Answer, to request: TransportRequest) {
+    init(_ answer: WebSocketHandshake.Answer, to request: HTTPRequest) {
         let json = try? JSONValue(utf8: answer.rest)
         let isOther = answer.status < 300
         self.init(

@@ -3,7 +3,7 @@ public import SettleDatabase
 
 /// An operation that the server refused, with three sides: the document before it, after it, and at the server.
 public struct OfflineConflict: Sendable, Hashable {
-    /// Why it was refused.
+    /// The reason why it was refused.
     public enum Reason: Sendable, Hashable {
         /// The document was changed at the server since this client read it.
         case changed
@@ -27,7 +27,7 @@ public struct OfflineConflict: Sendable, Hashable {
     public let isDeletedAtServer: Bool
     /// The server's revision and its ancestors.
     let serverHistory: RevisionHistory?
-    /// Why it was refused.
+    /// The reason why it was refused.
     public let reason: Reason
     /// The server's own message, like `Document update conflict.` or that of a validation; empty if there was none.
     public let message: String

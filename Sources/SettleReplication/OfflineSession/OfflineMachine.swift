@@ -4,10 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The rules of an offline session: a value that is told what happened and says what to do next.
+/// The rules of an offline session: a value that receives events and returns the next action.
 ///
-/// There is never more than one thing to do, and the session does it before it tells the next event. Operations are sent in
-/// their order, and the first refusal ends it; what comes behind waits (SEMANTICS 176, 179).
+/// There is never more than one thing to do, and the session does it before it reports the next event. Operations are sent in
+/// their order, and the first refusal ends it; later ones wait (SEMANTICS 176, 179).
 struct OfflineMachine: Sendable {
     /// What happened.
     enum Event: Sendable {
@@ -83,7 +83,7 @@ struct OfflineMachine: Sendable {
             if fetchesAfterPush { return .fetch }
             status.state = .online
         case (.synchronizing, .accepted(let time)):
-            note(time)
+            recordSync(time)
             return .lookForOperation
         case (.synchronizing, .refused(let conflict)):
             status.state = .syncFailed
@@ -92,7 +92,7 @@ struct OfflineMachine: Sendable {
             status.state = .syncFailed
             status.error = error
         case (_, .fetched(let time)):
-            note(time)
+            recordSync(time)
             if status.state == .synchronizing { status.state = .online }
         case (_, .decided): status.conflict = nil
         case (_, .erased):
@@ -111,7 +111,7 @@ struct OfflineMachine: Sendable {
         return .lookForOperation
     }
 
-    private mutating func note(_ time: Date) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
+    private mutating func recordSync(_ time: Date) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
 }
 
 /// The status of an ``OfflineSession``.
@@ -120,7 +120,7 @@ public struct OfflineStatus: Sendable {
     public internal(set) var state: OfflineState = .online
     /// The refused operation in ``OfflineState/syncFailed``, until it is resolved.
     public internal(set) var conflict: OfflineConflict?
-    /// Why the session is offline without a request, or could not synchronize.
+    /// The reason why the session is offline without a request, or could not synchronize.
     public internal(set) var error: PeerError?
     /// The server's time as of which the data is up to date; `nil` before the first
     /// synchronization.

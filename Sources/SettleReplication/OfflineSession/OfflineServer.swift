@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
@@ -100,14 +101,14 @@ struct OfflineServer: Sendable {
         return id
     }
 
-    private func read(_ response: TransportResponse, _ path: HTTPPath) async throws -> (json: JSONValue, date: Date?) {
+    private func read(_ response: HTTPResponse, _ path: HTTPPath) async throws -> (json: JSONValue, date: Date?) {
         let place = try peer.calls().place(path)
         do {
             return (try JSONValue(utf8: try await response.collect(limit: 1 << 20)), Self.date(response))
         } catch { throw PeerError(error, at: place) }
     }
 
-    private static func date(_ response: TransportResponse) -> Date? {
+    private static func date(_ response: HTTPResponse) -> Date? {
         response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) }.map { Date(timeIntervalSince1970: $0) }
     }
 }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -53,7 +54,7 @@ extension OfflineSession {
         for _ in 0..<Self.attempts {
             do {
                 let (revision, date) = try await server.put(edit)
-                return try await taken(entry, edit, revision, date)
+                return try await recordStored(entry, edit, revision, date)
             } catch let error as PeerError where error.code == .conflict || error.code == .notFound {
                 words = error.serverWords
                 let state = try await server.state(of: entry.documentID)
@@ -62,10 +63,10 @@ extension OfflineSession {
                 }
                 if let history = state.history, history.revisions.contains(entry.revision), !isStamped {
                     // The server accepted it, the response was lost, and another client has edited it since.
-                    return try await taken(entry, edit, entry.revision, state.date)
+                    return try await recordStored(entry, edit, entry.revision, state.date)
                 }
                 if let history = state.history, isOwn(state, edit) {
-                    return try await taken(entry, edit, history.revision, state.date)
+                    return try await recordStored(entry, edit, history.revision, state.date)
                 }
                 guard let again = merged(edit, entry, base, state) else {
                     return .refused(conflict(entry, state, .changed, words))
@@ -82,7 +83,7 @@ extension OfflineSession {
     /// Whether the sent document differs from the local one by the server's time.
     private var isStamped: Bool { options.stampMember != nil }
 
-    /// How often an operation is merged again when other clients keep writing.
+    /// The number of times that an operation is merged again when other clients keep writing.
     private static var attempts: Int { 5 }
 
     private func conflict(
@@ -200,7 +201,7 @@ extension OfflineSession {
     }
 
     /// Records the revision that the server created for an operation, and rebases later operations.
-    private func taken(
+    private func recordStored(
         _ entry: JournalEntry, _ edit: OfflineServer.Edit, _ revision: RevisionID, _ date: Date?
     ) async throws -> OfflineMachine.Event {
         let id = entry.documentID

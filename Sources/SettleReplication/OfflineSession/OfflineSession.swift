@@ -103,7 +103,7 @@ public final class OfflineSession: Sendable {
     /// Goes offline, and stays so until ``goOnline()``. A call in flight is cancelled; whether the server executed it
     /// is found out when it is retried. No document changes (SEMANTICS 173).
     public func goOffline() async {
-        _ = tell(.goOffline)
+        _ = apply(.goOffline)
         work.cancel()
         _ = try? await work.run {}
     }
@@ -114,7 +114,7 @@ public final class OfflineSession: Sendable {
     public func fetch() async throws {
         try await work.run { [self] in
             let time = try await fetchChanges()
-            _ = tell(.fetched(at: time))
+            _ = apply(.fetched(at: time))
             try remember { _ in }
         }
     }
@@ -163,7 +163,7 @@ public final class OfflineSession: Sendable {
                 throw DatabaseError(.notFound, "no operation is refused; there is nothing to decide")
             }
             try await database.perform { [self] _ in try recording { try body(conflict) } }
-            _ = tell(.decided)
+            _ = apply(.decided)
         }
     }
 
@@ -190,7 +190,7 @@ public final class OfflineSession: Sendable {
             }
             for entry in reverted { try remember { $0.seen[entry.documentID.string] = nil } }
             if let conflict = status.conflict, reverted.contains(where: { $0.number == conflict.number }) {
-                _ = tell(.decided)
+                _ = apply(.decided)
             }
             return reverted
         }
@@ -209,7 +209,7 @@ public final class OfflineSession: Sendable {
                 }
             }
             shared.withLock { $0.records = OfflineRecords() }
-            _ = tell(.erased)
+            _ = apply(.erased)
         }
     }
 
@@ -265,7 +265,7 @@ public final class OfflineSession: Sendable {
     }
 
     /// Handles an event and notifies listeners; returns the next action.
-    func tell(_ event: OfflineMachine.Event) -> OfflineMachine.Action? {
+    func apply(_ event: OfflineMachine.Event) -> OfflineMachine.Action? {
         let (action, status, isOther) = shared.withLock { shared in
             let before = shared.machine.status.state
             let action = shared.machine.handle(event)
@@ -280,14 +280,14 @@ public final class OfflineSession: Sendable {
     @discardableResult
     func handle(_ event: OfflineMachine.Event) async throws -> OfflineStatus {
         try await work.run { [self] in
-            var action = tell(event)
+            var action = apply(event)
             do {
-                while let next = action { action = tell(try await perform(next)) }
+                while let next = action { action = apply(try await perform(next)) }
             } catch {
                 // Ends the synchronization, so that the next one can start.
                 let name = server.peer.name
                 let failure = (error as? DatabaseError).map { PeerError($0, of: name) } ?? PeerError(error, at: name)
-                _ = tell(.failed(failure))
+                _ = apply(.failed(failure))
                 throw error
             }
             try remember { _ in }

@@ -26,25 +26,25 @@ public struct OfflineSessionOptions: Sendable {
         case server
     }
 
-    /// When an operation is accepted; only on an unchanged document unless set.
+    /// When an operation is accepted; only on an unchanged document by default.
     public var acceptance = Acceptance.unchangedDocument
-    /// Where ids come from; the client unless set.
+    /// Where ids come from; the client by default.
     public var identifiers = Identifiers.client
-    /// Whether changes of others are fetched after everything is sent; true unless set.
+    /// Whether changes of others are fetched after everything is sent; true by default.
     public var fetchesAfterPush = true
-    /// Whether the session starts online, so that the first change is sent immediately; true unless set.
+    /// Whether the session starts online, so that the first change is sent immediately; true by default.
     public var startsOnline = true
-    /// A member that is set to the server's time when a document is sent; none unless set.
+    /// A member that is set to the server's time when a document is sent; none by default.
     /// Offline it stays unchanged (SEMANTICS 174).
     public var stampMember: String?
-    /// How a time is written in ``stampMember``; as the number of milliseconds since 1970 unless set.
+    /// How a time is written in ``stampMember``; as the number of milliseconds since 1970 by default.
     public var stamp: @Sendable (Date) -> JSONValue = { .number(JSONNumber($0.milliseconds)) }
     /// Computes the time of a synchronization from the server's time if it sends one.
     /// Unless set, that is the server's time or else the system's.
     public var time: @Sendable (Date?) -> Date = { $0 ?? Date() }
-    /// How long to wait before retrying an unreachable server.
+    /// The time to wait before retrying an unreachable server.
     public var retry = ReplicationRetryPolicy()
-    /// How many bytes the attachments sent with one document may have; they are held in memory. 16 MiB unless set. A
+    /// The number of bytes that the attachments sent with one document may have; they are held in memory. 16 MiB by default. A
     /// document with more is refused: replicate it instead.
     public var largestAttachments: Int64 = 16 << 20
 

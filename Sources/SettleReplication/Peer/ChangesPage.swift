@@ -9,7 +9,7 @@ package struct ChangesPage: Sendable, Hashable {
     package var last: PeerSequence
     /// How many changes remain after this page, if the peer reports it; with a filter an upper bound.
     package var pending: Int?
-    /// How many documents a filter of this process rejected.
+    /// The number of documents that a filter of this process rejected.
     package var filtered: Int
 
     /// Creates a page.
@@ -29,9 +29,9 @@ package struct ChangesRequest: Sendable {
     package var since: PeerSequence
     /// The maximum number of documents, at least 1.
     package var limit: Int
-    /// How long to wait if there are none; `nil` to return immediately.
+    /// The time to wait if there are none; `nil` to return immediately.
     package var wait: Duration?
-    /// How often the peer should send a heartbeat while it waits, so that no proxy closes the connection as idle.
+    /// The interval at which the peer should send a heartbeat while it waits, so that no proxy closes the connection as idle.
     package var heartbeat: Duration = .seconds(30)
     /// Which documents take part.
     package var filter: ReplicationFilter

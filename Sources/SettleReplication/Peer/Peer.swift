@@ -24,7 +24,7 @@ public protocol Peer: Sendable {
     /// Creates the database unless it exists.
     func create() async throws
 
-    /// Closes connections. The owner of the peer calls it when no replication needs the peer any more. Replications
+    /// Closes connections. The owner of the peer calls it once no replication needs the peer. Replications
     /// don't call it, because several may share the peer.
     func close() async
 

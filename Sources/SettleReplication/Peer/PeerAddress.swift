@@ -1,4 +1,5 @@
 internal import SettleDatabase
+package import SettleHTTP
 internal import SettlePlatform
 
 /// The address of a database at another server. Its scheme names the protocol.
@@ -42,7 +43,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - AddressedPeer
 
-/// A peer with an address and credentials, which can be stored: at CouchDB's API, or behind Couchbase Mobile's protocol.
+/// A peer with an address and credentials, which can be stored: at CouchDB's API, or with Couchbase Mobile's protocol.
 protocol AddressedPeer: PeerOperations {
     /// The address, without user and password.
     var address: PeerAddress { get }
@@ -51,7 +52,7 @@ protocol AddressedPeer: PeerOperations {
     /// The credentials.
     var credentials: ReplicationCredentials { get }
     /// Headers sent in addition to those of the protocol.
-    var headers: TransportHeaders { get }
+    var headers: HTTPHeaders { get }
 
     /// Replaces the credentials with other ones of the same user.
     ///
@@ -66,15 +67,15 @@ extension PeerAddress {
     ///
     /// - Parameters:
     ///   - credentials: The credentials; `nil` for those of the address or of ``CredentialStore/shared``.
-    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one unless given.
+    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one by default.
     ///   - client: Sends the requests; its options hold for a WebSocket, too.
     ///   - headers: Headers sent in addition to those of the protocol.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it unless given.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it by default.
     /// - Returns: A ``CouchDBPeer`` or a ``MobilePeer``.
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or for a collection of CouchDB's.
     package func peer(
         credentials: ReplicationCredentials? = nil, collection: String? = nil, client: any HTTPTransport,
-        headers: TransportHeaders = TransportHeaders(), onWarning: ((String) -> Void)? = nil
+        headers: HTTPHeaders = HTTPHeaders(), onWarning: ((String) -> Void)? = nil
     ) throws -> any PeerOperations {
         if isWebSocket {
             return try MobilePeer(

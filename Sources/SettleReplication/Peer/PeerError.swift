@@ -1,7 +1,8 @@
 internal import SettleCore
 public import SettleDatabase
+internal import SettleHTTP
 
-/// Why a call to a peer failed.
+/// The reason why a call to a peer failed.
 public struct PeerError: SettleError, Sendable {
     /// The kinds of failure of a peer; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -47,13 +48,13 @@ public struct PeerError: SettleError, Sendable {
         public var description: String { name }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
-    /// What happened, where, and what to do; it never contains a secret.
+    /// The message: what happened, where, and what to do; it never contains a secret.
     public let message: String
     /// The HTTP status, if the peer sent one.
     public let status: Int?
-    /// How long the peer asks to wait before retrying.
+    /// The time that the peer asks to wait before retrying.
     public let retryAfter: Duration?
     /// Whether the same call may succeed later (SEMANTICS 113).
     public let isTransient: Bool
@@ -129,7 +130,7 @@ extension PeerError {
             self.init(.connectionLost, "the answer of \(place) ends in the middle; something on the way cut it off")
         case JSONElements.Fault.malformed, is JSONError, is WireFault:
             self.init(
-                .badAnswer, "\(place) answered something else than CouchDB's protocol says: \(Self.told(error))",
+                .badAnswer, "\(place) answered something else than CouchDB's protocol says: \(Self.describe(error))",
                 cause: error)
         default: self.init(.serverError, "the call to \(place) failed", cause: error)
         }
@@ -185,7 +186,7 @@ extension PeerError {
         }
     }
 
-    private static func told(_ error: any Error) -> String {
+    private static func describe(_ error: any Error) -> String {
         switch error {
         case let error as JSONError: error.message
         case let fault as WireFault: fault.description

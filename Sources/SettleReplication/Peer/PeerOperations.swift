@@ -52,7 +52,7 @@ package protocol PeerOperations: Peer {
     /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
 
-    /// Tells the source which revisions the target lacks. The replication calls it before ``revisions(_:budget:)``.
+    /// Reports to the source the revisions that the target lacks. The replication calls it before ``revisions(_:budget:)``.
     ///
     /// A server of Couchbase Mobile proposes revisions and sends those that the replication requests, so its peer passes
     /// the list on. The default implementation does nothing.
@@ -60,7 +60,7 @@ package protocol PeerOperations: Peer {
     /// - Parameters:
     ///   - missing: A row for each document with missing revisions.
     ///   - changes: The changes that were compared.
-    func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
+    func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async
 
     /// The content of revisions: `_bulk_get`.
     ///
@@ -109,7 +109,7 @@ extension PeerOperations {
     package var warning: String? { nil }
 
     /// Does nothing.
-    package func noteMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
+    package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
 
     /// None.
     package func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }

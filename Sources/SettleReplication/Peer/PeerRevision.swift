@@ -5,7 +5,7 @@ package import SettleDatabase
 package typealias PeerRevision = Revision<PeerAttachment>
 
 extension PeerRevision {
-    /// How many bytes it has in memory: body, history, and attachment contents that are not streamed.
+    /// The number of bytes that it has in memory: body, history, and attachment contents that are not streamed.
     package var bytesInMemory: Int {
         attachments.reduce(body.utf8.count + 32 * history.signatures.count + 128) { sum, attachment in
             if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }
@@ -54,7 +54,7 @@ package enum RevisionAnswer: Sendable {
 
 /// An attachment in transfer between two peers.
 package struct PeerAttachment: Sendable {
-    /// Where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
+    /// The place where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
     package enum Content: Sendable {
         /// The target has them, in an ancestor that it reported as known.
         case stub
@@ -78,7 +78,7 @@ package struct PeerAttachment: Sendable {
     package var encodedLength: Int64
     /// How the stored bytes are encoded.
     package var encoding: DocumentAttachment.Encoding
-    /// Where the stored bytes are.
+    /// The place where the stored bytes are.
     package var content: Content
 
     /// Creates an attachment.

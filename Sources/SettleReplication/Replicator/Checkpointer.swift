@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The rules of a replication's checkpoints: a value that is told what was read and written, and says what to do next.
+/// The rules of a replication's checkpoints: a value that receives what was read and written, and returns the next action.
 ///
 ///     resume   read ──→ resumed
 ///     forget   read ──→ save target ──→ save source ──→ forgotten
@@ -61,7 +61,7 @@ struct Checkpointer: Sendable {
         case failed(PeerError)
     }
 
-    /// What is known of the log of a side.
+    /// The known facts of the log of a side.
     private struct Known: Sendable {
         var revision: String?
         /// The name of the newest checkpoint there.
@@ -99,8 +99,8 @@ struct Checkpointer: Sendable {
             return .read
         case .read(let source, let target):
             let left = sides
-            note(source, .source)
-            note(target, .target)
+            record(source, .source)
+            record(target, .target)
             return proceed(source.log, target.log, left)
         case .saved(let side, let revision):
             sides[side]?.revision = revision
@@ -115,7 +115,7 @@ struct Checkpointer: Sendable {
         }
     }
 
-    private mutating func note(_ reading: Reading, _ side: Side) {
+    private mutating func record(_ reading: Reading, _ side: Side) {
         sides[side]?.revision = reading.revision
         sides[side]?.newest = reading.log.log?.history.first?.sessionID
         if reading.log.isClosed { sides[side]?.isClosed = true }
@@ -190,7 +190,7 @@ struct Checkpointer: Sendable {
 
 // MARK: - ResumePoint
 
-/// Where a replication starts, according to the logs of both sides.
+/// The place where a replication starts, according to the logs of both sides.
 ///
 ///     source   e5  e3  e1             e5 is the newest common entry: everything up to it is in the target,
 ///     target   e7  e6  e5  e3  e1     and the source has not changed since
@@ -207,7 +207,7 @@ struct ResumePoint: Sendable {
     var position: PeerSequence
     /// The log that both sides agree on.
     var log: ReplicationLog
-    /// Why the replication can't start from the newest checkpoint; `nil` if it can (SEMANTICS 206).
+    /// The reason why the replication can't start from the newest checkpoint; `nil` if it can (SEMANTICS 206).
     var problem: String?
 
     /// Finds where to start.

@@ -13,6 +13,9 @@ struct ConflictSettler: Sendable {
     private let target: any PeerOperations
     /// Limit how many conflicts are settled at a time.
     private let slots: SettlingSlots
+    /// What a server of Couchbase Mobile's protocol has said about conflicts that wait, so that it is asked once a page; see
+    /// ``FormerStates/forget(_:)``. `nil` inside is an answer, too.
+    private let asked = Guarded<[DocumentID: FormerState?]>([:])
 
     /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
@@ -33,7 +36,15 @@ struct ConflictSettler: Sendable {
     func find(_ place: ConflictSweep) async -> FlowExecutor.Event {
         var sweep = place
         guard let page = try? await sweep.next(in: database), !page.isEmpty else { return .swept([], next: nil) }
+        await ask(about: page)
         return .swept(page, next: sweep)
+    }
+
+    /// Forgets what a server of Couchbase Mobile's protocol has replaced, and keeps what it says for ``settle(_:)``.
+    private func ask(about ids: [DocumentID]) async {
+        guard !ids.isEmpty, let states = FormerStates(of: source, at: target) else { return }
+        let found = await states.forget(ids)
+        asked.withLock { asked in for id in ids { asked[id] = .some(found[id]) } }
     }
 
     /// The documents in conflict among stored revisions.
@@ -44,12 +55,15 @@ struct ConflictSettler: Sendable {
             if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
             return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
         }
+        await ask(about: found ?? [])
         return found ?? []
     }
 
     /// Settles the conflict of a document; `nil` if it stays.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
-        let peer = await FormerStates(of: source, at: target)?.forget(id)
+        // One that is settled again has changed meanwhile.
+        if asked.withLock({ $0[id] == nil }) { await ask(about: [id]) }
+        let peer = asked.withLock { $0.removeValue(forKey: id) } ?? nil
         if peer == nil { await bringBases(of: id) }
         guard let policy else { return .success(nil) }
         do {
@@ -121,7 +135,7 @@ struct ConflictQueue: Sendable {
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
-    /// How many are waiting or being settled.
+    /// The number of those that are waiting or being settled.
     var count: Int { waiting.count + active.count }
 
     /// Whether nothing is pending (SEMANTICS 39, 40).
@@ -140,14 +154,14 @@ struct ConflictQueue: Sendable {
 
     /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
     /// had its attempt.
-    mutating func take(_ found: [DocumentID], goesOn: Bool) {
+    mutating func receive(_ found: [DocumentID], goesOn: Bool) {
         for id in found where !failed.contains(id) { add(id) }
         isSweeping = goesOn
         if !goesOn { failed = [] }
     }
 
     /// Remembers that a conflict could not be settled, as long as the search may find it.
-    mutating func noteFailure(_ id: DocumentID) {
+    mutating func recordFailure(_ id: DocumentID) {
         if isSweeping { failed.insert(id) }
     }
 
@@ -167,7 +181,7 @@ struct ConflictQueue: Sendable {
         return id
     }
 
-    /// Ends a document's turn; returns its report, unless the document is to be settled again.
+    /// Ends a document's turn; returns its report, unless the document must be settled again.
     mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
         active.remove(id)
         return (reports.removeValue(forKey: id), !isWaiting.contains(id))
@@ -197,8 +211,8 @@ extension FlowExecutor {
     }
 
     /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
-    mutating func take(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
-        conflicts.take(ids, goesOn: next != nil)
+    mutating func receive(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
+        conflicts.receive(ids, goesOn: next != nil)
         guard let settler, let next else { return }
         group.addTask { await settler.find(next) }
     }
@@ -212,7 +226,7 @@ extension FlowExecutor {
         switch result {
         case .success(let settlement):
             if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
-            if settlement != nil { state.note { $0.clear(id, nil) } }
+            if settlement != nil { state.updateLedger { $0.clear(id, nil) } }
             // One that stays or had been settled by somebody else is no news, unless the document is.
             guard let settlement, settlement.outcome != .nothing else {
                 if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
@@ -222,8 +236,8 @@ extension FlowExecutor {
         case .failure(let error):
             guard error.code != .closed else { return }
             flow.counts.conflictsFailed += 1
-            conflicts.noteFailure(id)
-            state.note { $0.note(id, nil, .conflicted, reason: error.message, status: nil) }
+            conflicts.recordFailure(id)
+            state.updateLedger { $0.record(id, nil, .conflicted, reason: error.message, status: nil) }
             send(report, .unsettled(error))
         }
     }

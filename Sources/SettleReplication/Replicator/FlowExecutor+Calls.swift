@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// What a flow wants, as child tasks.
 extension FlowExecutor {
     /// The number of pending conflicts above which stores are deferred.
-    private static let mostConflicts = 10_000
+    private static let maximumConflicts = 10_000
 
     /// Performs actions.
     mutating func perform(_ actions: [FlowAction], _ group: inout TaskGroup<Event>) {
@@ -33,7 +33,7 @@ extension FlowExecutor {
                     return .flow(.revisions(id, answers, took: ContinuousClock.now - start))
                 }
             case .store(let id, let revisions):
-                if conflicts.count > Self.mostConflicts {
+                if conflicts.count > Self.maximumConflicts {
                     deferred.append(action)
                 } else {
                     store(id, revisions, &group)
@@ -43,10 +43,10 @@ extension FlowExecutor {
                     try? await clock.sleep(for: delay)
                     return .flow(.time(id))
                 }
-            case .report(let report): tell(report)
+            case .report(let report): publish(report)
             case .present(let ids):
                 guard !state.ledgerIsEmpty else { continue }
-                state.note { ledger in for id in ids { ledger.clear(id, but: []) } }
+                state.updateLedger { ledger in for id in ids { ledger.clear(id, but: []) } }
             case .startOver: end = .startOver
             case .end(let error): end = error.map { .failed($0) } ?? .done
             }
@@ -55,7 +55,7 @@ extension FlowExecutor {
 
     /// Performs stores that were put off.
     mutating func performDeferred(_ group: inout TaskGroup<Event>) {
-        guard !deferred.isEmpty, conflicts.count < Self.mostConflicts / 2 else { return }
+        guard !deferred.isEmpty, conflicts.count < Self.maximumConflicts / 2 else { return }
         let actions = deferred
         deferred = []
         perform(actions, &group)
@@ -68,7 +68,8 @@ extension FlowExecutor {
         group.addTask {
             let result = await log.measure(.replication, ["revisions": "\(revisions.count)"]) {
                 await PeerError.result {
-                    let revisions = try await FormerStates(of: source, at: target)?.note(in: revisions) ?? revisions
+                    let revisions =
+                        try await FormerStates(of: source, at: target)?.markReplaced(in: revisions) ?? revisions
                     if let settler {
                         return try await settler.store(revisions, branching: branching) { asked.set($0) }
                     }
@@ -117,7 +118,7 @@ extension FlowExecutor {
                     missing = try await target.differences(from: changes)
                 }
             }
-            await source.noteMissing(missing, of: changes)
+            await source.reportMissing(missing, of: changes)
             guard source.database != nil else { return missing }
             // What the target has already, the source may count as shared.
             var (next, present) = (0, [(id: DocumentID, revision: RevisionID)]())
@@ -132,9 +133,9 @@ extension FlowExecutor {
         }
     }
 
-    /// Tells what became of a document; of one in conflict when that is settled (SEMANTICS 33).
-    private mutating func tell(_ report: DocumentReport) {
-        note(report)
+    /// Reports the outcome of a document, or of one in conflict once it is settled (SEMANTICS 33).
+    private mutating func publish(_ report: DocumentReport) {
+        recordInLedger(report)
         if report.left != nil { return send(report, .left) }
         // Nothing was replicated if the target has the winner.
         if report.revisions.isEmpty { return }
@@ -153,24 +154,24 @@ extension FlowExecutor {
                     isDeleted: report.isDeleted, outcome: outcome)))
     }
 
-    private func note(_ report: DocumentReport) {
+    private func recordInLedger(_ report: DocumentReport) {
         let isNoNews = state.ledgerIsEmpty && report.problems.isEmpty && report.left == nil && report.losers.isEmpty
         guard !isNoNews else { return }
-        state.note { ledger in
+        state.updateLedger { ledger in
             ledger.clear(report.id, but: report.problems.map(\.revision) + report.losers)
             if let left = report.left {
                 let reason = report.isDeleted ? "was deleted without what" : "was changed and is not what"
-                ledger.note(
+                ledger.record(
                     report.id, left, .left,
                     reason: "it \(reason) the filter asks for, so the target keeps the state it has", status: nil)
             }
             for loser in report.losers {
-                ledger.note(
+                ledger.record(
                     report.id, loser, .losing,
                     reason: "it is not the winner at the source, and only winners are replicated", status: nil)
             }
             for problem in report.problems {
-                ledger.note(
+                ledger.record(
                     report.id, problem.revision, problem.kind.entryKind, reason: problem.error.message,
                     status: problem.error.status)
             }
@@ -185,7 +186,7 @@ private final class AskedConflicts: Sendable {
 
     init(_ state: ReplicatorState) { self.state = state }
 
-    /// How many are counted.
+    /// The number of those that are counted.
     var count: Int { counted.withLock(\.self) }
 
     /// Changes how many are counted.

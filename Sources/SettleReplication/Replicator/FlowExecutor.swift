@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Performs what a flow wants, in child tasks, and feeds it what comes of that, one event at a time.
@@ -35,10 +36,10 @@ struct FlowExecutor {
     let orders: ReplicationOrders
     var flow: Flow
     var checkpointer: Checkpointer
-    /// Settles conflicts, where that is to be done.
+    /// Settles conflicts, if there is a policy.
     let settler: ConflictSettler?
     var conflicts: ConflictQueue
-    /// What became of conflicts that were settled when they were stored, until it is reported.
+    /// The outcome of conflicts that were settled when they were stored, until it is reported.
     var decided: [DocumentID: Result<Settlement, DatabaseError>] = [:]
     /// How many documents that the policy was called about are stored, and still counted as such.
     var answered = 0
@@ -67,7 +68,7 @@ struct FlowExecutor {
     mutating func run() async -> End {
         await withTaskGroup(of: Event.self) { group in
             begin(&group)
-            while !isDone, let event = await group.next() { take(event, &group) }
+            while !isDone, let event = await group.next() { receive(event, &group) }
             group.cancelAll()
             // What was under way ends; a checkpoint that was just written must be known.
             for await event in group {
@@ -113,7 +114,7 @@ struct FlowExecutor {
         show()
     }
 
-    private mutating func take(_ event: Event, _ group: inout TaskGroup<Event>) {
+    private mutating func receive(_ event: Event, _ group: inout TaskGroup<Event>) {
         switch event {
         case .flow(let event): handle(event, &group)
         case .closed(let error): end = .failed(error)
@@ -122,15 +123,15 @@ struct FlowExecutor {
             for (id, settlement) in settlements { decided[id] = settlement }
             for id in conflicted + settlements.keys.sorted() { conflicts.add(id) }
             handle(event, &group)
-        case .order(let order): take(order, &group)
+        case .order(let order): receive(order, &group)
         case .checkpointTime:
             isTimerSet = false
             checkpoint(&group)
         case .checkpointed(let checkpointer, let outcome):
             self.checkpointer = checkpointer
             isCheckpointing = false
-            take(outcome)
-        case .swept(let ids, let next): take(ids, next: next, &group)
+            receive(outcome)
+        case .swept(let ids, let next): receive(ids, next: next, &group)
         case .settled(let id, let result): settled(id, result, &group)
         }
         settleNext(&group)
@@ -145,7 +146,7 @@ struct FlowExecutor {
         show()
     }
 
-    private mutating func take(_ order: ReplicationOrders.Order?, _ group: inout TaskGroup<Event>) {
+    private mutating func receive(_ order: ReplicationOrders.Order?, _ group: inout TaskGroup<Event>) {
         guard let order else { return }
         let orders = orders
         group.addTask { .order(await orders.next()) }
@@ -225,7 +226,7 @@ extension FlowExecutor {
     }
 
     /// Takes what came of a checkpoint.
-    mutating func take(_ outcome: Checkpointer.Outcome) {
+    mutating func receive(_ outcome: Checkpointer.Outcome) {
         switch outcome {
         case .written(let side?):
             let other: Checkpointer.Side = side == .source ? .target : .source
@@ -251,7 +252,7 @@ extension FlowExecutor {
             state.warn(
                 .checkpointNotWritten, "a log was changed by somebody else, so the last checkpoint was not written")
         } else {
-            take(outcome)
+            receive(outcome)
         }
     }
 

@@ -39,7 +39,7 @@ final class NetworkMonitor: Sendable {
             return (state.last, state.last == 1)
         }
         if isFirst {
-            let watch = NetworkWatch { [weak self] in self?.tell() }
+            let watch = NetworkWatch { [weak self] in self?.notify() }
             state.withLock { $0.watch = watch }
             watch.start()
         }
@@ -48,11 +48,11 @@ final class NetworkMonitor: Sendable {
 
     private func forget(_ number: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
 
-    /// How many listeners there are.
+    /// The number of listeners.
     var listenerCount: Int { state.withLock(\.listeners.count) }
 
     /// Notifies all listeners.
-    func tell() { for body in state.withLock({ Array($0.listeners.values) }) { body() } }
+    func notify() { for body in state.withLock({ Array($0.listeners.values) }) { body() } }
 }
 
 // MARK: - NetworkAddresses

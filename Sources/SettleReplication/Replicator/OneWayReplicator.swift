@@ -53,7 +53,7 @@ public final class OneWayReplicator: Sendable {
     ///   warning is reported (SEMANTICS 42).
     public init(_ configuration: ReplicationConfiguration) {
         state = Guarded(State(configuration: configuration))
-        notePolicy()
+        registerPolicy()
     }
 
     deinit { forgetPolicy() }
@@ -65,7 +65,7 @@ public final class OneWayReplicator: Sendable {
             state.withLock { $0.configuration = newValue }
             if status.mode == .stopped {
                 forgetPolicy()
-                notePolicy()
+                registerPolicy()
             }
         }
     }
@@ -153,7 +153,7 @@ public final class OneWayReplicator: Sendable {
     }
 
     private func begin() -> Task<Result<ReplicationResult, PeerError>, Never> {
-        notePolicy()
+        registerPolicy()
         let (task, isNew) = state.withLock { state in
             if let task = state.task { return (task, false) }
             let orders = ReplicationOrders()
@@ -188,7 +188,7 @@ public final class OneWayReplicator: Sendable {
         onRunning.withLock(\.self)?(self, false)
     }
 
-    private func notePolicy() {
+    private func registerPolicy() {
         let noted = state.withLock { state -> (policy: ConflictPolicy, database: Database)? in
             guard state.notedPolicy == nil, state.configuration.settlesConflicts,
                 let database = state.configuration.target.operations.database
@@ -196,7 +196,7 @@ public final class OneWayReplicator: Sendable {
             state.notedPolicy = (state.configuration.conflictPolicy, database)
             return state.notedPolicy
         }
-        if let noted { noted.database.noteSettling(by: noted.policy) }
+        if let noted { noted.database.registerSettling(by: noted.policy) }
     }
 
     private func forgetPolicy() {

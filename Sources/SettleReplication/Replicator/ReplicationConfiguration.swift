@@ -16,19 +16,19 @@ public struct ReplicationConfiguration: Sendable {
     /// The direction, seen from this process. It determines which side settles conflicts, and how a refused document
     /// affects the checkpoint.
     public var direction: ReplicationDirection
-    /// Which documents are replicated; all unless set.
+    /// Which documents are replicated; all by default.
     public var filter = ReplicationFilter.all
-    /// Whether it is continuous: idle when done, and active again when something changes (SEMANTICS 93). No unless set
+    /// Whether it is continuous: idle when done, and active again when something changes (SEMANTICS 93). No by default
     /// (95).
     public var isContinuous = false
-    /// How conflicts from a pull into a database of this process are settled; ``ConflictPolicy/keepAll`` unless set
+    /// How conflicts from a pull into a database of this process are settled; ``ConflictPolicy/keepAll`` by default
     /// (K4). It is not used in a push.
     ///
     /// Pulled revisions and the settlement of their conflicts are written in one transaction, so nobody reads a winner
     /// that the policy decides against (SEMANTICS 161). The policy runs before that, outside of the transaction. Only a
     /// policy that waits, for a person for example, settles after the revisions are stored.
     public var conflictPolicy = ConflictPolicy.keepAll
-    /// How many conflicts are settled at the same time; 4 by default. Consider more for a policy that asks a person.
+    /// The number of conflicts that are settled at the same time; 4 by default. Consider more for a policy that asks a person.
     ///
     /// The policy is called off the caller's thread and without a lock.
     public var conflictsAtOnce = 4
@@ -43,17 +43,17 @@ public struct ReplicationConfiguration: Sendable {
     package var createsSource = false
     /// Limits for batches and concurrent requests.
     public var limits = BatchLimits()
-    /// How often a checkpoint is written during the replication; 5 seconds unless set. One is also written at the end.
+    /// The interval at which a checkpoint is written during the replication; 5 seconds by default. One is also written at the end.
     public var checkpointInterval = Duration.seconds(5)
     /// Whether checkpoints are used. Without them every run compares all documents.
     public var usesCheckpoints = true
-    /// The position of the source to start after, whatever the checkpoints say; none unless set. It is part of the
+    /// The position of the source to start after, whatever the checkpoints say; none by default. It is part of the
     /// replication's id, so such a replication has its own checkpoints.
     public var since: PeerSequence?
     /// When failed calls are retried.
     public var retry = ReplicationRetryPolicy()
     /// Whether changes of this machine's network matter if a peer is on another machine: waiting retries happen
-    /// immediately, and connections are verified. Yes unless set.
+    /// immediately, and connections are verified. Yes by default.
     public var watchesNetwork = true
     /// Reports network changes.
     var network = NetworkMonitor.shared

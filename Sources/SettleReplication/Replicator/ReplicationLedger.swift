@@ -15,10 +15,10 @@ public struct ReplicationLedger: Sendable, Hashable {
     private var order: [Key] = []
     /// The revisions that are listed of each document.
     private var listed: [DocumentID: Set<RevisionID?>] = [:]
-    /// How many entries were dropped because there were too many.
+    /// The number of entries that were dropped because there were too many.
     public private(set) var forgotten = 0
 
-    /// How many entries are kept.
+    /// The number of entries that are kept.
     public static let maximumEntries = 1000
 
     /// Creates an empty ledger.
@@ -27,14 +27,14 @@ public struct ReplicationLedger: Sendable, Hashable {
     /// The entries, oldest first.
     public var entries: [LedgerEntry] { order.compactMap { byKey[$0] } }
 
-    /// How many entries there are.
+    /// The number of entries.
     public var count: Int { byKey.count }
 
     /// The entries of a document.
     public subscript(id: DocumentID) -> [LedgerEntry] { entries.filter { $0.documentID == id } }
 
     /// Adds a revision, or counts another attempt.
-    package mutating func note(
+    package mutating func record(
         _ id: DocumentID, _ revision: RevisionID?, _ kind: LedgerEntry.Kind, reason: String, status: Int?
     ) {
         let key = Key(id: id, revision: revision)
@@ -76,7 +76,7 @@ extension ReplicationLedger {
                 let kind = entry["kind"]?.string.flatMap({ LedgerEntry.Kind(rawValue: $0) })
             else { continue }
             let revision = entry["rev"]?.string.flatMap { try? RevisionID(validating: $0) }
-            note(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
+            record(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
             byKey[Key(id: id, revision: revision)]?.attempts = max(1, StoredCount.of(entry["attempts"]))
         }
         forgotten = StoredCount.of(json["forgotten"])
@@ -99,7 +99,7 @@ extension ReplicationLedger {
 
 /// A document that a replication could not replicate, or whose conflict it could not settle.
 public struct LedgerEntry: Sendable, Hashable {
-    /// Why it is listed.
+    /// The reason why it is listed.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The target refuses it; the replication retries only after it changes (SEMANTICS 117, 205).
         case refused
@@ -120,7 +120,7 @@ public struct LedgerEntry: Sendable, Hashable {
     public var documentID: DocumentID
     /// The revision; `nil` for a conflict.
     public var revision: RevisionID?
-    /// Why it is listed.
+    /// The reason why it is listed.
     public var kind: Kind
     /// The error message.
     public var reason: String

@@ -21,7 +21,7 @@ struct ReplicationLog: Hashable, Sendable {
     /// The only side that keeps the log, if the other side does not allow one.
     var onlySide: String?
 
-    /// How many checkpoints are kept.
+    /// The number of checkpoints that are kept.
     static let maximumHistory = 50
 
     /// Makes an empty log.

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One run of a replicator, from start to end: reach the peers, find where to start, run the flow, and restart if a
@@ -103,7 +104,7 @@ struct ReplicationRun: Sendable {
                 var executor = begin(beginning)
                 let end = await executor.run()
                 counts = executor.flow.counts
-                counts.takeBackUnfinished()
+                counts.uncountUnfinished()
                 result?.end = executor.flow.tracker.position
                 result?.log = executor.checkpointer.log.json
                 if executor.checkpointer.hasWritten { result?.hasWritten = true }
@@ -127,7 +128,7 @@ struct ReplicationRun: Sendable {
     private static var restless: PeerError {
         PeerError(
             .badAnswer,
-            "the positions that the source or the logs tell go back again and again; something is wrong there",
+            "the positions that the source or the logs report go back again and again; something is wrong there",
             isTransient: false)
     }
 
@@ -145,7 +146,7 @@ struct ReplicationRun: Sendable {
             result = ReplicationResult(replicationID: id)
             result?.start = beginning.settings.start
         }
-        if let ledger = beginning.ledger { state.take(ledger) }
+        if let ledger = beginning.ledger { state.adopt(ledger) }
         if let problem = beginning.problem {
             counts.resyncs += 1
             let from =
@@ -182,7 +183,7 @@ struct ReplicationRun: Sendable {
         async let sourceConnection = source.connect()
         async let targetConnection = target.connect()
         let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)
-        if let time = sourceInfo.serverTime ?? targetInfo.serverTime { configuration.database?.noteServerTime(time) }
+        if let time = sourceInfo.serverTime ?? targetInfo.serverTime { configuration.database?.observeServerTime(time) }
         let identities = (source: try await source.identity(), target: try await target.identity())
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)

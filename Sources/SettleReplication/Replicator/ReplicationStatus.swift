@@ -23,7 +23,7 @@ public struct ReplicationStatus: Sendable {
     public internal(set) var total = 0
     /// How many bytes of bodies and attachments were written since it was started (SEMANTICS 108).
     public internal(set) var bytesWritten: Int64 = 0
-    /// Why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Refused documents are not an
+    /// The reason why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Refused documents are not an
     /// error here.
     public internal(set) var error: PeerError?
     /// How many known conflicts wait for the policy, or are being settled.
@@ -92,12 +92,12 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var conflictsSettled = 0
     /// Conflicts that could not be settled; the ledger lists them.
     public var conflictsFailed = 0
-    /// How often a peer was no longer what it was at the last checkpoint, so that documents were compared again
+    /// The number of times that a peer was no longer what it was at the last checkpoint, so that documents were compared again
     /// (SEMANTICS 206).
     public var resyncs = 0
 
     /// Uncounts the revisions in flight when a run ends or restarts: they are counted when they are compared again.
-    mutating func takeBackUnfinished() {
+    mutating func uncountUnfinished() {
         let finished = revisionsWritten + revisionsKnown + revisionsRefused + revisionsFailed + revisionsGone
         let unfinished = max(revisionsMissing - finished, 0)
         revisionsMissing -= unfinished
@@ -151,7 +151,7 @@ public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of warning.
     public let kind: Kind
-    /// What happened, and what it means.
+    /// The message: what happened, and what it means.
     public let message: String
 
     /// The message.

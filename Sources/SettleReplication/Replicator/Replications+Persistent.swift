@@ -1,5 +1,6 @@
 public import SettleCore
 import SettleDatabase
+public import SettleHTTP
 
 /// Replications that outlive the process.
 extension Replications {
@@ -36,7 +37,7 @@ extension Replications {
         try await database.perform { database in
             try database.changeStoredReplications { $0[name] = document }
         }
-        noteStored(replicator, as: name)
+        recordStored(replicator, as: name)
         return name
     }
 
@@ -50,7 +51,7 @@ extension Replications {
     ///     }
     ///
     /// - Parameters:
-    ///   - credentials: Returns the credentials for an address; the stored ones are used unless given.
+    ///   - credentials: Returns the credentials for an address; the stored ones are used by default.
     ///   - client: Sends the requests of all of them; its options hold for WebSockets, too.
     ///   - configure: Sets what is not stored, such as the conflict policy.
     /// - Returns: The started replications.
@@ -82,7 +83,7 @@ extension Replications {
             if members["branching"] == "refused" { configuration.branching = .refused }
             try configure(&configuration)
             let replicator = try await replicator(configuration)
-            noteStored(replicator, as: name)
+            recordStored(replicator, as: name)
             replicator.start()
             started.append(replicator)
         }

@@ -63,7 +63,7 @@ public final class Replications: Sendable {
                         entries[key]?.kept = isRunning ? replicator : nil
                         return entries[key]?.stored
                     }
-                    if !isRunning, let stored { self?.noteEnd(of: replicator, stored) }
+                    if !isRunning, let stored { self?.recordEnd(of: replicator, stored) }
                 }
             }
             return replicator
@@ -124,14 +124,14 @@ public final class Replications: Sendable {
     }
 
     /// Records that the database stores a replication.
-    func noteStored(_ replicator: OneWayReplicator, as name: String) {
+    func recordStored(_ replicator: OneWayReplicator, as name: String) {
         entries.withLock { entries in
             for key in entries.keys where entries[key]?.replicator === replicator { entries[key]?.stored = name }
         }
     }
 
     /// Marks a completed replication, so that it is not started again.
-    private func noteEnd(of replicator: OneWayReplicator, _ name: String) {
+    private func recordEnd(of replicator: OneWayReplicator, _ name: String) {
         guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
         change { $0.set(.completed, of: name) }
     }

@@ -1,4 +1,5 @@
 public import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
@@ -39,12 +40,12 @@ public final class Replicator: Sendable {
     /// - Parameters:
     ///   - database: The database of this process.
     ///   - url: The database at the server: `https://couch.example/notes`. A name and a password in it are credentials.
-    ///   - direction: What is copied; both ways unless given.
-    ///   - isContinuous: Whether it goes on, idle when all is done; no unless given.
-    ///   - credentials: How it authenticates; by the URL, or what ``CredentialStore/shared`` has for the server, unless given.
-    ///   - filter: Which documents are copied; all unless given.
-    ///   - conflictPolicy: How conflicts are settled that a pull finds; they stay unless given.
-    ///   - createsDatabase: Whether a missing database is created at the server; no unless given. Sync Gateway creates none.
+    ///   - direction: What is copied; both ways by default.
+    ///   - isContinuous: Whether it goes on, idle when all is done; no by default.
+    ///   - credentials: How it authenticates; by the URL, or what ``CredentialStore/shared`` has for the server, by default.
+    ///   - filter: Which documents are copied; all by default.
+    ///   - conflictPolicy: How conflicts are settled that a pull finds; they stay by default.
+    ///   - createsDatabase: Whether a missing database is created at the server; no by default. Sync Gateway creates none.
     /// - Throws: ``PeerError`` with code `badRequest` if the URL names no database.
     public convenience init(
         _ database: Database, peer url: URL, direction: Direction = .pushAndPull, isContinuous: Bool = false,
@@ -66,8 +67,8 @@ public final class Replicator: Sendable {
     /// - Parameters:
     ///   - database: The database of this process.
     ///   - peer: The peer.
-    ///   - direction: What is copied; both ways unless given.
-    ///   - change: Changes the configuration of each part; nothing unless given.
+    ///   - direction: What is copied; both ways by default.
+    ///   - change: Changes the configuration of each part; nothing by default.
     public init(
         _ database: Database, with peer: any Peer, direction: Direction = .pushAndPull,
         _ change: (inout ReplicationConfiguration) -> Void = { _ in }
@@ -173,7 +174,7 @@ public struct ReplicatorStatus: Sendable, Equatable {
     /// The completed fraction, from 0 to 1; `nil` if there is nothing to do.
     public var fraction: Double? { ReplicationProgress(parts).fraction }
 
-    /// Why a part failed, or can't reach the peer; `nil` again after a success.
+    /// The reason why a part failed, or can't reach the peer; `nil` again after a success.
     public var error: PeerError? { parts.lazy.compactMap(\.error).first }
 
     /// How many known conflicts are waiting or being settled.

@@ -61,7 +61,7 @@ final class ReplicatorState: Sendable {
     var currentLedger: ReplicationLedger { ledger.withLock(\.now) }
 
     /// Changes the ledger.
-    func note(_ change: (inout ReplicationLedger) -> Void) {
+    func updateLedger(_ change: (inout ReplicationLedger) -> Void) {
         ledger.withLock { ledger in
             let before = ledger.now
             change(&ledger.now)
@@ -70,7 +70,7 @@ final class ReplicatorState: Sendable {
     }
 
     /// Loads the stored ledger, unless there is a newer one here.
-    func take(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
+    func adopt(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
 
     /// Whether the ledger is empty.
     var ledgerIsEmpty: Bool { ledger.withLock { $0.now.count == 0 } }
@@ -133,7 +133,7 @@ public struct DocumentReplication: Sendable {
     /// The outcome.
     public let outcome: Outcome
 
-    /// Why it failed; `nil` if it did not.
+    /// The reason why it failed; `nil` if it did not.
     public var error: (any Error)? {
         switch outcome {
         case .replicated, .settled, .left: nil

@@ -28,7 +28,7 @@ public final class ScriptPool: Sendable {
 
     /// The number of seconds that a process waits for work before it ends.
     private static let patience = 120.0
-    /// How long an owner whose script was stopped is put last, in milliseconds. So a hundred endless loops in one database cost the
+    /// The time that an owner whose script was stopped is put last, in milliseconds. So a hundred endless loops in one database cost the
     /// others one turn in two, and later less.
     private static let delay: Int64 = 30_000
 

@@ -19,11 +19,11 @@ final class ScriptProcess {
     private let options: ScriptOptions
 
     /// The maximum number of contexts per process.
-    private static let mostContexts = 24
+    private static let maximumContexts = 24
     /// The maximum size of the answer to one request, in bytes.
     private static let longestAnswer = 512 << 20
     /// The wall-clock time that a call may take, as a multiple of its limit.
-    private static let mostWaiting: Int64 = 12
+    private static let maximumWaiting: Int64 = 12
     /// The maximum number of item bytes per frame, unless a single item has more.
     private static let frameLength = 4 << 20
 
@@ -83,7 +83,7 @@ final class ScriptProcess {
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
         let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }
-        if known == nil, contexts.count >= Self.mostContexts {
+        if known == nil, contexts.count >= Self.maximumContexts {
             let outcome = exchange(.drop, contexts.removeFirst().number, [], owner: source.owner, slowly: {})
             guard case .answered(.success) = outcome else { return outcome }
         }
@@ -142,7 +142,7 @@ final class ScriptProcess {
         var isSlow = false
         // The worker itself ends calls that take too much of a processor's time; this timeout is for a worker that fails to. It is
         // a time on the clock, and on a busy machine a worker of low priority gets only a small part of that.
-        var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1) * Self.mostWaiting
+        var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1) * Self.maximumWaiting
         while true {
             while !channel.waitToRead(milliseconds: 250) {
                 left -= 250

@@ -16,7 +16,7 @@ final class ScriptContext {
 
     /// Makes a context in a group, with which it shares memory.
     ///
-    /// - Returns: `nil` when the prelude fails, which means that there is no memory left.
+    /// - Returns: `nil` if the prelude fails, which means that memory is exhausted.
     init?(in group: JSContextGroupRef, log: @escaping (String) -> Void) {
         ScriptLog.taker = log
         guard let context = JSGlobalContextCreateInGroup(group, nil) else { return nil }

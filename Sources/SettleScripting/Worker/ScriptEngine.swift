@@ -15,7 +15,7 @@ final class ScriptEngine {
     private var logged = 0
 
     /// The maximum number of log lines per request.
-    private static let mostLines = 100
+    private static let maximumLines = 100
     /// The maximum number of bytes per log line.
     private static let longestLine = 2000
     /// The size from which on partial results are sent.
@@ -93,7 +93,7 @@ final class ScriptEngine {
 
     private func log(_ line: String) {
         logged += 1
-        guard logged <= Self.mostLines else { return }
+        guard logged <= Self.maximumLines else { return }
         _ = send(.log, Array(line.utf8.prefix(Self.longestLine)))
     }
 }

@@ -16,7 +16,7 @@ final class ScriptWatchdog: Sendable {
     /// The wall-clock time that a function may take, as a multiple of the limit.
     private static let patience: Int64 = 6
     /// The maximum memory in use, in bytes.
-    private let mostMemory = Atomic<Int>(.max)
+    private let maximumMemory = Atomic<Int>(.max)
     private let memory = MemoryInUse()
 
     /// Starts watching.
@@ -31,7 +31,7 @@ final class ScriptWatchdog: Sendable {
     /// Limits memory to that in use now plus `bytes`; `false` when the system does not report it.
     func limitMemory(to bytes: Int) -> Bool {
         guard let used = memory.bytes else { return false }
-        mostMemory.store(used + bytes, ordering: .relaxed)
+        maximumMemory.store(used + bytes, ordering: .relaxed)
         return true
     }
 
@@ -55,7 +55,7 @@ final class ScriptWatchdog: Sendable {
                 || (Self.time(of: CLOCK_MONOTONIC) - clockStart.load(ordering: .relaxed)) / Self.patience > limit
             // If the function has ended meanwhile, it was in time.
             if isOver, start.load(ordering: .relaxed) == begun { _exit(ScriptExit.timeout) }
-            if let used = memory.bytes, used > mostMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
+            if let used = memory.bytes, used > maximumMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }
     }
 

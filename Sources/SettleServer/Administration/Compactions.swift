@@ -8,7 +8,7 @@ final class Compactions: Sendable {
     struct Running: Sendable {
         let number: Int
         let database: String
-        /// When it began, and when it last went on, in seconds since 1970.
+        /// The times of its start and of its last progress, in seconds since 1970.
         let start: Int
         var update: Int
         var phase = "document_copy"
@@ -29,11 +29,37 @@ final class Compactions: Sendable {
     /// Takes note of how far a compaction is: in which phase, and how much of it is done.
     typealias Report = @Sendable (_ phase: String, _ done: Int, _ total: Int) -> Void
 
+    /// A compaction that has ended.
+    struct Ended: Sendable {
+        let number: Int
+        let database: String
+        let result: Result<CompactionResult, DatabaseError>
+
+        /// What was removed, or why it failed. The number tells it from an earlier one.
+        var json: JSONValue {
+            var json: JSONValue = ["number": .number(JSONNumber(number))]
+            switch result {
+            case .success(let removed):
+                json["bodies"] = .number(JSONNumber(removed.contents))
+                json["attachments"] = .number(JSONNumber(removed.blobs))
+                json["bytes"] = .number(JSONNumber(removed.bytes))
+            case .failure(let error):
+                json["error"] = .string(error.code.name)
+                json["reason"] = .string(error.message + (error.cause.map { ": \($0)" } ?? ""))
+            }
+            return json
+        }
+    }
+
     private struct State {
         var names: Set<String> = []
         var running: [Running] = []
+        var ended: [Ended] = []
         var count = 0
     }
+
+    /// How many results are kept.
+    private static let mostEnded = 100
 
     private let pool = WorkerPool(limit: 1)
     private let state = Guarded(State())
@@ -41,31 +67,38 @@ final class Compactions: Sendable {
 
     init(log: ServerLog?) { self.log = log }
 
-    /// Compacts a database soon, unless that is to be done already.
+    /// Compacts a database soon, unless that is scheduled already.
     func start(_ database: Database, _ name: String) {
         start(name) { [log] report in
             // A compaction that fails has lost nothing; the next one begins anew.
             do {
-                try database.compact {
-                    let isFirst = $0.phase == "old revisions"
-                    report(
-                        isFirst ? "document_copy" : $0.phase.replacing(" ", with: "_"), $0.completed, $0.total)
-                }
-            } catch let error as DatabaseError where error.code == .closed {
-            } catch { log?.warning("a database was not compacted: \(error)", ["db": name]) }
+                return .success(
+                    try database.compact {
+                        let isFirst = $0.phase == "old revisions"
+                        report(
+                            isFirst ? "document_copy" : $0.phase.replacing(" ", with: "_"), $0.completed, $0.total)
+                    })
+            } catch {
+                let failure = error as? DatabaseError ?? DatabaseError(.storage, "\(error)")
+                if failure.code != .closed { log?.warning("a database was not compacted: \(error)", ["db": name]) }
+                return .failure(failure)
+            }
         }
     }
 
     /// Does some work as the compaction of a database.
-    func start(_ name: String, work: @escaping @Sendable (Report) -> Void) {
+    func start(
+        _ name: String, work: @escaping @Sendable (Report) -> Result<CompactionResult, DatabaseError>
+    ) {
         guard state.withLock({ $0.names.insert(name).inserted }) else { return }
         pool.submit { [state] in
-            state.withLock { state in
+            let number = state.withLock { state in
                 state.count += 1
                 let now = time(nil)
                 state.running = [Running(number: state.count, database: name, start: now, update: now)]
+                return state.count
             }
-            work { phase, done, total in
+            let result = work { phase, done, total in
                 let now = time(nil)
                 state.withLock { state in
                     for index in state.running.indices {
@@ -79,12 +112,18 @@ final class Compactions: Sendable {
             state.withLock { state in
                 state.running = []
                 state.names.remove(name)
+                state.ended.removeAll { $0.database == name }
+                state.ended = state.ended.suffix(Self.mostEnded - 1)
+                state.ended.append(Ended(number: number, database: name, result: result))
             }
         }
     }
 
     /// Whether a database is being compacted, or will be.
     func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
+
+    /// The last one of a database that has ended since the server was started.
+    func last(of name: String) -> Ended? { state.withLock { $0.ended.last { $0.database == name } } }
 
     /// Those that run.
     var tasks: [Running] { state.withLock { $0.running } }

@@ -1,11 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
-/// How the server is configured, for its administrators to read, without secrets.
+/// The configuration of the server without secrets, for its administrators.
 ///
-/// What can be changed while it runs is one switch and, where ``SecurityOptions/allowsLiveSettings`` is on, what
-/// ``LiveSetting/all`` lists. With it a change lasts; the switch alone is forgotten at the end.
+/// One switch can be changed while the server runs and, if ``SecurityOptions/allowsLiveSettings`` is on, the settings of
+/// ``LiveSetting/all``. Their changes are stored; that of the switch is lost when the server stops.
 enum ConfigurationEndpoints {
     /// `GET /_node/{node}/_config`
     static let all: Endpoint = .work { context in
@@ -25,7 +26,7 @@ enum ConfigurationEndpoints {
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
     ///
-    /// Where settings can be changed, one that can't may be set to the value that it has, so that tools which set a server up
+    /// Where settings can be changed, a fixed one may be set to the value that it has, so that tools which set a server up
     /// go on.
     static let put: Endpoint = .work(ServerState.change) { change, context in
         let text = try context.json().string

@@ -1,5 +1,6 @@
 internal import CConsole
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The files of the console, which stand in the program, and their compressed forms.
@@ -10,7 +11,7 @@ struct ConsoleFiles: Sendable {
     /// A file as it is sent.
     struct File: Sendable {
         let bytes: [UInt8]
-        /// Compressed by gzip; `nil` if that is no shorter.
+        /// Compressed by gzip; `nil` if that is not shorter.
         let compressed: [UInt8]?
         let type: String
 
@@ -23,7 +24,7 @@ struct ConsoleFiles: Sendable {
             compressed = packed.isEmpty || packed.count >= bytes.count ? nil : packed
         }
 
-        /// A module without the comments that fill whole lines, which are for who reads the sources. Its lines keep their
+        /// A module without the comments that fill whole lines, which are for readers of the sources. Its lines keep their
         /// numbers.
         private static func withoutComments(_ source: [UInt8]) -> [UInt8] {
             var isComment = false
@@ -44,7 +45,7 @@ struct ConsoleFiles: Sendable {
         ]
     }
 
-    /// What stands for all files in their addresses.
+    /// The hash of all files, which is a part of their addresses.
     let hash: String
     /// The page itself.
     let index: File
@@ -88,7 +89,7 @@ struct ConsoleFiles: Sendable {
 
 /// The console: pages that show the server in a browser. They have no rights of their own, so anyone may have the files.
 enum ConsoleEndpoints {
-    /// What a browser may do with the console: run and load what this server sends, and nothing else.
+    /// The content security policy of the console: a browser runs and loads only files of this server.
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
         form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -135,7 +136,7 @@ enum ConsoleEndpoints {
         return HTTPResponse(status: 200, headers: headers, body: .bytes(file.bytes))
     }
 
-    private static func acceptsGzip(_ request: HTTPRequest) -> Bool {
+    private static func acceptsGzip(_ request: ServerRequest) -> Bool {
         let given = request.headers["Accept-Encoding"] ?? ""
         return given.split(separator: ",").contains { part in
             let words = part.split(separator: ";").map { String($0).trimmingBlanks() }

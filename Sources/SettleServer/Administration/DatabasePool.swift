@@ -5,7 +5,7 @@ internal import SettleViews
 
 /// The databases of a store that are kept open; the one not used longest makes room for another.
 ///
-/// A database that is dropped here closes by itself once no request uses it any more. Nothing that takes long happens under
+/// A database that is dropped here closes by itself once no request uses it. Nothing that takes long happens under
 /// the lock.
 final class DatabasePool: Sendable {
     private struct State {
@@ -19,7 +19,7 @@ final class DatabasePool: Sendable {
     private struct Entry {
         let database: Database
         var lastUse: Int
-        /// How many use it on threads that must not be the ones to close it.
+        /// The number of users on threads that must not be the ones to close it.
         var keepers = 0
         /// Its security object, and the age of the settings it was read at.
         var security: (object: SecurityObject, age: UInt64)?
@@ -48,7 +48,7 @@ final class DatabasePool: Sendable {
         isShared = store.isShared
     }
 
-    /// How many are kept open.
+    /// The number of those that are kept open.
     var openCount: Int { state.withLock { $0.open.count } }
 
     /// Those that are kept open, by their names.
@@ -105,7 +105,7 @@ final class DatabasePool: Sendable {
     /// Whether there was no such database when one was last looked for by ``sourceIfThere(_:)``.
     func isMissing(_ name: String) -> Bool { state.withLock { $0.missing.contains(name) } }
 
-    /// Who may use a database, if that was read since it was last set.
+    /// The security object of a database, if it was read since it was last set.
     func knownSecurity(of name: String) -> SecurityObject? {
         // Its epoch is read without the lock, as that may ask another machine.
         let entry = state.withLock { $0.open[name] }
@@ -115,7 +115,7 @@ final class DatabasePool: Sendable {
         return known.object
     }
 
-    /// Who may use a database, read once as long as its settings stay.
+    /// The security object of a database, read once as long as its settings stay.
     ///
     /// - Throws: As ``open(_:)`` does, and what reading it throws.
     func security(of name: String) throws -> SecurityObject {
@@ -230,7 +230,7 @@ extension DatabasePool: DatabaseSource {
 
 // MARK: - DatabaseSource
 
-/// Where the databases of a request are found: a ``DatabasePool``, which may wait, or ``PromptDatabases``, which never do.
+/// The source of the databases of a request: a ``DatabasePool``, which may wait, or ``PromptDatabases``, which never do.
 protocol DatabaseSource: Sendable {
     /// A database.
     ///
@@ -242,7 +242,7 @@ protocol DatabaseSource: Sendable {
     /// - Throws: As ``source(_:)`` does.
     func sourceIfThere(_ name: String) throws -> (any QuerySource)?
 
-    /// Who may use a database.
+    /// The security object of a database.
     ///
     /// - Throws: As ``source(_:)`` does, and what reading it throws.
     func security(of name: String) throws -> SecurityObject
@@ -271,7 +271,7 @@ struct PromptDatabases: DatabaseSource {
 
 /// Closes databases off the way of requests: a thread of its own holds the last reference.
 ///
-/// What waits is bounded: when too many databases do, the caller closes its own, and so waits for the disk as well.
+/// The queue is bounded: if too many databases wait, the caller closes its own, and so waits for the disk as well.
 final class DatabaseCloser: Sendable {
     private let queue = DispatchQueue(label: "settle.closing")
     private let waiting = Guarded(0)

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// A setting that may change while the server runs: its name in CouchDB's configuration, and its value as text.

@@ -2,6 +2,7 @@ internal import CMicroHTTPD
 internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
@@ -48,7 +49,7 @@ final class Metrics: Sendable {
     /// Sets the source of the number of connections.
     func setConnections(_ count: @escaping @Sendable () -> Int) { state.withLock { $0.connections = count } }
 
-    /// How long requests took lately, and all of them together.
+    /// The durations of recent requests, and the sum of all.
     var times: (lately: RequestTimes.Summary, total: (count: Int, seconds: Double)) {
         state.withLock { ($0.times.summary(), $0.times.total) }
     }
@@ -87,7 +88,7 @@ final class Metrics: Sendable {
     }
 }
 
-/// How much memory this process has.
+/// The memory that this process uses.
 package enum ProcessMemory {
     /// Makes all threads share two malloc arenas, for a process that only serves: an arena retains memory, and by default
     /// there are up to eight per processor. Call it before the first thread starts.
@@ -111,7 +112,7 @@ package enum ProcessMemory {
 
 /// A metric, or several that differ by a label.
 struct Metric: Sendable {
-    /// How a number changes.
+    /// The kind of a metric: how its number changes.
     enum Kind: String, Sendable {
         /// It only grows.
         case counter
@@ -164,7 +165,7 @@ struct Metric: Sendable {
 
 // MARK: - MonitoringEndpoints
 
-/// What an operator wants to know of the server.
+/// The endpoints for monitoring a server.
 enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
     static let activeTasks: Endpoint = .work(\.replications) { replications, context in

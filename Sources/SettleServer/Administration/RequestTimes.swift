@@ -7,7 +7,7 @@ internal import SettleDatabase
 ///
 ///     microseconds  … 16 18 20 22 24 26 28 30 | 32 36 40 44 48 52 56 60 | 64 …
 struct RequestTimes: Sendable {
-    /// How long a window counts. The one before it is shown with it, so there is always something to see.
+    /// The time that a window counts. The one before it is shown with it, so there is always something to see.
     private static let window = Duration.seconds(10)
 
     private struct Window {
@@ -19,7 +19,7 @@ struct RequestTimes: Sendable {
 
     private var current = Window(start: .now)
     private var before: Window?
-    /// How many requests there were since the server was made, and their time in seconds.
+    /// The number of requests since the server was made, and their time in seconds.
     private(set) var total = (count: 0, seconds: 0.0)
 
     /// Counts a request that began then.
@@ -54,7 +54,7 @@ struct RequestTimes: Sendable {
         return Double(UInt64(bucket % 8 + 9) << UInt64(bucket / 8 - 1))
     }
 
-    /// What is shown of the last times, in milliseconds.
+    /// A summary of recent times, in milliseconds.
     struct Summary: Sendable {
         let count: Int
         let mean: Double
@@ -122,7 +122,7 @@ extension RequestTimes.Summary {
             .joined(separator: "\n") + "\n"
     }
 
-    /// A number with three digits behind the point, which is a microsecond.
+    /// A number with three digits after the point, to the microsecond.
     private static func number(_ milliseconds: Double) -> JSONValue {
         JSONNumber((milliseconds * 1000).rounded() / 1000).map { .number($0) } ?? .null
     }

@@ -8,7 +8,7 @@ internal import SettlePlatform
 /// Each database is read once in an interval, by one of the nodes that share it. After each page there is a pause, some times as
 /// long as reading the page took. The database notes how far the scrub is, so that it goes on there after a restart.
 final class Scrubber: Sendable {
-    /// How often, and how fast.
+    /// The interval and the speed of scrubs.
     struct Pace: Sendable {
         /// The time between two scrubs of a database.
         let interval: Duration
@@ -28,7 +28,7 @@ final class Scrubber: Sendable {
         var documents = 0
         var attachments = 0
         var rounds = 0
-        /// How many problems the last scrub of a database has found.
+        /// The number of problems that the last scrub of a database has found.
         var damaged: [String: Int] = [:]
     }
 
@@ -84,7 +84,7 @@ final class Scrubber: Sendable {
     private func run() {
         // The other work of a start comes first.
         if pause(min(pace.look.inSeconds, 10)) { return }
-        // When to look again at the databases that are there, which need not be opened before.
+        // The times to look again at the databases, which need not be opened before.
         var due: [String: ContinuousClock.Instant] = [:]
         repeat {
             guard let names = try? databases.names.names(where: { _ in true }) else { continue }
@@ -101,11 +101,11 @@ final class Scrubber: Sendable {
 
     /// Scrubs a database if that is due.
     ///
-    /// - Returns: How long not to look at it again; `nil` for as short as possible.
+    /// - Returns: The time for which not to look at it again; `nil` for as short as possible.
     private func look(at name: String) -> Duration? {
         do { return try scrub(name) } catch let error as HTTPError where error.status == 404 {
             // It was deleted meanwhile.
-        } catch let error as DatabaseError where Self.tellsDamage(error) {
+        } catch let error as DatabaseError where Self.isDamage(error) {
             state.withLock { $0.damaged[name] = nil }
             found([error.message], in: name)
         } catch let error as DatabaseError where error.code == .closed {
@@ -113,7 +113,7 @@ final class Scrubber: Sendable {
         return nil
     }
 
-    private static func tellsDamage(_ error: DatabaseError) -> Bool {
+    private static func isDamage(_ error: DatabaseError) -> Bool {
         [.corrupt, .newerFormat, .notADatabase].contains(error.code)
     }
 
@@ -148,13 +148,13 @@ final class Scrubber: Sendable {
             if ends { return .zero }
             do {
                 guard try read(name, from: place), !isStopped else { return .zero }
-            } catch let error as DatabaseError where Self.tellsDamage(error) {
+            } catch let error as DatabaseError where Self.isDamage(error) {
                 found([error.message], in: name)
                 // The next attempt would come no further.
-                try? databases.open(name).noteScrub(nil, at: Self.now)
+                try? databases.open(name).recordScrub(nil, at: Self.now)
                 return pace.interval
             }
-            try databases.open(name).noteScrub(nil, at: Self.now)
+            try databases.open(name).recordScrub(nil, at: Self.now)
             state.withLock { $0.rounds += 1 }
             return pace.interval
         }
@@ -166,7 +166,7 @@ final class Scrubber: Sendable {
         while true {
             let start = ContinuousClock.now
             if start - noted >= pace.lease * 0.1 {
-                try databases.open(name).noteScrub(place, at: Self.now)
+                try databases.open(name).recordScrub(place, at: Self.now)
                 noted = start
             }
             guard let next = try readPage(name, from: place) else { return true }

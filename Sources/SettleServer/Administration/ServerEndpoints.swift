@@ -1,10 +1,11 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 internal import SettleReplication
 
-/// What the server as a whole answers.
+/// The endpoints of the server as a whole.
 enum ServerEndpoints {
     /// `GET /`
     static let welcome: Endpoint = .read { context in
@@ -71,7 +72,7 @@ enum ServerEndpoints {
                 try names.map { name in
                     do {
                         let database = try context.databases.open(name)
-                        var info = try DatabaseInfo.json(of: database, name, context.compactions)
+                        var info = try DatabaseInfoJSON.json(of: database, name, context.compactions)
                         if hasConflicts {
                             info["conflicts"] = [
                                 "branches": .number(JSONNumber(try database.conflictCount([.branches]))),
@@ -87,7 +88,7 @@ enum ServerEndpoints {
 
     private static func names(_ context: RequestContext) throws -> [String] {
         var query = ListingQuery()
-        try query.take(context.query)
+        try query.parse(context.query)
         return try context.databases.names.read { page(of: $0, query) }
     }
 
@@ -105,7 +106,7 @@ enum ServerEndpoints {
         return Array(backwards.dropFirst(query.skip).prefix(query.limit))
     }
 
-    /// What CouchDB has and this version has not.
+    /// An endpoint of CouchDB that this version does not offer.
     static func notYet(_ what: String) -> Endpoint {
         .work { context in
             if context.parameters["db"] != nil { _ = try context.database() }
@@ -116,9 +117,9 @@ enum ServerEndpoints {
 
 // MARK: - NodeEndpoints
 
-/// What the only node of the server says of itself.
+/// The endpoints of the server's only node.
 enum NodeEndpoints {
-    /// Its name, that of a CouchDB which is no part of a cluster.
+    /// Its name, that of a CouchDB which is not a part of a cluster.
     static let name = "nonode@nohost"
 
     /// `GET /_membership`

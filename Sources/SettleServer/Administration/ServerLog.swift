@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// A server's logs: events in one, a line for each request in another.
@@ -109,7 +110,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 struct LogLine {
     private let time: String
     private let fields: [(name: String, value: JSONValue)]
-    /// How many of the first fields the text form prints without their names.
+    /// The number of leading fields that the text form prints without their names.
     private let bare: Int
 
     init(_ fields: [(name: String, value: JSONValue)], bare: Int) {
@@ -174,8 +175,8 @@ enum LogRedaction {
     /// The path and the query: names and values of other parameters become `*`, and so do credentials in URLs.
     static func text(_ target: RequestTarget) -> String {
         let path = URLRedaction.text(target.rawPath)
-        if target.query.isEmpty { return path }
-        let query = target.query.map { name, value in
+        if target.query.items.isEmpty { return path }
+        let query = target.query.items.map { name, value in
             guard harmless.contains(name) else { return "*" }
             return value.isEmpty ? name : "\(name)=\(URLRedaction.text(PercentCoding.encode(value, keeping: .couchDB)))"
         }

@@ -1,20 +1,21 @@
+internal import SettleHTTP
 internal import SettleReplication
 public import SettleScripting
 
-/// How a server listens, and what it allows.
+/// The options of a server: its address, limits, and security.
 public struct ServerOptions: Sendable {
-    /// The address to listen on; the loopback address unless set.
+    /// The address to listen on; the loopback address by default.
     public var host = "127.0.0.1"
-    /// The port, 0 for any that is free; 5984 unless set.
+    /// The port, 0 for any that is free; 5984 by default.
     public var port = 5984
-    /// How many connections there may be at the same time; 10,000 unless set.
+    /// The maximum number of concurrent connections; 10,000 by default.
     public var connectionLimit = 10_000
-    /// After what time without progress a connection is closed, in whole seconds; 60 seconds unless set. Feeds that wait do not
-    /// count.
+    /// The time without progress after which a connection is closed, in whole seconds; 60 seconds by default. Waiting feeds are
+    /// exempt.
     public var idleTimeout: Duration = .seconds(60)
-    /// The largest body that is taken into memory, in bytes; 64 MiB unless set. Attachments are streamed.
+    /// The largest body that is taken into memory, in bytes; 64 MiB by default. Attachments are streamed.
     public var largestBody = 64 << 20
-    /// The largest body of a document, in bytes; 8,000,000 unless set, as in CouchDB.
+    /// The largest body of a document, in bytes; 8,000,000 by default, as in CouchDB.
     public var largestDocument = 8_000_000
     /// The maximum number of documents that one request may write; 10,000 by default.
     public var bulkDocuments = 10_000
@@ -24,36 +25,36 @@ public struct ServerOptions: Sendable {
     public var queryTime: Duration = .seconds(60)
     /// The memory for the messages of all WebSocket connections, in bytes; 256 MiB by default. One account gets a quarter.
     public var webSocketMemory = 256 << 20
-    /// The largest body at all, in bytes; 4 GiB unless set.
+    /// The largest body at all, in bytes; 4 GiB by default.
     public var largestUpload: Int64 = 4 << 30
-    /// How many databases are kept open at the same time; 500 unless set.
+    /// The number of databases that are kept open at the same time; 500 by default.
     public var openDatabases = 500
-    /// How long stopping may take; 10 seconds by default. Requests have nine tenths of it to finish, then they are cut off.
+    /// The time that stopping may take; 10 seconds by default. Requests have nine tenths of it to finish, then they are cut off.
     public var stopTimeout: Duration = .seconds(10)
     /// The time between two scrubs of a database, which read all that is stored slowly and compare it with its checksums; seven days
     /// by default, and `nil` for none.
     public var scrubInterval: Duration? = .seconds(7 * 86_400)
-    /// Who may log in, and how.
+    /// The options of logins and rights.
     public var security = SecurityOptions()
-    /// What runs the functions of design documents; nothing unless set, and then views, filters and update functions are
-    /// not offered, and databases with validation functions can't be written to.
+    /// The workers that run the functions of design documents. With `nil`, the default, views, filters and update functions
+    /// are not offered, and databases with validation functions can't be written to.
     public var scripts: ScriptOptions?
-    /// Whether `POST /{db}/_index` makes indexes of type `text`; not unless set, as a stock CouchDB answers 503. Those of design
+    /// Whether `POST /{db}/_index` makes indexes of type `text`; not by default, as a stock CouchDB answers 503. Those of design
     /// documents are there in any case, and answer `$text`.
     public var makesTextIndexes = false
     /// Whether a plus in the path of a request stands for a space, as in CouchDB by default; `true` by default.
     public var decodesPlusToSpace = true
-    /// Whether `/_utils/` shows the console, pages for a browser; unless set. They have no rights of their own.
+    /// Serves the web console under `/_utils/`; `true` by default. The console has no rights beyond those of its user.
     public var hasConsole = true
-    /// What its replicator may do, and how much of it.
+    /// The options and limits of its replicator.
     public var replicator = ReplicatorOptions()
-    /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.
+    /// The TLS certificate. If set, the server accepts only TLS; `nil` by default.
     public var certificate: Certificate?
-    /// Where the server writes what it does; nowhere unless set. Whoever makes it closes it.
+    /// The log of the server; `nil` by default. Its creator closes it.
     public var log: ServerLog?
-    /// The name of the program, in the header `Server` behind CouchDB's version, and as the root's `vendor`.
+    /// The name of the program, in the header `Server` after CouchDB's version, and as the root's `vendor`.
     public var productName = "Settle"
-    /// The version the root answers with; CouchDB's whose behaviour is the measure.
+    /// The CouchDB version that `GET /` reports: the one this server is compatible with.
     public var compatibleVersion = "3.5.0"
 
     /// The steps of a selector that one query may take, a few seconds' worth.

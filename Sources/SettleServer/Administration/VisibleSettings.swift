@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The server's configuration under CouchDB's names, as administrators may read it.
@@ -27,7 +28,7 @@ struct VisibleSettings {
             ("public_fields", security.publicUserFields.sorted().joined(separator: ",")),
             ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
         ]
-        // Where versions of CouchDB before 3.2 have it.
+        // The settings that CouchDB before 3.2 has in this section.
         var old = [("enable_cors", "\(live.isCrossOriginOn)")]
         if let challenge = security.challenge { old.append(("WWW-Authenticate", challenge)) }
         if let sameSite = security.sameSite { login.append(("same_site", sameSite.rawValue.lowercased())) }

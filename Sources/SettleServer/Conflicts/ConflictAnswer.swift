@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A conflict as `GET /{db}/_conflicts/{docid}` tells it.
+/// A conflict as `GET /{db}/_conflicts/{docid}` shows it.
 struct ConflictAnswer {
     let database: Database
     let record: DocumentRecord
@@ -10,7 +10,7 @@ struct ConflictAnswer {
     let conflict: Conflict?
 
     /// Bodies up to this size in all are part of the answer, so that memory stays bounded.
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     /// Reads a document and its conflict together.
     ///
@@ -23,7 +23,7 @@ struct ConflictAnswer {
         }
     }
 
-    /// What changes with the leaves and with nothing else.
+    /// A tag that changes with the leaves and with nothing else.
     var tag: String {
         let leaves = record.tree.leaves.map(\.revision.description).joined(separator: ",")
         return Hexadecimal.encode(HashFunction.sha256.hash(Array(leaves.utf8)).prefix(12))
@@ -31,7 +31,7 @@ struct ConflictAnswer {
 
     /// The answer, with or without contents, and with the tree in a form or without it.
     func json(documents hasDocuments: Bool, tree form: ConflictTree.Form?) throws -> JSONValue {
-        var left = hasDocuments ? Self.mostBytes : 0
+        var left = hasDocuments ? Self.maximumBytes : 0
         var answer: JSONObject = [
             "id": .string(record.id.string), "conflict": .bool(conflict != nil),
             "rev": SettlementJSON.revision(record.tree.winner?.revision),

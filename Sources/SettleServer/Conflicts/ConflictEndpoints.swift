@@ -1,9 +1,10 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// The conflicts of a database and of a document: an extension of ours.
 enum ConflictEndpoints {
-    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids.
+    /// `GET /{db}/_conflicts`: a page of the documents in conflict, by their ids; with `values=false` no document is read.
     static let list: Endpoint = .work { context in
         let query = context.query
         return try page(context) { name in
@@ -28,7 +29,7 @@ enum ConflictEndpoints {
         return try answer(rows, ConflictPages(database: database))
     }
 
-    /// `GET /{db}/_conflicts/{docid}`: everything there is to be seen of one.
+    /// `GET /{db}/_conflicts/{docid}`: all details of one.
     static let read: Endpoint = .work { context in
         let query = context.query
         let tree = query["tree"] ?? "folded"
@@ -46,9 +47,12 @@ enum ConflictEndpoints {
     ) throws -> HTTPResponse {
         let database = try context.database()
         var pages = ConflictPages(database: database)
-        try pages.take(value)
+        try pages.read(value)
         let limit = try limit(value("limit"))
         let differs = try isTrue(value("differs"))
+        guard try isTrue(value("values") ?? true) else {
+            return try answer(pages.first(limit).map { ["id": .string($0.string), "key": .string($0.string)] }, pages)
+        }
         return try answer(pages.first(limit).compactMap { try row($0, database, differs) }, pages)
     }
 
@@ -58,18 +62,18 @@ enum ConflictEndpoints {
         ])
     }
 
-    /// How many documents one call takes; 100 unless given.
+    /// The number of documents that one call takes; 100 by default.
     static func limit(_ value: JSONValue?) throws -> Int {
         guard let value else { return 100 }
         guard let limit = value.int ?? value.string.flatMap({ Int($0) }), limit >= 0 else {
             throw HTTPError.queryParse("`limit` must be a number from 0 on.")
         }
-        return min(limit, ConflictPages.mostKeys)
+        return min(limit, ConflictPages.maximumKeys)
     }
 
     private static func isTrue(_ value: JSONValue?) -> Bool { value == true || value?.string == "true" }
 
-    /// A row of a list; `nil` if the document is in no conflict (any more). A document that can't be read has its error in the row.
+    /// A row of a list; `nil` if the document is not in conflict. A document that can't be read has its error in the row.
     private static func row(_ id: DocumentID, _ database: Database, _ differs: Bool) throws -> JSONValue? {
         let found: Conflict?
         do { found = try database.conflict(of: id) } catch let error as DatabaseError where error.code.isOfOneDocument {
@@ -107,8 +111,8 @@ struct ConflictPages {
     var kinds = Set(ConflictKind.allCases)
     var range = DocumentRange()
 
-    /// How many documents one request takes at most.
-    static let mostKeys = 1000
+    /// The number of documents that one request takes at most.
+    static let maximumKeys = 1000
 
     /// The name of a kind in requests.
     static let kinds: [String: Set<ConflictKind>] = [
@@ -118,7 +122,7 @@ struct ConflictPages {
     /// Reads `kind`, `startkey` and `endkey` by a function from names to values.
     ///
     /// - Throws: ``HTTPError`` with status 400.
-    mutating func take(_ value: (String) throws -> JSONValue?) throws {
+    mutating func read(_ value: (String) throws -> JSONValue?) throws {
         if let kind = try value("kind") {
             guard let kinds = Self.kinds[kind.string ?? ""] else {
                 throw HTTPError.queryParse("`kind` is branches, deletions or all.")
@@ -139,15 +143,15 @@ struct ConflictPages {
         try ConflictSweep(kinds, in: range).first(limit, in: database)
     }
 
-    /// How many there are in the whole database.
+    /// The number of elements in the whole database.
     func total() throws -> Int { try database.conflictCount(kinds) }
 
     /// The ids of a request's `keys`.
     ///
     /// - Throws: ``HTTPError`` with status 400.
     static func ids(_ keys: JSONValue) throws -> [DocumentID] {
-        guard let list = keys.array, list.count <= mostKeys else {
-            throw HTTPError.badRequest("`keys` must be an array of at most \(mostKeys) ids.")
+        guard let list = keys.array, list.count <= maximumKeys else {
+            throw HTTPError.badRequest("`keys` must be an array of at most \(maximumKeys) ids.")
         }
         return try list.map { key in
             guard let text = key.string else { throw HTTPError.badRequest("`keys` must be strings.") }

@@ -15,7 +15,7 @@ struct ConflictTree {
     }
 
     /// A tree with more rows is folded though all of it was asked for.
-    private static let mostRows = 2000
+    private static let maximumRows = 2000
     /// A chain of fewer revisions is not folded.
     private static let shortest = 3
 
@@ -26,7 +26,7 @@ struct ConflictTree {
         var children: [RevisionID: Int] = [:]
         for node in nodes { if let parent = tree.parent(of: node.revision) { children[parent, default: 0] += 1 } }
         let bases = Set(tree.branchPoints)
-        let isFolded = form == .folded || nodes.count > Self.mostRows
+        let isFolded = form == .folded || nodes.count > Self.maximumRows
         func isPlain(_ node: RevisionNode) -> Bool {
             isFolded && !node.isLeaf && children[node.revision] == 1 && !bases.contains(node.revision)
                 && tree.parent(of: node.revision).map { children[$0] == 1 } == true

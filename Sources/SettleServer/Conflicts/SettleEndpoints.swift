@@ -4,8 +4,11 @@ internal import SettleReplication
 
 /// Settling conflicts at the server, by the revisions that any other copy would write: an extension of ours.
 enum SettleEndpoints {
-    /// How long one call goes on.
+    /// The time that one call goes on.
     private static let patience: Duration = .seconds(2)
+
+    /// `GET /_policies`: the policies and the rules that a settlement may name.
+    static let policies: Endpoint = .read { _ in .json(SettlementJSON.policies) }
 
     /// `POST /{db}/_settle/{docid}`
     static let one: Endpoint = .work { context in
@@ -60,7 +63,7 @@ enum SettleEndpoints {
         let writeGuard = try WriteGuard(context)
         let limit = try ConflictEndpoints.limit(members["limit"])
         var pages = ConflictPages(database: database)
-        try pages.take { members[$0] }
+        try pages.read { members[$0] }
         let ids: [DocumentID]
         if let keys = try members["keys"].map(ConflictPages.ids) {
             // The next call has the same keys, and goes on at the one that this call names.
@@ -90,7 +93,7 @@ enum SettleEndpoints {
         return .json(page.json(next: nil))
     }
 
-    /// What a policy has thrown, such as that a pick names no leaf.
+    /// The error that a policy has thrown, such as a pick that names no leaf.
     private static func failure(_ error: any Error) -> HTTPError {
         guard let error = error as? DatabaseError, error.code == .resolverFailed, let cause = error.cause else {
             return HTTPError(error)
@@ -118,7 +121,7 @@ enum SettleEndpoints {
 
 // MARK: - SettledPage
 
-/// What became of a page of conflicts.
+/// The outcomes of a page of conflicts.
 struct SettledPage {
     private var rows: [JSONValue] = []
     private var report = SettlementReport()
@@ -135,7 +138,7 @@ struct SettledPage {
         ])
     }
 
-    /// Adds a rehearsal; `nil` for a document that is in no conflict any more.
+    /// Adds a rehearsal; `nil` for a document that is no longer in conflict.
     mutating func add(
         _ rehearsal: (preview: SettlementPreview, refusals: [UserSource.Refusal])?, _ id: DocumentID,
         by policy: ConflictPolicy
@@ -162,7 +165,7 @@ struct SettledPage {
 
 // MARK: - RehearsalAnswer
 
-/// What a dry run of a settlement answers.
+/// The answer of a dry run of a settlement.
 struct RehearsalAnswer {
     let request: SettleRequest
     let database: Database
@@ -170,12 +173,12 @@ struct RehearsalAnswer {
     let refusals: [UserSource.Refusal]
 
     /// Bodies up to this size in all are part of the answer.
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     /// The answer.
     func json() throws -> JSONValue {
         let settlement = preview.settlement(by: request.policy)
-        var left = Self.mostBytes
+        var left = Self.maximumBytes
         return [
             "ok": true, "id": .string(preview.conflict.documentID.string), "dry_run": true,
             "outcome": .string(settlement.outcome.rawValue), "rev": SettlementJSON.revision(settlement.survivor),

@@ -7,7 +7,7 @@ internal import SettlePlatform
 ///     {"policy": {"name": "threeWayMerge", "rules": {"/count": "sum"}, "on_clash": "winner"},
 ///      "picks": {"/name": {"rev": "2-0b…"}}, "leaves": ["2-b0…", "2-aa…"], "dry_run": true}
 struct SettleRequest {
-    /// What decides, by the name of the policy or of the way.
+    /// The policy that decides, named after the policy or the way.
     let policy: ConflictPolicy
     /// Whether the result may have content that no leaf has.
     let isInvented: Bool
@@ -19,7 +19,7 @@ struct SettleRequest {
     let isDryRun: Bool
 
     /// How many rules and how many picks a request may have.
-    private static let mostRules = 1000
+    private static let maximumRules = 1000
     private static let ways = ["policy", "keep", "delete", "doc"]
 
     /// Reads a request about one document.
@@ -62,35 +62,35 @@ struct SettleRequest {
     static func policy(_ value: JSONValue, deciding picked: [String] = []) throws -> ConflictPolicy {
         let members = value.object ?? ["name": value]
         try members.requireMembers(among: ["name", "rules", "on_clash", "deletions_win"])
-        guard let name = (members["name"] ?? "threeWayMerge").string else {
+        guard let name = (members["name"] ?? .string(ReadyPolicy.defaultName)).string else {
             throw HTTPError.badRequest("`policy` must be a name, or an object with a `name`.")
         }
         func rule(_ value: JSONValue) throws -> MergeRule {
-            guard let rule = value.string.flatMap(PolicyNames.rule) else {
-                throw unknown("rule", value, PolicyNames.rules)
+            guard let rule = value.string.flatMap(ReadyRule.rule) else {
+                throw unknown("rule", value, ReadyRule.all.map(\.name))
             }
             return rule
         }
         var rules = MergeRules()
         if let value = members["on_clash"] { rules.onClash = try rule(value) }
         if let value = members["rules"] {
-            guard let object = value.object, object.count <= mostRules else {
-                throw HTTPError.badRequest("`rules` must be an object of at most \(mostRules) members.")
+            guard let object = value.object, object.count <= maximumRules else {
+                throw HTTPError.badRequest("`rules` must be an object of at most \(maximumRules) members.")
             }
             for member in object { rules[member.name] = try rule(member.value) }
         }
         for path in picked { rules[path] = .winner }
         if let path = rules.badPaths.first { throw HTTPError.badRequest("\"\(path)\" is no JSON pointer.") }
         let deletionsWin = try flag(members, "deletions_win")
-        guard let policy = PolicyNames.policy(name, rules, deletionsWin: deletionsWin) else {
-            throw unknown("policy", .string(name), PolicyNames.policies)
+        guard let policy = ReadyPolicy.named(name) else {
+            throw unknown("policy", .string(name), ReadyPolicy.all.map(\.name))
         }
-        let merges =
-            name == "threeWayMerge" || name == "latestAttributeWins" && members["rules"] == nil && !deletionsWin
-        guard merges || members.allSatisfy({ $0.name == "name" }) else {
-            throw HTTPError.badRequest("Rules are for the policy threeWayMerge; \(name) does not use them.")
+        let allowed = policy.options.map(\.rawValue) + ["name"]
+        guard members.allSatisfy({ allowed.contains($0.name) || $0.value == false }) else {
+            let names = ReadyPolicy.names(with: .rules)
+            throw HTTPError.badRequest("Rules are for the policy \(names); \(name) does not use them.")
         }
-        return policy
+        return policy.policy(rules, deletionsWin: deletionsWin)
     }
 
     /// A member that is true or false.
@@ -118,8 +118,8 @@ struct SettleRequest {
     }
 
     private static func picks(_ value: JSONValue) throws -> [MemberPick] {
-        guard let object = value.object, object.count <= mostRules else {
-            throw HTTPError.badRequest("`picks` must be an object of at most \(mostRules) members.")
+        guard let object = value.object, object.count <= maximumRules else {
+            throw HTTPError.badRequest("`picks` must be an object of at most \(maximumRules) members.")
         }
         return try object.map { member in
             guard member.name.hasPrefix("/") else {

@@ -1,7 +1,7 @@
 package import SettleCore
 package import SettleDatabase
 
-/// What became of conflicts, as the server and `settle resolve --json` tell it.
+/// The outcomes of settling, as the server and `settle resolve --json` print them.
 package enum SettlementJSON {
     /// The outcome of a conflict.
     package static func settlement(_ settlement: Settlement) -> JSONValue {
@@ -20,7 +20,7 @@ package enum SettlementJSON {
         ("written", \.revisionsWritten), ("races", \.races),
     ]
 
-    /// What became of many conflicts, as `settle resolve --all --json` and a page of `_settle` count it.
+    /// The counts of many outcomes, as `settle resolve --all --json` and a page of `_settle` count it.
     package static func report(_ report: SettlementReport) -> JSONObject {
         JSONObject(counts.map { ($0.name, .number(JSONNumber(report[keyPath: $0.count]))) })
     }
@@ -33,6 +33,21 @@ package enum SettlementJSON {
     /// The outcome without a conflict.
     package static func nothing(_ id: DocumentID) -> JSONValue { settlement(Settlement(id, .nothing)) }
 
+    /// The ready policies and rules, each with a sentence for people.
+    static let policies: JSONValue = [
+        "default": .string(ReadyPolicy.defaultName),
+        "policies": .array(
+            ReadyPolicy.all.map { policy in
+                [
+                    "name": .string(policy.name), "summary": .string(policy.summary),
+                    "options": .array(policy.options.map { .string($0.rawValue) }),
+                    "decides": .array(
+                        policy.decides.map { .string(kind($0)) }.sorted { $0.description < $1.description }),
+                ]
+            }),
+        "rules": .array(ReadyRule.all.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
+    ]
+
     /// A revision, or `null` for `nil`.
     package static func revision(_ revision: RevisionID?) -> JSONValue {
         revision.map { .string($0.description) } ?? .null
@@ -40,6 +55,9 @@ package enum SettlementJSON {
 
     /// The name of a kind of conflict.
     package static func kind(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletion" }
+
+    /// The name of a kind of conflict where many are asked for.
+    package static func kinds(_ kind: ConflictKind) -> String { kind == .branches ? "branches" : "deletions" }
 
     /// A policy's decision, with the decisions about members in a form of the caller's.
     package static func decision(_ decision: PolicyDecision, _ member: (FieldDecision) -> JSONValue) -> JSONValue {

@@ -42,7 +42,7 @@ struct UserSource: SettlementSource {
     func fieldsKeptOnDelete() throws -> Set<String> { try source.fieldsKeptOnDelete() }
 
     func gaveUp(_ id: DocumentID, attempts: Int) -> DatabaseError {
-        DatabaseError(.conflict, "\"\(id)\" is written by others all the time")
+        DatabaseError(.conflict, "\"\(id)\" keeps changing; try again")
     }
 
     /// Reads the conflict.
@@ -77,7 +77,7 @@ struct UserSource: SettlementSource {
         try database.tree(of: id)?.leaves.filter { !$0.isDeleted }.map(\.revision) ?? []
     }
 
-    /// What is too large for a document, or refused by the functions; each is asked about a write on the leaf that it is
+    /// The writes that are too large, or refused by the functions; each is asked about a write on the leaf that it is
     /// written on.
     private func refusals(of preview: SettlementPreview, _ scripts: ValidationScripts) throws -> [Refusal] {
         let writes = preview.plan.writes
@@ -107,13 +107,14 @@ struct UserSource: SettlementSource {
 // MARK: - Settle
 
 extension UserSource {
-    /// Settles the conflict, and logs who has settled what.
+    /// Settles the conflict, and logs the user and the outcome.
     ///
     /// - Throws: The first ``Refusal``; ``Changed``; ``DatabaseError``.
     func settle(by policy: ConflictPolicy) throws -> Settlement {
         var run = SettlementRun(id, policy, at: self)
         let settlement = try run.settle()
-        if let survivor = settlement.survivor, !settlement.written.isEmpty {
+        // A program that has the database open itself tells what it does.
+        if let survivor = settlement.survivor, !settlement.written.isEmpty, !context.options.trustsWriters {
             context.options.log?.notice(
                 "settle",
                 [
@@ -124,7 +125,7 @@ extension UserSource {
         return settlement
     }
 
-    /// What would be written, and which of it would be refused; `nil` if there is nothing to settle.
+    /// The planned writes, and those that would be refused; `nil` if there is nothing to settle.
     ///
     /// - Throws: ``Changed``; ``DatabaseError``.
     func rehearse(by policy: ConflictPolicy) throws -> (preview: SettlementPreview, refusals: [Refusal])? {

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleCrypto
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One attachment of a document.
@@ -74,7 +75,7 @@ enum AttachmentEndpoints {
     /// Copies the body of a request.
     ///
     /// - Throws: ``HTTPError`` with status 400 if the body is not what `Content-MD5` says.
-    private static func copy(_ request: HTTPRequest, to writer: AttachmentWriter) throws {
+    private static func copy(_ request: ServerRequest, to writer: AttachmentWriter) throws {
         let expected = request.headers["Content-MD5"]?.trimmingBlanks()
         let md5 = expected.map { _ in MD5() }
         while let piece = try request.body.read() {
@@ -147,7 +148,7 @@ enum AttachmentEndpoints {
         return attachment
     }
 
-    private static func acceptsGzip(_ request: HTTPRequest) -> Bool {
+    private static func acceptsGzip(_ request: ServerRequest) -> Bool {
         guard let header = request.headers["Accept-Encoding"] else { return false }
         return header.split(separator: ",").contains { item in
             let parts = item.split(separator: ";").map { String($0).trimmingBlanks() }

@@ -28,9 +28,14 @@ struct AttachmentResolver {
 
     /// The attachments of an edit.
     ///
+    /// - Parameters:
+    ///   - document: The edit.
+    ///   - id: The document's id.
+    ///   - branches: Whether the edit may begin a branch on any known revision.
+    /// - Returns: The attachments, with their contents in the database.
     /// - Throws: ``HTTPError/conflict`` if the edit is a conflict already; `missing_stub` for a stub without an attachment.
     func attachments(
-        of document: WireDocument, _ following: FollowingContents, id: DocumentID
+        of document: WireDocument, _ following: FollowingContents, id: DocumentID, branches: Bool = false
     ) throws -> [DocumentAttachment] {
         try resolve(document, following, id, generation: (document.revision?.id?.generation ?? 0) + 1) {
             guard let record = try database.record(of: id) else { return nil }
@@ -38,7 +43,9 @@ struct AttachmentResolver {
                 if record.tree.isDeleted { return nil }
                 throw HTTPError.conflict
             }
-            guard let revision = parent.id, record.tree[revision]?.isLeaf == true else { throw HTTPError.conflict }
+            guard let revision = parent.id, let node = record.tree[revision], node.isLeaf || branches else {
+                throw HTTPError.conflict
+            }
             return try database.content(of: revision, in: record)?.attachments
         }
     }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// Many documents at once.
 enum BulkEndpoints {
@@ -105,7 +106,7 @@ enum BulkEndpoints {
         guard list.count <= limit else { throw HTTPError.batchTooLong("bulk_get", limit) }
         let options = try DocumentOptions(context)
         let asked = list.map { BulkGetRow($0) }
-        let accepts = { MediaTypes.accepts($0, context.request) }
+        let accepts = { context.request.headers.accepts($0) }
         let isMixed = accepts("multipart/mixed")
         guard !accepts("application/json"), isMixed || accepts("multipart/related") else {
             return .json(stream: BulkGetStream(database: database, rows: asked, options: options))

@@ -9,7 +9,7 @@ struct BulkGetRow: Sendable {
     let name: JSONValue
     let revision: WireRevision?
     let attachmentsSince: [WireRevision]?
-    /// Why the row is refused.
+    /// The reason why the row is refused.
     let problem: HTTPError?
     /// The revision in the answer to a refused row.
     let badRevision: JSONValue
@@ -58,7 +58,7 @@ struct BulkGetRow: Sendable {
         do { return try find(id, in: database, options) } catch let error as DatabaseError
             where error.code == .damagedDocument
         {
-            database.note(error, of: id)
+            database.report(error, of: id)
             throw HTTPError(error)
         }
     }

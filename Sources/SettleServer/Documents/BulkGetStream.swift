@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Sends the documents of a `_bulk_get` request as JSON, one after the other.
@@ -53,24 +54,24 @@ final class BulkGetStream: ResponseStream {
     }
 
     private func answers(_ row: BulkGetRow) throws -> [WireText] {
-        if let problem = row.problem { return [told(row.failure(row.badRevision, problem))] }
+        if let problem = row.problem { return [rendered(row.failure(row.badRevision, problem))] }
         let options = row.options(options)
         let printer = DocumentPrinter(source: database, options: options)
         let results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>]
         do { results = try row.results(in: database, options) } catch let error as HTTPError {
-            return [told(row.failure(row.wantedRevision, error))]
+            return [rendered(row.failure(row.wantedRevision, error))]
         }
-        if results.isEmpty { return [told(row.failure("undefined", .missing))] }
+        if results.isEmpty { return [rendered(row.failure("undefined", .missing))] }
         return try results.map { result in
             switch result {
-            case .success(let found): try told(found, row, printer)
-            case .failure(let missing): told(row.failure(.string(missing.revision), .missing))
+            case .success(let found): try rendered(found, row, printer)
+            case .failure(let missing): rendered(row.failure(.string(missing.revision), .missing))
             }
         }
     }
 
     /// A revision as JSON, or an error if an attachment can't be read.
-    private func told(
+    private func rendered(
         _ found: DocumentLookup.Found, _ row: BulkGetRow, _ printer: DocumentPrinter
     ) throws -> WireText {
         do {
@@ -79,12 +80,12 @@ final class BulkGetStream: ResponseStream {
             text += "}".utf8
             return text
         } catch let error as DatabaseError where error.code == .attachmentMissing {
-            database.note(error, of: found.record.id)
-            return told(row.failure(.string(found.revision.description), HTTPError(error)))
+            database.report(error, of: found.record.id)
+            return rendered(row.failure(.string(found.revision.description), HTTPError(error)))
         }
     }
 
-    private func told(_ failure: JSONValue) -> WireText {
+    private func rendered(_ failure: JSONValue) -> WireText {
         let value: JSONValue = ["error": failure]
         return WireText(value.utf8)
     }

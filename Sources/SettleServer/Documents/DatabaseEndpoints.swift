@@ -1,8 +1,9 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleViews
 
-/// What a database as a whole answers.
+/// The endpoints of a database as a whole.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
     static let create: Endpoint = .work(ServerState.create) { create, context in
@@ -26,7 +27,7 @@ enum DatabaseEndpoints {
     }
 
     /// Options of clusters are checked, and mean nothing to a database on one machine.
-    private static func checkOptions(_ query: QueryParameters) throws {
+    private static func checkOptions(_ query: HTTPQuery) throws {
         for name in ["n", "q"] {
             guard let text = query[name] else { continue }
             guard let number = Int(text), number > 0 else {
@@ -54,7 +55,12 @@ enum DatabaseEndpoints {
 
     /// `GET /{db}`
     static let info: Endpoint = .work { context in
-        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.compactions))
+        .json(try DatabaseInfoJSON.json(of: context.database(), context.parameter("db"), context.compactions))
+    }
+
+    /// `GET /{db}/_info`: what CouchDB has no members for, as `settle info` and `settle compact` show it. An extension of ours.
+    static let details: Endpoint = .work { context in
+        .json(try DatabaseInfo.details(of: context.database(), context.compactions.last(of: context.parameter("db"))))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
@@ -102,10 +108,10 @@ enum DatabaseEndpoints {
     }
 }
 
-// MARK: - DatabaseInfo
+// MARK: - DatabaseInfoJSON
 
 /// The response of `GET /{db}`: counts, sizes and positions of a database.
-enum DatabaseInfo {
+enum DatabaseInfoJSON {
     static func json(of database: Database, _ name: String, _ compactions: Compactions) throws -> JSONValue {
         let counts = try database.counts()
         let sizes = try database.sizes()
@@ -125,6 +131,23 @@ enum DatabaseInfo {
         let kept = try database.fieldsKeptOnDelete()
         if !kept.isEmpty { info["fields_kept_on_delete"] = .array(kept.sorted().map { .string($0) }) }
         return info
+    }
+}
+
+extension DatabaseInfo {
+    /// The response of `GET /{db}/_info`: counts of conflicts and attachments, sizes on disk, and the last compaction.
+    static func details(of database: Database, _ compaction: Compactions.Ended?) throws -> JSONValue {
+        let info = try database.info()
+        var details: JSONValue = [
+            "conflicts": .number(JSONNumber(info.conflicts)), "deletions": .number(JSONNumber(info.contested)),
+            "attachments": .number(JSONNumber(info.blobs)),
+            "sizes": [
+                "file": .number(JSONNumber(info.fileSize)),
+                "attachments": .number(JSONNumber(info.attachmentFilesSize)),
+            ],
+        ]
+        details["compaction"] = compaction?.json
+        return details
     }
 }
 

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One document.
@@ -37,7 +38,7 @@ enum DocumentEndpoints {
             } else {
                 try lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
             }
-        if options.hasAttachments, MediaTypes.accepts("multipart/related", context.request) {
+        if options.hasAttachments, context.request.headers.accepts("multipart/related") {
             return try MultipartAnswers.document(found, options, source.database, hasMeta: isWinner, context)
         }
         let printer = DocumentPrinter(source: source, options: options)
@@ -64,7 +65,7 @@ enum DocumentEndpoints {
         let results = try DocumentLookup(source: database).open(
             options.openRevisions, of: id, isLatest: options.isLatest)
         if results.isEmpty { throw HTTPError.missing }
-        if MediaTypes.accepts("multipart/mixed", context.request) {
+        if context.request.headers.accepts("multipart/mixed") {
             return try MultipartAnswers.documents(results, options, database)
         }
         let printer = DocumentPrinter(source: database, options: options)
@@ -123,8 +124,8 @@ enum DocumentEndpoints {
         }
         if context.query["batch"] == "ok" { return try accept(document, id, following, writer) }
         return written(
-            id, try writer.edit(document, id: id, following: following), status: document.isDeleted ? 200 : 201,
-            location)
+            id, try writer.edit(document, id: id, following: following, branches: branches(context)),
+            status: document.isDeleted ? 200 : 201, location)
     }
 
     /// `POST /{db}`
@@ -137,10 +138,14 @@ enum DocumentEndpoints {
         let writer = try DocumentWriter(database, context)
         if context.query["batch"] == "ok" { return try accept(document, id, FollowingContents(), writer) }
         var response = written(
-            id, try writer.edit(document, id: id), status: 201, context.location(context.parameter("db"), id.string))
+            id, try writer.edit(document, id: id, branches: branches(context)), status: 201,
+            context.location(context.parameter("db"), id.string))
         response.headers["ETag"] = nil
         return response
     }
+
+    /// Whether an edit may begin a branch on a revision that was edited already; an extension of ours.
+    private static func branches(_ context: RequestContext) -> Bool { context.query["conflicts"] == "branch" }
 
     /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
     /// did what it can.
@@ -249,7 +254,7 @@ enum DocumentEndpoints {
 }
 
 extension ReadContext {
-    /// The document the path names: `{doc}`, or `{design}` or `{local}` behind its prefix.
+    /// The document the path names: `{doc}`, or `{design}` or `{local}` after its prefix.
     var documentID: String {
         if let name = parameters["design"] { return "_design/" + name }
         if let name = parameters["local"] { return "_local/" + name }
@@ -301,6 +306,6 @@ enum CopyDestination {
         let name = header.prefix { $0 != "?" }
         guard PercentCoding.isUTF8(name) else { throw WireDocument.idIsNoText }
         let id = try WireDocument.checked(PercentCoding.decode(name, plusIsBlank: true))
-        return (id, try QueryParameters(target.query).revision())
+        return (id, try target.query.revision())
     }
 }

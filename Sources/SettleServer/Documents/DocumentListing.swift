@@ -224,7 +224,7 @@ enum ListingNamespace: Sendable {
 
 // MARK: - PageSize
 
-/// How many documents are read at once: many small ones or few large ones, so that pages take about the same memory.
+/// The number of documents that are read at once: many small ones or few large ones, so that pages take about the same memory.
 struct PageSize: Sendable {
     /// The number of documents of the next page.
     private(set) var count = 16

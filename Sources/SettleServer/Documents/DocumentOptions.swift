@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 internal import SettleReplication
 
 /// The requested representation of a document.
@@ -40,10 +41,10 @@ struct DocumentOptions: Sendable {
     init(_ context: any ReadContext) throws {
         metrics = context.metrics
         keepsNumbers = context.request.keepsNumbers
-        for (name, value) in context.query.items { try take(name, value) }
+        for (name, value) in context.query.items { try parse(name, value) }
     }
 
-    private mutating func take(_ name: String, _ value: String) throws {
+    private mutating func parse(_ name: String, _ value: String) throws {
         switch (name, value) {
         case ("attachments", "true"): hasAttachments = true
         case ("meta", "true"): (hasRevisionsInfo, hasConflicts, hasDeletedConflicts) = (true, true, true)
@@ -75,7 +76,7 @@ struct DocumentOptions: Sendable {
     }
 }
 
-extension HTTPRequest {
+extension ServerRequest {
     /// Whether the client wants numbers as they are stored.
     var keepsNumbers: Bool { headers[NumberSpelling.header] == NumberSpelling.stored }
 }

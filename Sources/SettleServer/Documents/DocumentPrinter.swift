@@ -152,7 +152,7 @@ extension DocumentPrinter {
                 "the attachment \"\(attachment.name)\" of \"\(id)\" can't be read: \(error.message)",
                 cause: error)
             guard options.isInList else { throw told }
-            try source.database.note(told, of: id)
+            try source.database.report(told, of: id)
             return attachment.wire(hasEncoding: options.hasEncodingInfo).append(to: &text.bytes)
         }
         var wire = attachment.wire(hasLength: false, hasEncoding: options.hasEncodingInfo)

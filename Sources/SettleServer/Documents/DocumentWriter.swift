@@ -24,19 +24,20 @@ struct DocumentWriter {
     /// The outcome of one document: its new revision, or an error.
     typealias Outcome = Result<String, HTTPError>
 
-    /// Writes one edit and returns its revision.
+    /// Writes one edit, which `branches` allows to begin a branch on any known revision, and returns its revision.
     ///
     /// - Throws: ``HTTPError``, or ``DatabaseError``.
     func edit(
-        _ document: WireDocument, id: DocumentID, following: FollowingContents = FollowingContents()
+        _ document: WireDocument, id: DocumentID, following: FollowingContents = FollowingContents(),
+        branches: Bool = false
     ) throws -> String {
-        try edit([(id, document, following)]).first?.get() ?? ""
+        try edit([(id, document, following)], branches: branches).first?.get() ?? ""
     }
 
     /// Writes edits in one transaction; a refused edit has an error in its place.
     ///
     /// - Throws: ``HTTPError`` if the whole batch is refused, for a document that is too large.
-    func edit(_ documents: [Given]) throws -> [Outcome] {
+    func edit(_ documents: [Given], branches: Bool = false) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
         var locals: [(index: Int, local: LocalDocument?)] = []
@@ -50,16 +51,14 @@ struct DocumentWriter {
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try designCheck?.check(document) }
                 let (body, attachments) = try EditedBlobs(database: database).adapt(
-                    document.body, try resolver.attachments(of: document, following, id: id), of: id,
+                    document.body,
+                    try resolver.attachments(of: document, following, id: id, branches: branches), of: id,
                     parent: document.revision?.id)
-                edits.append(
-                    (
-                        index,
-                        DocumentEdit(
-                            id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
-                            body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted),
-                            attachments: attachments)
-                    ))
+                var edit = DocumentEdit(
+                    id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
+                    body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted), attachments: attachments)
+                edit.branches = branches
+                edits.append((index, edit))
             } catch let error as HTTPError {
                 if error.status == 413 { throw error }
                 outcomes[index] = .failure(error)
@@ -68,7 +67,7 @@ struct DocumentWriter {
         // Written last, because only now no error can refuse the whole batch.
         for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
-            outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
+            outcomes[edit.index] = result.map(\.description).mapError { Self.httpError($0, edit.edit.id) }
         }
         return outcomes
     }
@@ -130,7 +129,7 @@ struct DocumentWriter {
         return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }
-                return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
+                return (revision.id, revision.history.revision.description, Self.httpError(error, revision.id))
             }
     }
 
@@ -157,7 +156,7 @@ struct DocumentWriter {
         return local.revision
     }
 
-    private static func told(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {
+    private static func httpError(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {
         error.code == .documentTooLarge ? .documentTooLarge(id.string) : HTTPError(error)
     }
 }

@@ -51,7 +51,7 @@ struct EditedBlobs {
         return (changed.isEmpty ? body : try MobileBlob.put(changed, into: body), all)
     }
 
-    /// What the member of a blob says of a content; `nil` if it says so already.
+    /// The member of a blob for a content; `nil` if the member is the same already.
     private func content(of attachment: DocumentAttachment, unlike blob: MobileBlob) throws -> MobileBlob.Content? {
         guard attachment.length <= MobileLimits.largestContent else {
             throw HTTPError.forbidden(

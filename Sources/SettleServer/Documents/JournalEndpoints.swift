@@ -1,5 +1,6 @@
 package import SettleCore
 package import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// The journal of a database: what was changed here and no peer has yet. An extension of ours.

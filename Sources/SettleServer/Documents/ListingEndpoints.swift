@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Lists of documents: `_all_docs`, `_design_docs`, `_local_docs`.
@@ -9,7 +10,7 @@ enum ListingEndpoints {
         .work { context in
             let database = try context.database()
             var query = ListingQuery(context.request)
-            try query.take(context.query)
+            try query.parse(context.query)
             return .json(
                 stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))
         }
@@ -25,9 +26,9 @@ enum ListingEndpoints {
                 throw HTTPError.badRequest("`keys` body member must be an array.")
             }
             var query = ListingQuery(context.request)
-            try query.take(body)
-            // What the query says goes before what the body says, as in CouchDB.
-            try query.take(context.query)
+            try query.parse(body)
+            // The query takes precedence over the body, as in CouchDB.
+            try query.parse(context.query)
             return .json(
                 stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))
         }
@@ -44,8 +45,8 @@ enum ListingEndpoints {
             try RequestLimits.check(queries: list.count)
             let listings = try list.map { item in
                 var query = ListingQuery(context.request)
-                try query.take(context.query)
-                try query.take(query: item.object ?? JSONObject())
+                try query.parse(context.query)
+                try query.parse(query: item.object ?? JSONObject())
                 return try listing(database, query, namespace, context.metrics)
             }
             return .json(stream: ListingStream(listings, of: database, isMany: true))

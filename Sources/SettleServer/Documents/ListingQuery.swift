@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 
 /// The parameters of a list of documents.
 struct ListingQuery: Sendable {
@@ -19,29 +20,29 @@ struct ListingQuery: Sendable {
     init() {}
 
     /// A query of a request, without its parameters.
-    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+    init(_ request: ServerRequest) { documents.keepsNumbers = request.keepsNumbers }
 
     /// Reads the query's parameters.
-    mutating func take(_ query: QueryParameters) throws {
+    mutating func parse(_ query: HTTPQuery) throws {
         for (name, text) in query.items {
             switch name {
             case "key", "keys", "startkey", "start_key", "endkey", "end_key":
-                try take(name, JSONValue(parsing: text))
-            default: try take(name, .string(text))
+                try parse(name, JSONValue(parsing: text))
+            default: try parse(name, .string(text))
             }
         }
     }
 
     /// Reads a body's members.
-    mutating func take(_ members: JSONObject) throws {
-        for member in members { try take(member.name, member.value) }
+    mutating func parse(_ members: JSONObject) throws {
+        for member in members { try parse(member.name, member.value) }
     }
 
     /// Reads one of several queries of a request, after their shared parameters. It has its own keys; a list of one key is
     /// a range, which has no row for a missing key.
-    mutating func take(query members: JSONObject) throws {
+    mutating func parse(query members: JSONObject) throws {
         keys = nil
-        try take(members)
+        try parse(members)
         if keys?.count == 1 { keys = nil }
     }
 
@@ -54,7 +55,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    private mutating func take(_ name: String, _ value: JSONValue) throws {
+    private mutating func parse(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
@@ -76,12 +77,12 @@ struct ListingQuery: Sendable {
         case "attachments": documents.hasAttachments = try Self.boolean(value)
         case "att_encoding_info": documents.hasEncodingInfo = try Self.boolean(value)
         case "update_seq": hasUpdateSequence = try Self.boolean(value)
-        default: try takeViewOnly(name, value)
+        default: try parseViewOnly(name, value)
         }
     }
 
     /// Reads parameters of views, which are validated, and partly refused.
-    private func takeViewOnly(_ name: String, _ value: JSONValue) throws {
+    private func parseViewOnly(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "reduce":
             if try Self.boolean(value) { throw HTTPError.queryParse("Reduce is invalid for map-only views.") }

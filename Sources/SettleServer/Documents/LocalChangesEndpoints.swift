@@ -28,13 +28,13 @@ enum LocalChangesEndpoints {
             refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil },
             in: database)[...]
         let answer = types.map { type, objects in
-            (type, JSONValue.array(objects.map { told($0, &outcomes) }))
+            (type, JSONValue.array(objects.map { outcomeJSON($0, &outcomes) }))
         }
         return .json(.object(JSONObject(answer)))
     }
 
-    /// What became of an object; those that were not refused before have an outcome each.
-    private static func told(
+    /// The outcome of an object; each object that was not refused before has one.
+    private static func outcomeJSON(
         _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
     ) -> JSONValue {
         var told: JSONObject = ["id": .string(object.id)]
@@ -49,7 +49,7 @@ enum LocalChangesEndpoints {
         switch outcomes.popFirst() {
         case .resolved(let resolved):
             told["rev"] = resolved.revision.map { .string($0.description) }
-            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.told))
+            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.outcomeJSON))
         case .refused(let error): refuse(HTTPError(error))
         case .waits(let id):
             refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
@@ -58,8 +58,8 @@ enum LocalChangesEndpoints {
         return .object(told)
     }
 
-    /// What became of one change.
-    private static func told(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
+    /// The outcome of one change.
+    private static func outcomeJSON(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSONValue {
         let by: JSONValue
         switch outcome {
         case .applied: return ["attribute": .string(attribute), "outcome": "applied"]
@@ -69,7 +69,7 @@ enum LocalChangesEndpoints {
         return ["attribute": .string(attribute), "outcome": "superseded", "by": by]
     }
 
-    /// What a change gave way to, with the seconds since 1970 it was made at.
+    /// The change that won over another, with its time in seconds since 1970.
     private static func winner(_ what: (name: String, value: JSONValue?), at moment: FieldClock?) -> JSONValue {
         var by: JSONValue = [:]
         by[what.name] = what.value

@@ -1,8 +1,9 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
-/// Answers of several parts: documents with their attachments behind them, and ranges of attachments.
+/// Answers of several parts: documents followed by their attachments, and ranges of attachments.
 enum MultipartAnswers {
     /// A document with its attachments: `multipart/related`.
     static func document(

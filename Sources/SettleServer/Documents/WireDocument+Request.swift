@@ -17,7 +17,7 @@ extension WireDocument {
             _ = try RequestLimits.value(bytes)
             throw HTTPError.badRequest("Document must be a JSON object")
         }
-        do { try self.init(reader, .request(mostValues: RequestLimits.values)) } catch let fault as Fault {
+        do { try self.init(reader, .request(maximumValues: RequestLimits.values)) } catch let fault as Fault {
             throw HTTPError(fault)
         }
         if body.utf8.count > limit { throw HTTPError.documentTooLarge(id ?? "") }

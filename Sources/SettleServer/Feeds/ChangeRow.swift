@@ -102,7 +102,7 @@ struct ChangeRow: Sendable {
         do { content = try known ?? database.content(of: leaf.revision, in: record) } catch let error as DatabaseError
             where error.code == .damagedDocument
         {
-            database.note(error, of: record.id)
+            database.report(error, of: record.id)
             return nil
         }
         guard let content else { return nil }

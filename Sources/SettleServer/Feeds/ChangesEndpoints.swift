@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// Feeds of changes.
 enum ChangesEndpoints {
@@ -54,12 +55,12 @@ enum ChangesEndpoints {
 
     private static func tag(of database: Database, _ context: RequestContext, _ body: JSONObject) throws -> String {
         let position = try WireSequence(database).text(database.lastSequence())
-        return EntityTag.of("\(position)-\(Checksum.of(context.request.target.query, body))")
+        return EntityTag.of("\(position)-\(QueryChecksum.of(context.request.target.query.items, body))")
     }
 }
 
-/// A short number that tells one request from another; not a protection.
-private enum Checksum {
+/// A short number that distinguishes requests; not a protection.
+private enum QueryChecksum {
     /// The number of a query and a body.
     static func of(_ query: [(name: String, value: String)], _ body: JSONObject) -> String {
         // FNV-1a, so that it is the same in every process.

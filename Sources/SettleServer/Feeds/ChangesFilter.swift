@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 internal import SettleScripting
@@ -98,17 +99,18 @@ enum ChangesFilter: Sendable {
     /// The documents that the filter can pass, if it names them and they are few; `nil` if all changes have to be read.
     func namedDocuments(of database: Database) throws -> [DocumentID]? {
         switch self {
-        case .ids(let ids): return ids.count <= Self.mostNamed ? Array(ids) : nil
+        case .ids(let ids): return ids.count <= Self.maximumNamedDocuments ? Array(ids) : nil
         case .design:
             let range = ListingNamespace.design.range
-            let ids = try database.records(in: range, limit: Self.mostNamed + 1, withContent: false).map(\.id)
-            return ids.count <= Self.mostNamed ? ids : nil
+            let ids = try database.records(in: range, limit: Self.maximumNamedDocuments + 1, withContent: false).map(
+                \.id)
+            return ids.count <= Self.maximumNamedDocuments ? ids : nil
         case .all, .selector, .script: return nil
         }
     }
 
-    /// So many documents are looked up for each page; with more of them reading all changes may take less.
-    private static let mostNamed = 1000
+    /// The maximum number of documents to look up for each page; with more, reading all changes may be faster.
+    private static let maximumNamedDocuments = 1000
 
     /// The fields of a document to show; `nil` for all.
     var projection: Projection? { if case .selector(_, let projection) = self { projection } else { nil } }

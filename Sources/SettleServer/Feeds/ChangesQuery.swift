@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 
 /// The parameters of a changes request.
 struct ChangesQuery: Sendable {
@@ -45,7 +46,7 @@ struct ChangesQuery: Sendable {
     /// Reads the query.
     init(_ context: RequestContext) throws {
         documents.keepsNumbers = context.request.keepsNumbers
-        for (name, value) in context.query.items { try take(name.lowercased(), value) }
+        for (name, value) in context.query.items { try parse(name.lowercased(), value) }
         if feed == .eventsource, let last = context.request.headers["Last-Event-ID"] { since = last }
     }
 
@@ -56,7 +57,7 @@ struct ChangesQuery: Sendable {
         return query
     }
 
-    private mutating func take(_ name: String, _ value: String) throws {
+    private mutating func parse(_ name: String, _ value: String) throws {
         switch (name, value) {
         case ("feed", "live"): feed = .continuous
         case ("feed", _):

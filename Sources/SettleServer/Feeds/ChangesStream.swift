@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleScripting
 
@@ -19,7 +20,7 @@ final class ChangesStream: ResponseStream {
         var rows = 0
         var isDone = false
         var hasEnded = false
-        /// When something was last sent, or a change last arrived, in nanoseconds.
+        /// The time of the last output or arrived change, in nanoseconds.
         var lastSign: UInt64 = 0
         var isTimerSet = false
         /// Whether it has registered with the hub for a wake-up.
@@ -180,7 +181,7 @@ final class ChangesStream: ResponseStream {
         row.framing.tail(row.sequences.text(state.position), pending: pending)
     }
 
-    /// How many changes follow the position.
+    /// The number of changes that follow the position.
     func pending(_ state: State) throws -> Int {
         try database.count(
             changedIn: query.isDescending

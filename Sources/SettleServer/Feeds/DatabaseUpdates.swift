@@ -16,7 +16,7 @@ internal import SettlePlatform
 ///
 /// On a shared store each node logs what it did itself, so that an event is written once, and takes a log that another node has
 /// made. The difference that remains: when a node is killed, the changes of its last half second have no event `updated`, as the
-/// other nodes go on and nobody can tell which databases it has changed. A database that it has created or deleted has its event
+/// other nodes go on and nobody knows which databases it has changed. A database that it has created or deleted has its event
 /// when the next node starts.
 final class DatabaseUpdates: Sendable {
     /// The name of the log's database, as in CouchDB.
@@ -31,7 +31,7 @@ final class DatabaseUpdates: Sendable {
         var changed: [String: WatchedDatabases.Watched] = [:]
         /// Databases whose next commit is observed.
         var watched = WatchedDatabases()
-        /// When events were last written.
+        /// The time at which events were last written.
         var written = DispatchTime(uptimeNanoseconds: 0)
         /// Databases that get an event after a kill.
         var doubtful: ArraySlice<String> = []
@@ -75,7 +75,7 @@ final class DatabaseUpdates: Sendable {
 
     /// Logs that a database was created.
     func created(_ name: String) {
-        guard name == Self.name else { return queue.sync { note(.created, name) } }
+        guard name == Self.name else { return queue.sync { record(.created, name) } }
         attempt { _ = try log() }
     }
 
@@ -84,7 +84,7 @@ final class DatabaseUpdates: Sendable {
         guard name != Self.name else { return state.withLock { $0 = State(isKept: databases.isShared) } }
         queue.sync {
             flush()
-            note(.deleted, name)
+            record(.deleted, name)
             state.withLock { $0.watched.remove(name) }
         }
     }
@@ -102,7 +102,7 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// How long changes of a database are collected after the last were written, in milliseconds.
+    /// The time that changes of a database are collected after the last were written, in milliseconds.
     private static let delay = 500
     /// How many events of databases that may have changed before a kill are written at once.
     private static let doubtfulAtOnce = 200
@@ -210,7 +210,7 @@ extension DatabaseUpdates {
         guard !changed.isEmpty else { return }
         // Read before the event is written, because later changes are another event.
         let seen = changed.mapValues { try? $0.database.map(newest) }
-        // A commit that changes no document, such as one of a setting, is no event, as in CouchDB.
+        // A commit that changes no document, such as one of a setting, is not an event, as in CouchDB.
         let moved = changed.filter { name, watched in
             guard case let sequence?? = seen[name], let after = watched.after else { return true }
             return sequence > after
@@ -232,7 +232,7 @@ extension DatabaseUpdates {
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
     }
 
-    private func note(_ kind: DatabaseEvent.Kind, _ name: String) {
+    private func record(_ kind: DatabaseEvent.Kind, _ name: String) {
         attempt {
             // One that was taken just now has the event already, as one that it had missed.
             guard let (log, isNew) = try currentLog(), !isNew else { return }

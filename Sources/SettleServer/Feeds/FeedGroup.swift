@@ -29,7 +29,7 @@ struct FeedGroup: Sendable {
     let kind: FeedKind?
     /// Renders its rows.
     let row: ChangeRow?
-    /// How many feeds are open.
+    /// The number of feeds that are open.
     var members = 0
     /// Whether no feed was open at the end of the previous round.
     var isAbandoned = false
@@ -47,7 +47,7 @@ struct FeedGroup: Sendable {
         rows = FeedRows(at: position)
     }
 
-    /// How many feeds wait.
+    /// The number of feeds that wait.
     var waiting: Int { wakes.count }
 
     /// Whether a waiting feed has unread rows.
@@ -110,7 +110,7 @@ struct FeedGroup: Sendable {
     }
 
     /// The wake-ups of feeds with unread rows, those that have waited longest first.
-    mutating func takeWaiting(_ count: Int) -> [@Sendable () -> Void] {
+    mutating func dequeueWaiting(_ count: Int) -> [@Sendable () -> Void] {
         var taken: [@Sendable () -> Void] = []
         while taken.count < count, let waiter = popReady() {
             // A feed that has left is not woken.
@@ -126,7 +126,7 @@ struct FeedGroup: Sendable {
     }
 
     /// The wake-ups of all feeds.
-    mutating func takeAllWaiting() -> [@Sendable () -> Void] {
+    mutating func dequeueAll() -> [@Sendable () -> Void] {
         defer { (wakes, queue, late) = ([:], Queue(), Queue()) }
         return Array(wakes.values)
     }

@@ -25,7 +25,7 @@ final class FeedHub: Sendable {
         var lastNumber = 0
         var phase = Phase.resting
         var page = PageSize()
-        /// When the next round may start, in nanoseconds.
+        /// The earliest time of the next round, in nanoseconds.
         var earliest: UInt64 = 0
         /// Counts rounds, so that each kind of feed has its turn.
         var turns = 0
@@ -194,7 +194,7 @@ final class FeedHub: Sendable {
     func close() {
         let woken = state.withLock { state in
             state.phase = .closed
-            return state.takeAllWaiting()
+            return state.dequeueAll()
         }
         for wake in woken { wake() }
     }
@@ -202,8 +202,8 @@ final class FeedHub: Sendable {
 
 extension FeedHub.State {
     /// Removes and returns all waiting feeds.
-    mutating func takeAllWaiting() -> [@Sendable () -> Void] {
-        Array(groups.keys).flatMap { groups[$0]?.takeAllWaiting() ?? [] }
+    mutating func dequeueAll() -> [@Sendable () -> Void] {
+        Array(groups.keys).flatMap { groups[$0]?.dequeueAll() ?? [] }
     }
 }
 
@@ -242,7 +242,7 @@ extension FeedHub {
             let batches = page.records.isEmpty ? [:] : try render(page, of: database)
             let (woken, rest) = state.withLock { state in
                 keep(batches, page, &state)
-                return Self.takeWaiting(&state)
+                return Self.dequeueWaiting(&state)
             }
             for wake in woken { wake() }
             finish(start, rest, isLast: page.isLast)
@@ -290,7 +290,7 @@ extension FeedHub {
     }
 
     /// The wake-ups of the next feeds, and the pause after them.
-    private static func takeWaiting(_ state: inout State) -> (woken: [@Sendable () -> Void], rest: UInt64) {
+    private static func dequeueWaiting(_ state: inout State) -> (woken: [@Sendable () -> Void], rest: UInt64) {
         let ready = state.groups.filter(\.value.hasNews).keys.sorted()
         guard !ready.isEmpty else { return ([], 0) }
         let waiting = ready.reduce(0) { $0 + (state.groups[$1]?.waiting ?? 0) }
@@ -299,7 +299,7 @@ extension FeedHub {
         var rest: UInt64 = 0
         for turn in 0..<ready.count where woken.count < slice {
             let number = ready[(state.turns + turn) % ready.count]
-            let taken = state.groups[number]?.takeWaiting(max(slice / ready.count, 1)) ?? []
+            let taken = state.groups[number]?.dequeueWaiting(max(slice / ready.count, 1)) ?? []
             let asksAgain = state.groups[number]?.row?.framing.isOneText == true
             rest += UInt64(taken.count) * min(asksAgain ? restForEachAsking : restForEach, longestEach)
             woken += taken
@@ -330,7 +330,7 @@ extension FeedHub {
         let woken = state.withLock { state in
             state.position = max(state.position, newest)
             for group in Array(state.groups.keys) { state.groups[group]?.skip(to: state.position) }
-            return state.takeAllWaiting()
+            return state.dequeueAll()
         }
         for wake in woken { wake() }
         finish(DispatchTime.now().uptimeNanoseconds, UInt64(woken.count) * Self.restForEach, isLast: true)

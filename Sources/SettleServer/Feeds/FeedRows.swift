@@ -39,7 +39,7 @@ struct FeedRows: Sendable {
         batches.append(batch)
         size += batch.bytes.count
         var forgotten = 0
-        while size > limit || batches.count - forgotten > Self.mostBatches, forgotten < batches.count {
+        while size > limit || batches.count - forgotten > Self.maximumBatches, forgotten < batches.count {
             size -= batches[forgotten].bytes.count
             from = batches[forgotten].through
             forgotten += 1
@@ -88,7 +88,7 @@ struct FeedRows: Sendable {
         return low
     }
 
-    private static let mostBatches = 4096
+    private static let maximumBatches = 4096
     private static let piece = 64 * 1024
 }
 

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleQuery
 internal import SettleScripting
 internal import SettleViews
@@ -83,7 +84,7 @@ extension HTTPError {
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
         case let error as MapIndexError: self = HTTPError(500, error.name, error.reason)
-        case is HTTPRequest.BodyError: self = .tooLarge
+        case is ServerRequest.BodyError: self = .tooLarge
         case is CancellationError: self = HTTPError(408, "timeout", "The client has closed the connection.")
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }

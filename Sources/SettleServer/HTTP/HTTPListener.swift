@@ -1,3 +1,5 @@
+internal import SettleHTTP
+
 /// What brings requests in and answers out: the boundary behind which the HTTP library is.
 ///
 /// Handlers run on threads of their own and may block; what needs no waiting they may answer on a thread that polls. Whoever makes another transport keeps to these rules: a request
@@ -48,12 +50,12 @@ struct HTTPHandler: Sendable {
 
     /// Looks at a request that has come as a whole; runs once for each, on a thread that polls for all clients, and must not
     /// wait for anything.
-    let plan: @Sendable (HTTPRequest) -> Plan
+    let plan: @Sendable (ServerRequest) -> Plan
     /// Looks at a request whose body is long and has not come yet, on a thread that may wait for the disk, and calls the closure with
     /// what it finds, now or later.
-    var admit: @Sendable (HTTPRequest, @escaping @Sendable (Admission) -> Void) -> Void = { $1(.admitted(.max)) }
+    var admit: @Sendable (ServerRequest, @escaping @Sendable (Admission) -> Void) -> Void = { $1(.admitted(.max)) }
     /// Answers a request that came on an open connection after the listener began to stop; must not wait for anything.
-    var refuse: @Sendable (HTTPRequest) -> HTTPResponse = { _ in .error(.stopping) }
+    var refuse: @Sendable (ServerRequest) -> HTTPResponse = { _ in .error(.stopping) }
 }
 
 // MARK: - ListenerError

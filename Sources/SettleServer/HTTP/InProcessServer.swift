@@ -1,8 +1,8 @@
 package import SettleCore
 public import SettleDatabase
+public import SettleHTTP
 package import SettleMobile
 internal import SettlePlatform
-public import SettleReplication
 public import SettleScripting
 
 /// Answers CouchDB's HTTP API for one open database to a client in the same process, without a socket.
@@ -11,17 +11,15 @@ public import SettleScripting
 ///     let connection = CouchDBConnection(database: server.url, client: server)
 ///     let info = try await connection.json("GET", "").json
 ///
-/// Requests are handed to the router as values, and what it answers is handed back. Each has the rights of an
-/// administrator and is trusted as a program that has the database open itself: what it writes is validated by no script.
+/// Requests are handed to the router as values, and so are its responses. Each request has the rights of an administrator and is
+/// trusted as a program that has the database open itself: no script validates what it writes.
 /// Endpoints run on threads of their own, so a task that waits for an answer holds no thread.
 public final class InProcessServer: HTTPTransport {
     /// The address of the database, which leads here whatever its host is.
     public let url: HTTPURL
-    let state: ServerState
-    let router: Router
+    private let state: ServerState
+    private let router: Router
     private let workers = WorkerPool(limit: 8)
-    /// The headers that prove to the router who asks: those of a trusted proxy.
-    let proof: [(name: String, value: String)]
 
     /// Makes a server of a database.
     ///
@@ -34,7 +32,6 @@ public final class InProcessServer: HTTPTransport {
     public init(
         _ database: Database, name: String, scripts: ScriptOptions?, log: ServerLog? = nil
     ) throws {
-        let secret = SecureRandom.hexadecimal(bytes: 32)
         var options = ServerOptions()
         options.scripts = scripts
         options.log = log
@@ -45,13 +42,6 @@ public final class InProcessServer: HTTPTransport {
         options.largestDocument = .max
         (options.bulkDocuments, options.bulkGets) = (.max, .max)
         (options.queryTime, options.querySteps) = (.seconds(1_000_000_000), .max)
-        options.security.proxy = ProxyOptions(secret: secret)
-        let user = "settle"
-        let code = HashFunction.sha256.code(of: Array(user.utf8), key: Array(secret.utf8))
-        proof = [
-            ("X-Auth-CouchDB-UserName", user), ("X-Auth-CouchDB-Roles", "_admin"),
-            ("X-Auth-CouchDB-Token", Hexadecimal.encode(code)),
-        ]
         // Names that begin with _ have rules of their own.
         let plain = String(name.drop { $0 == "_" })
         let known = plain.isEmpty ? "database" : plain
@@ -77,45 +67,69 @@ public final class InProcessServer: HTTPTransport {
         return (task["changes_done"]?.int ?? 0, task["total_changes"]?.int ?? 0)
     }
 
+    /// Waits until indexes are up to date that requests left to be updated after their answers.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func finishIndexing() async throws { try await state.indexing.waitForLater() }
+
     /// Hands a request to the router.
     ///
     /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then. ``DatabaseError`` and
     ///   ``ScriptError`` where a server would answer with a status from 500 on, which does not say what is damaged or full.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        var headers = HTTPHeaders()
-        for field in request.headers.fields + proof { headers.add(field.name, field.value) }
-        let target = RequestTarget(request.url.path + (request.url.query.map { "?\($0)" } ?? ""))
-        let asked = HTTPRequest(
-            method: request.method, target: target, headers: headers, body: ProducedBody(request.body))
-        let response = try await workers.value { [router] taker in
-            let response = router.respond(to: asked)
-            guard case .later(let deferred) = response.body else { return taker(.success(response)) }
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var response = try await workers.value { [self] taker in
+            let response = respond(to: request)
+            guard case .later(let deferred) = response.body.content else { return taker(.success(response)) }
             deferred.whenFulfilled { taker(.success($0)) }
         }
         if let cause = response.cause, cause is DatabaseError || cause is ScriptError { throw cause }
-        var answered = TransportHeaders()
-        for field in response.headers.fields { answered.add(field.name, field.value) }
-        return TransportResponse(
-            status: response.status, headers: answered, body: body(of: response, request.method), url: request.url)
+        response.body = arriving(response.body)
+        if request.method == "HEAD" { response.body = .none }
+        return response
     }
 
-    private func body(of response: HTTPResponse, _ method: String) -> TransportBody {
-        switch response.body {
-        case .upgrade: return TransportBody(next: { nil })
-        case .bytes(let bytes) where method != "HEAD" && !bytes.isEmpty:
-            let rest = Guarded<[UInt8]?>(bytes)
-            return TransportBody(next: {
-                rest.withLock { rest in
-                    defer { rest = nil }
-                    return rest
-                }
-            })
+    /// The body of a response as a client reads it: once.
+    private func arriving(_ body: HTTPBody) -> HTTPBody {
+        switch body.content {
+        case .bytes(let bytes):
+            let rest = BufferedBody(bytes)
+            return HTTPBody(next: { rest.read() })
         case .stream(let stream, _):
             let reader = StreamReader(stream, workers)
-            if method != "HEAD" { return TransportBody(next: { [self] in try await reader.next(of: self) }) }
-        case .bytes, .later: break
+            return HTTPBody(next: { [self] in try await reader.next(of: self) })
+        case .pieces: return body
+        case .later, .upgrade: return .none
         }
-        return TransportBody(next: { nil })
+    }
+
+    /// Answers a request on the calling thread, in the order of the calls. A simulation uses it: equal calls have equal answers, and no
+    /// thread waits for another one.
+    ///
+    /// - Returns: The response, whose body may be a stream of the server.
+    package func respond(to request: HTTPRequest) -> HTTPResponse {
+        router.respond(to: ServerRequest(request), as: .administrator)
+    }
+
+    /// Connects a client of Couchbase Mobile's protocol as `GET /{db}/_blipsync` does, with the rights of an administrator.
+    ///
+    /// - Parameters:
+    ///   - userAgent: What the client calls itself.
+    ///   - limits: What the connection may cost.
+    ///   - wake: Called when the server has something to send.
+    /// - Returns: The server's end, which handles a message while it receives the message's last byte. The caller moves the bytes,
+    ///   and ends the connection.
+    package func connect(
+        userAgent: String, _ limits: BLIPLimits = BLIPLimits(), wake: @escaping @Sendable () -> Void = {}
+    ) -> BLIPConnection {
+        let request = HTTPRequest("GET", url.appending("_blipsync"), headers: ["User-Agent": userAgent])
+        let context = RequestContext(
+            server: state, request: ServerRequest(request), parameters: ["db": url.databaseName ?? ""],
+            user: .administrator, query: HTTPQuery())
+        let session = MobileSession(context, workers: WorkerPool(limit: 0), peer: "in process")
+        let connection = BLIPConnection(
+            isServer: true, limits: limits, handler: { session.receive($0) }, wake: wake, ended: { session.end() })
+        session.begin(connection)
+        return connection
     }
 }
 
@@ -130,90 +144,36 @@ extension InProcessServer {
     }
 }
 
-// MARK: - Calling
+// MARK: - ProducedBody
 
-/// Requests and connections that are handled on the calling thread, in the order of the calls.
-///
-/// A simulation uses them: equal calls have equal answers, and no thread waits for another one.
-extension InProcessServer {
-    /// Answers a request about the database.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - path: What follows the name of the database in the address, with its query; percent-coded.
-    ///   - body: The body, JSON unless `contentType` says otherwise.
-    ///   - contentType: The type of the body.
-    /// - Returns: The status, and a body that is not streamed; with status 500 nothing if the answer comes later.
-    package func answer(
-        _ method: String, _ path: String, body: [UInt8] = [], contentType: String = "application/json"
-    ) -> (status: Int, body: [UInt8]) {
-        var headers = HTTPHeaders()
-        for field in proof { headers.add(field.name, field.value) }
-        if !body.isEmpty { headers.add("Content-Type", contentType) }
-        let request = HTTPRequest(
-            method: method, target: RequestTarget(url.path + path), headers: headers, body: BufferedBody(body))
-        let response = router.respond(to: request)
-        switch response.body {
-        case .bytes(let bytes): return (response.status, bytes)
-        case .stream, .upgrade: return (response.status, [])
-        case .later: return (500, [])
-        }
-    }
-
-    /// Connects a client of Couchbase Mobile's protocol as `GET /{db}/_blipsync` does, with the rights of an administrator.
-    ///
-    /// - Parameters:
-    ///   - userAgent: What the client calls itself.
-    ///   - limits: What the connection may cost.
-    ///   - wake: Called when the server has something to send.
-    /// - Returns: The server's end, which handles a message while it receives the message's last byte. The caller moves the bytes,
-    ///   and ends the connection.
-    package func connect(
-        userAgent: String, _ limits: BLIPLimits = BLIPLimits(), wake: @escaping @Sendable () -> Void = {}
-    ) -> BLIPConnection {
-        let name = url.databaseName ?? ""
-        var headers = HTTPHeaders()
-        headers.add("User-Agent", userAgent)
-        let request = HTTPRequest(
-            method: "GET", target: RequestTarget(url.path + "/_blipsync"), headers: headers, body: BufferedBody())
-        let context = RequestContext(
-            server: state, request: request, parameters: ["db": name], user: User(name: "settle", roles: ["_admin"]),
-            query: QueryParameters([]))
-        let session = MobileSession(context, workers: WorkerPool(limit: 0), peer: "in process")
-        let connection = BLIPConnection(
-            isServer: true, limits: limits, handler: { session.take($0) }, wake: wake, ended: { session.end() })
-        session.begin(connection)
-        return connection
+extension ServerRequest {
+    /// A request of this process.
+    fileprivate init(_ request: HTTPRequest) {
+        let body: any RequestBody =
+            switch request.body.content {
+            case .bytes(let bytes): BufferedBody(bytes)
+            case .pieces(let length, let open): ProducedBody(length, open())
+            case .stream, .later, .upgrade: BufferedBody()
+            }
+        self.init(
+            method: request.method, target: RequestTarget(request.url.target), headers: request.headers, body: body)
     }
 }
 
-// MARK: - ProducedBody
-
 /// The body of a request of this process, read by a thread that may wait for the task that produces it.
-final class ProducedBody: RequestBody {
+private final class ProducedBody: RequestBody {
     let declaredLength: Int64?
-    private let rest: Guarded<TransportRequestBody.Producer?>
+    private let produce: HTTPBody.Producer
 
-    init(_ body: TransportRequestBody) {
-        switch body {
-        case .none: (declaredLength, rest) = (0, Guarded(nil))
-        case .bytes(let bytes):
-            declaredLength = Int64(bytes.count)
-            let left = Guarded<[UInt8]?>(bytes.isEmpty ? nil : bytes)
-            rest = Guarded {
-                left.withLock { left in
-                    defer { left = nil }
-                    return left
-                }
-            }
-        case .stream(let length, let open): (declaredLength, rest) = (length, Guarded(open()))
-        }
+    init(_ length: Int64?, _ produce: @escaping HTTPBody.Producer) {
+        (declaredLength, self.produce) = (length, produce)
     }
 
     func read() throws -> [UInt8]? {
-        guard let produce = rest.withLock(\.self) else { return nil }
         let piece = Promise<Result<[UInt8]?, any Error>>()
-        Task.detached { do { piece.fulfil(.success(try await produce())) } catch { piece.fulfil(.failure(error)) } }
+        Task.detached { [produce] in
+            do { piece.fulfil(.success(try await produce())) } catch { piece.fulfil(.failure(error)) }
+        }
         return try piece.wait().get()
     }
 }
@@ -235,7 +195,7 @@ extension WorkerPool {
 // MARK: - StreamReader
 
 /// Asks a ``ResponseStream`` for its pieces, one at a time, and ends it when it is let go of.
-final class StreamReader: Sendable {
+private final class StreamReader: Sendable {
     private let stream: any ResponseStream
     private let workers: WorkerPool
     private let hasBegun = Guarded(false)

@@ -1,4 +1,5 @@
 public import Foundation
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 

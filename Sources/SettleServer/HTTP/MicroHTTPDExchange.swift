@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// One request on a libmicrohttpd connection, and its answer.
@@ -59,7 +60,7 @@ final class MicroHTTPDExchange: Sendable {
     /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
     /// How much of a body past the limit is read to give an answer to who sends it.
-    private static let mostDropped: Int64 = 16 << 20
+    private static let maximumDroppedBytes: Int64 = 16 << 20
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: ListenerOptions,
@@ -147,7 +148,7 @@ final class MicroHTTPDExchange: Sendable {
             guard state.response == nil else {
                 // The rest is read and dropped, but not for ever.
                 (state.upload, state.collected) = (nil, [])
-                return state.received <= state.bodyLimit.adding(clamped: Self.mostDropped) ? true : nil
+                return state.received <= state.bodyLimit.adding(clamped: Self.maximumDroppedBytes) ? true : nil
             }
             state.collected.append(contentsOf: bytes)
             if state.collected.count > Self.wholeBody { spool(&state) }
@@ -184,13 +185,13 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>) {
-        state.withLock { take(outcome, &$0) }
+        state.withLock { finishSpooling(outcome, &$0) }
         resume()
     }
 
     private struct Refusal: Error { let response: HTTPResponse }
 
-    private func take(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
+    private func finishSpooling(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
         state.isSpooling = false
         switch outcome {
         case .success(let (file, limit)):
@@ -246,7 +247,7 @@ final class MicroHTTPDExchange: Sendable {
             state.withLock { $0.upgraded = nil }
             settle_mhd_close_upgraded(handle.value)
         }
-        guard case .upgrade(let take) = response?.body else { return socket.giveBack() }
+        guard case .upgrade(let take) = response?.body.content else { return socket.giveBack() }
         take(socket)
         if state.withLock({ $0.isEnding }) { stop(isForced: false) }
     }
@@ -284,7 +285,7 @@ final class MicroHTTPDExchange: Sendable {
     /// Has a complete request answered, once: here, on the library's thread, where that needs no waiting, else by a worker,
     /// which waits for nothing the client has still to send.
     private func handOn() {
-        let request = state.withLock { state -> HTTPRequest? in
+        let request = state.withLock { state -> ServerRequest? in
             guard !state.isHandedOn, !state.isSpooling, state.response == nil, !state.isForcedToEnd else { return nil }
             state.isHandedOn = true
             let body: any RequestBody =
@@ -301,19 +302,19 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
-        HTTPRequest(
+    private func makeRequest(_ body: any RequestBody, _ state: State) -> ServerRequest {
+        ServerRequest(
             method: state.method, target: target, headers: state.headers, body: body, peer: state.client,
             route: state.route, life: life)
     }
 
     private func answer(_ response: HTTPResponse) {
-        if case .later(let deferred) = response.body {
+        if case .later(let deferred) = response.body.content {
             // Others hold it until it is there, and need not hold a connection that is gone.
             return deferred.whenFulfilled { [weak self] in self?.answer($0) }
         }
         let (method, client) = state.withLock { ($0.method, $0.client) }
-        guard method == "HEAD", case .stream(_, nil) = response.body else { return give(response) }
+        guard method == "HEAD", case .stream(_, nil) = response.body.content else { return give(response) }
         // To find its length takes longer than some threads have.
         pools.workers.submit(for: client) { [self] in give(HeadLength.measured(response)) }
     }
@@ -324,7 +325,7 @@ final class MicroHTTPDExchange: Sendable {
             return state.connection == nil
         }
         guard isGone else { return resume() }
-        if case .stream(let stream, _) = response.body { stream.end() }
+        if case .stream(let stream, _) = response.body.content { stream.end() }
     }
 
     private func suspend(_ state: inout State) {
@@ -377,12 +378,12 @@ extension MicroHTTPDExchange {
     private func queue(_ given: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         var response = given
         var isUpgrade = false
-        if case .upgrade = given.body { isUpgrade = given.status == 101 }
+        if case .upgrade = given.body.content { isUpgrade = given.status == 101 }
         if !(200...599).contains(given.status), !isUpgrade {
             // One below 200 has no end: the client waits for what follows it.
             options.warn?("an answer has the status \(given.status), which can't be sent: \(target.rawPath)")
             response = Self.noStatus
-            if case .stream(let stream, _) = given.body { stream.end() }
+            if case .stream(let stream, _) = given.body.content { stream.end() }
             state.response = response
         }
         if gate.isLeaving, !isUpgrade { response.headers["Connection"] = "close" }
@@ -395,14 +396,15 @@ extension MicroHTTPDExchange {
     }
 
     private func make(_ response: HTTPResponse, _ state: inout State) -> OpaquePointer? {
-        switch response.body {
+        switch response.body.content {
         case .bytes(let bytes):
             if state.method != "HEAD" { state.sent = Int64(bytes.count) }
             return bytes.withUnsafeBytes { buffer in
                 MHD_create_response_from_buffer(
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
-        case .later: return nil
+        // The router gives neither of them: what comes later has come, and pieces are a client's.
+        case .later, .pieces: return nil
         case .upgrade:
             // The exchange outlives the socket: the library says that the request is over when that is given back.
             return MHD_create_response_for_upgrade(upgradeConnection, Unmanaged.passUnretained(self).toOpaque())

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
@@ -46,7 +47,7 @@ final class MicroHTTPDListener: HTTPListener {
         settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
         settings.connection_memory_limit = options.headerLimit
         settings.handler_context = context.toOpaque()
-        settings.handler = takeRequest
+        settings.handler = handleRequest
         settings.begin = beginRequest
         settings.completed = completeRequest
         settings.notified = noticeConnection
@@ -189,7 +190,7 @@ private func beginRequest(
 }
 
 /// The library has a header, a piece of a body, or the end of one.
-private func takeRequest(
+private func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>?, _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleViews
 
@@ -7,13 +8,13 @@ internal import SettleViews
 /// ``PromptContext``.
 protocol ReadContext: Sendable {
     /// The request.
-    var request: HTTPRequest { get }
+    var request: ServerRequest { get }
     /// What the words in braces of the route's path stand for.
     var parameters: PathPattern.Parameters { get }
     /// Who asks.
     var user: User { get }
     /// The parameters of the query.
-    var query: QueryParameters { get }
+    var query: HTTPQuery { get }
     /// How the server was set up.
     var options: ServerOptions { get }
     /// How many bytes of a body the endpoint reads into memory.
@@ -34,10 +35,10 @@ protocol ReadContext: Sendable {
 /// A request on a worker thread, with what many endpoints need. What only a few need they name where they are declared.
 struct RequestContext: ReadContext {
     private let server: ServerState
-    let request: HTTPRequest
+    let request: ServerRequest
     let parameters: PathPattern.Parameters
     let user: User
-    var query: QueryParameters
+    var query: HTTPQuery
     let longestBody: Int
 
     var options: ServerOptions { server.options }
@@ -58,8 +59,8 @@ struct RequestContext: ReadContext {
     var live: LiveSettings { server.live.withLock(\.self) }
 
     init(
-        server: ServerState, request: HTTPRequest, parameters: PathPattern.Parameters, user: User,
-        query: QueryParameters, longestBody: Int? = nil
+        server: ServerState, request: ServerRequest, parameters: PathPattern.Parameters, user: User,
+        query: HTTPQuery, longestBody: Int? = nil
     ) {
         self.longestBody = longestBody ?? server.options.largestBody
         self.server = server
@@ -94,10 +95,10 @@ struct PromptContext: ReadContext {
 
     init(_ context: RequestContext) { whole = context }
 
-    var request: HTTPRequest { whole.request }
+    var request: ServerRequest { whole.request }
     var parameters: PathPattern.Parameters { whole.parameters }
     var user: User { whole.user }
-    var query: QueryParameters { whole.query }
+    var query: HTTPQuery { whole.query }
     var options: ServerOptions { whole.options }
     var longestBody: Int { whole.longestBody }
     var uuid: String { whole.uuid }
@@ -147,7 +148,7 @@ extension ReadContext {
         do {
             let bytes = try request.body.readAll(limit: limit)
             return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
-        } catch HTTPRequest.BodyError.tooLarge {
+        } catch ServerRequest.BodyError.tooLarge {
             // A setting changes only the limit that it is about.
             throw limit < options.largestBody ? HTTPError.tooLarge : HTTPError.bodyTooLarge(limit)
         }
@@ -237,7 +238,7 @@ enum Compression {
     /// - Throws: ``HTTPError`` if it is invalid, or exceeds the limit.
     static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
         do {
-            guard let expanded = try Gzip.expand(bytes, limit: limit) else { throw HTTPRequest.BodyError.tooLarge }
+            guard let expanded = try Gzip.expand(bytes, limit: limit) else { throw ServerRequest.BodyError.tooLarge }
             return expanded
         } catch let error as DatabaseError where error.code == .attachmentMissing { throw notGzip }
     }
@@ -256,4 +257,17 @@ extension JSONObject {
             throw HTTPError.badRequest("There is no `\(other)`; there are \(known.joined(separator: ", ")).")
         }
     }
+}
+
+extension HTTPQuery {
+    /// Whether a parameter is exactly `true`.
+    func isTrue(_ name: String) -> Bool { self[name] == "true" }
+
+    /// A parameter as JSON.
+    func json(_ name: String) throws -> JSONValue? { try self[name].map { try JSONValue(parsing: $0) } }
+
+    /// A revision.
+    ///
+    /// - Throws: ``HTTPError/invalidRevision``.
+    func revision(_ name: String = "rev") throws -> WireRevision? { try self[name].map { try WireRevision($0) } }
 }

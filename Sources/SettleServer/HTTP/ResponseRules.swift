@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// What all responses have in common: errors and their log, challenges, and headers.
@@ -70,12 +71,12 @@ final class ResponseRules: Sendable {
     }
 
     /// The answer to the question of a browser whether it may send a request from another origin.
-    func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+    func preflight(_ request: ServerRequest) -> HTTPResponse? {
         request.method == "OPTIONS" ? live.withLock(\.otherOrigins)?.preflight(request) : nil
     }
 
     /// An error with the challenge that has a browser ask for a password, where one is wanted.
-    private func challenged(_ error: HTTPError, _ request: HTTPRequest) -> HTTPError {
+    private func challenged(_ error: HTTPError, _ request: ServerRequest) -> HTTPError {
         guard error.status == 401 else { return error }
         let security = options.security
         let isStrict = security.anonymousAccess != .everywhere

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// What answers one method of one route.

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Finds the endpoint of a request, asks whether it may be used, and runs it on the right thread.
@@ -16,8 +17,15 @@ struct Router: Sendable {
     }
 
     /// Answers a request; may wait.
-    func respond(to request: HTTPRequest) -> HTTPResponse {
+    func respond(to request: ServerRequest) -> HTTPResponse {
         respond(to: RoutedRequest(request, routes, server.requestIDs))
+    }
+
+    /// Answers a request of a program in this process, which need not prove that it has a user's rights; may wait.
+    func respond(to request: ServerRequest, as user: User) -> HTTPResponse {
+        var call = RoutedRequest(request, routes, server.requestIDs)
+        call.user = user
+        return respond(to: call)
     }
 
     /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
@@ -25,7 +33,7 @@ struct Router: Sendable {
     /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
     /// open, a password that was not verified lately, a long document, and when all readers are lent. On a shared store every
     /// request waits for a question first.
-    func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
+    func plan(_ request: ServerRequest) -> HTTPHandler.Plan {
         var call = RoutedRequest(request, routes, server.requestIDs)
         if !server.databases.isShared, let response = answerAtHand(&call) { return .answered(response) }
         return .work { [self, call] in respond(to: call) }
@@ -37,7 +45,7 @@ struct Router: Sendable {
     /// - Parameters:
     ///   - request: The request, without its body.
     ///   - then: A closure that gets the decision, now or once a password was verified.
-    func admit(_ request: HTTPRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
+    func admit(_ request: ServerRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
         admit(RoutedRequest(request, routes, server.requestIDs), then)
     }
 
@@ -59,7 +67,7 @@ struct Router: Sendable {
     }
 
     /// The answer to a request that comes while the server stops. It is made without a login and without waiting.
-    func refuse(_ request: HTTPRequest) -> HTTPResponse {
+    func refuse(_ request: ServerRequest) -> HTTPResponse {
         let call = RoutedRequest(request, routes, server.requestIDs)
         let isUp = call.request.target.segments == ["_up"]
         return rules.finished(isUp ? ServerEndpoints.down(.stopping) : .error(.stopping), call)
@@ -82,7 +90,7 @@ struct Router: Sendable {
         } catch {
             response = rules.failure(error, call)
         }
-        guard case .later(let deferred) = response.body else { return rules.finished(response, call) }
+        guard case .later(let deferred) = response.body.content else { return rules.finished(response, call) }
         response.body = .later(deferred.map { [self, call] in rules.finished($0, call) })
         return response
     }
@@ -127,7 +135,7 @@ struct Router: Sendable {
     private func context(_ call: RoutedRequest, _ match: RouteTree.Match, _ user: User) -> RequestContext {
         RequestContext(
             server: server, request: call.request, parameters: match.parameters, user: user,
-            query: QueryParameters(call.request.target.query), longestBody: match.route.body.inMemory(server.options))
+            query: call.request.target.query, longestBody: match.route.body.inMemory(server.options))
     }
 
     /// A response with the user's new cookie, if there is one.
@@ -206,7 +214,7 @@ struct Router: Sendable {
 /// A request with what is known of it. Each of that is found out once.
 struct RoutedRequest: Sendable {
     /// The request, with the method it means.
-    var request: HTTPRequest
+    var request: ServerRequest
     /// The method it came with.
     let method: String
     /// The id by which it is found in a log: the client's, if it has CouchDB's form for one, else a new one.
@@ -222,7 +230,7 @@ struct RoutedRequest: Sendable {
     /// Whether they may use the route.
     var isAllowed = false
 
-    init(_ request: HTTPRequest, _ routes: RouteTree, _ ids: RequestIDs) {
+    init(_ request: ServerRequest, _ routes: RouteTree, _ ids: RequestIDs) {
         self.request = request
         self.request.method = Self.method(of: request)
         method = request.method
@@ -247,7 +255,7 @@ struct RoutedRequest: Sendable {
     }
 
     /// The method; a POST may say that it means another one.
-    private static func method(of request: HTTPRequest) -> String {
+    private static func method(of request: ServerRequest) -> String {
         guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {
             return request.method
         }

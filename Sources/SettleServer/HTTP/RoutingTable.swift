@@ -9,6 +9,7 @@ enum RoutingTable {
         Route("/_utils", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.page]),
         Route("/_utils/{file...}", .anyone, "GET,HEAD", ["GET": ConsoleEndpoints.file]),
         Route("/_condition", .anyone, "POST", ["POST": FindEndpoints.condition]),
+        Route("/_policies", .anyone, "GET,HEAD", ["GET": SettleEndpoints.policies]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -59,6 +60,7 @@ enum RoutingTable {
         Route("/{db}/_blipsync", .member, "GET", ["GET": MobileEndpoints.connect], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
+        Route("/{db}/_info", .databaseAdmin, "GET,HEAD", ["GET": DatabaseEndpoints.details]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
         Route("/{db}/_temp_view", .member, "POST", everyMethod(ViewEndpoints.temporary), body: .whole),
         Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),

@@ -1,4 +1,5 @@
 public import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// A server of CouchDB's HTTP API over a store of databases.
@@ -54,7 +55,8 @@ public final class Server: Sendable {
 
     /// Begins to listen.
     ///
-    /// One server has a folder at a time, from this call or the first one that sets an administrator until ``stop()``.
+    /// Only one server may use a folder at a time. The folder is locked from this call, or the first one that sets an
+    /// administrator, until ``stop()``.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` when another server has the folder; an error that says why it can't
     ///   listen, such as a port that is taken. Then nothing listens.

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Keeps some of a ``ResponseStream`` ready for the connection, and asks for more on worker threads.
@@ -197,7 +198,7 @@ enum HeadLength {
 
     /// The response with a body whose length is known, or of which it is known that it is not; ends the stream.
     static func measured(_ response: HTTPResponse) -> HTTPResponse {
-        guard case .stream(let stream, nil) = response.body else { return response }
+        guard case .stream(let stream, nil) = response.body.content else { return response }
         var response = response
         response.body = .stream(Nothing(), length: length(of: stream))
         return response

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Threads that jobs run on and may block; they are made when they are needed, and stay.

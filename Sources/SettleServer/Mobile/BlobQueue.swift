@@ -8,7 +8,7 @@ internal import SettlePlatform
 ///     revision with blobs ─ add ─→ waits ── next ─→ getAttachment ─→ fill ─→ the revision, once it has all
 ///                                                               └──→ fail ─→ the revision, which is refused
 struct BlobQueue {
-    /// A content that is to be asked for.
+    /// A content to request.
     struct Question: Sendable {
         /// The number of the message whose revision waits.
         let number: UInt64
@@ -17,9 +17,9 @@ struct BlobQueue {
         let content: MobileContent
     }
 
-    private static let mostRevisions = 64
-    private static let mostBytes = 32 << 20
-    private static let mostQuestions = 2
+    private static let maximumRevisions = 64
+    private static let maximumBytes = 32 << 20
+    private static let maximumQuestions = 2
 
     private var waiting: [UInt64: PushedRevision] = [:]
     private var questions: [Question] = []
@@ -32,7 +32,7 @@ struct BlobQueue {
     /// - Returns: Whether there was room for it.
     mutating func add(_ revision: PushedRevision) -> Bool {
         let size = revision.message.body.count
-        guard waiting.count < Self.mostRevisions, bytes + size <= Self.mostBytes || waiting.isEmpty else {
+        guard waiting.count < Self.maximumRevisions, bytes + size <= Self.maximumBytes || waiting.isEmpty else {
             return false
         }
         bytes += size
@@ -46,7 +46,7 @@ struct BlobQueue {
 
     /// The next question; `nil` while two are open or nothing is asked.
     mutating func next() -> Question? {
-        guard open < Self.mostQuestions else { return nil }
+        guard open < Self.maximumQuestions else { return nil }
         while !questions.isEmpty {
             let question = questions.removeFirst()
             // Of a revision that was refused meanwhile nothing is asked.
@@ -62,7 +62,7 @@ struct BlobQueue {
     /// - Returns: The revision if it has all contents now.
     mutating func fill(_ question: Question, with content: DocumentAttachment) -> PushedRevision? {
         open -= 1
-        waiting[question.number]?.take(content, for: question.content.digest)
+        waiting[question.number]?.add(content, for: question.content.digest)
         return waiting[question.number]?.missing.isEmpty == true ? remove(question.number) : nil
     }
 
@@ -111,12 +111,12 @@ extension MobileSession {
             properties["digest"] = question.content.digest
             properties["docID"] = question.id.string
             connection.send(BLIPMessage(properties: properties)) { [workers, peer, weak self] answer in
-                workers.submit(for: peer) { [weak self] in self?.take(answer, to: question) }
+                workers.submit(for: peer) { [weak self] in self?.receive(answer, to: question) }
             }
         }
     }
 
-    private func take(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
+    private func receive(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
         do {
             let content = try answer.get().body
             guard content.count <= MobileLimits.largestContent else {

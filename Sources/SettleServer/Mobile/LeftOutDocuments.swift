@@ -15,37 +15,54 @@ final class LeftOutDocuments: Sendable {
         let fault: String
     }
 
-    private let ledgers = Guarded<[String: ReplicationLedger]>([:])
+    /// The ledger of a database. One that was deleted and created again is another database, with another instance name.
+    private struct Listed {
+        let instance: String
+        var ledger: ReplicationLedger
+    }
+
+    /// By the names of the databases.
+    private let listed = Guarded<[String: Listed]>([:])
 
     /// Records what a page of changes leaves out.
     ///
     /// - Parameters:
     ///   - entries: The documents that are left out.
-    ///   - offered: The documents that are offered; they are not listed any more.
-    ///   - database: The name of the database.
+    ///   - offered: The documents that are offered; they are no longer listed.
+    ///   - context: The request for the connection, of the documents' database.
     /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
     ///   not name a document again and again.
-    func note(
-        _ entries: [Entry], offering offered: some Sequence<DocumentID>, in database: String
-    ) -> [Entry] {
-        ledgers.withLock { ledgers in
-            guard !entries.isEmpty || ledgers[database] != nil else { return [] }
-            var ledger = ledgers.removeValue(forKey: database) ?? ReplicationLedger()
+    /// - Throws: ``DatabaseError``.
+    func record(
+        _ entries: [Entry], offering offered: some Sequence<DocumentID>, _ context: RequestContext
+    ) throws -> [Entry] {
+        let name = context.parameter("db")
+        guard !entries.isEmpty || listed.withLock({ $0[name] != nil }) else { return [] }
+        let instance = try context.database().instanceName()
+        return listed.withLock { listed in
+            var ledger = Self.ledger(in: listed.removeValue(forKey: name), of: instance)
             for id in offered { ledger.clear(id, but: []) }
             var new: [Entry] = []
             for entry in entries {
                 let count = ledger.count
-                ledger.note(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
+                ledger.record(entry.id, entry.revision, .refused, reason: entry.fault, status: nil)
                 if ledger.count > count { new.append(entry) }
             }
-            if ledger.count > 0 || ledger.forgotten > 0 { ledgers[database] = ledger }
+            if ledger.count > 0 || ledger.forgotten > 0 { listed[name] = Listed(instance: instance, ledger: ledger) }
             return new
         }
     }
 
-    /// What is not offered of a database.
-    func ledger(of database: String) -> ReplicationLedger {
-        ledgers.withLock { $0[database] ?? ReplicationLedger() }
+    /// The documents of a database that are not offered.
+    ///
+    /// - Throws: ``DatabaseError``.
+    func ledger(of name: String, in database: Database) throws -> ReplicationLedger {
+        let instance = try database.instanceName()
+        return listed.withLock { Self.ledger(in: $0[name], of: instance) }
+    }
+
+    private static func ledger(in listed: Listed?, of instance: String) -> ReplicationLedger {
+        listed.flatMap { $0.instance == instance ? $0.ledger : nil } ?? ReplicationLedger()
     }
 }
 
@@ -67,7 +84,7 @@ extension LeftOutDocuments {
         var rest = changes[...]
         try context.database().forEachRevision(changes.map { ($0.id, $0.revision, []) }) { stored in
             guard var change = rest.popFirst() else { return false }
-            // What can't be read is sent as `norev`.
+            // An unreadable revision is sent as `norev`.
             let found = try? stored.get()?.revision
             let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.body) }
             if let fault {
@@ -81,11 +98,10 @@ extension LeftOutDocuments {
             offered.append(change)
             return true
         }
-        let name = context.parameter("db")
-        for entry in context.service(\.mobile).leftOut.note(entries, offering: offered.lazy.map(\.id), in: name) {
+        for entry in try context.service(\.mobile).leftOut.record(entries, offering: offered.lazy.map(\.id), context) {
             context.options.log?.warning(
                 "a document is not offered to Couchbase Lite: \(entry.fault)",
-                ["database": name, "id": entry.id.string])
+                ["database": context.parameter("db"), "id": entry.id.string])
         }
         return offered
     }

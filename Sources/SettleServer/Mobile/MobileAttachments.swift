@@ -70,7 +70,7 @@ struct MobileAttachments {
         throw BLIPError.http(404, "no attachment of \"\(id)\" has this digest")
     }
 
-    /// What a revision lists in `_attachments`: its attachments and, beside any, its blobs, as Sync Gateway does.
+    /// The list `_attachments` of a revision: its attachments and, beside any, its blobs, as Sync Gateway does.
     ///
     /// Where there is a list, Couchbase Lite takes a document only if the list has the digest of each blob. Where the digest of a
     /// blob is another one in the list than in its member, Couchbase Lite changes the member; so blobs are also listed where
@@ -123,7 +123,7 @@ struct MobileAttachments {
         return found
     }
 
-    /// What stands for the digest of a content that is too large to be read at once. No content has it.
+    /// A placeholder for the digest of a content that is too large to be read at once. No content has it.
     private static func standIn(for attachment: DocumentAttachment) -> String {
         MobileDigest.of(Array("too large: \(attachment.digest)".utf8))
     }

@@ -1,9 +1,10 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
-/// What a client pulls: pages of changes, and the revisions that it wants of them.
+/// The feed that a client pulls: pages of changes, and the revisions that it wants of them.
 ///
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
@@ -11,6 +12,10 @@ internal import SettlePlatform
 ///
 /// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page are offered,
 /// and so on, before anything else is sent. A row that fails alone is left out.
+///
+/// A document is not offered again while an older revision of it is under way. LiteCore says which revisions of a page it wants by
+/// what it has stored, and stores later what it wanted of the page before. So it would say that it has its own last edit, and then
+/// replace that by the older revision.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
@@ -19,18 +24,24 @@ final class MobileFeed: Sendable {
         /// Parts of pages that failed, to be offered next, and how many of them are under way.
         var parts: [[PulledRevision]] = []
         var partsUnderWay = 0
-        /// What is wanted of such parts. It is sent before the other wanted revisions, since the client's checkpoint must not pass
+        /// The revisions wanted of such parts. They are sent before the other wanted revisions, since the client's checkpoint must not pass
         /// these changes.
         var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
         var unanswered = 0
+        /// The documents of pages without an answer, and those whose revision is wanted or has no answer.
+        var underWay: Set<DocumentID> = []
+        /// The document that the next page begins with, if it can't be offered yet.
+        var held: DocumentID?
         /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
         var hasSentEnd = false
         /// The database and the number of the notice while the next change is waited for. It is kept open meanwhile.
         var waiting: (database: Database, notice: Int?)?
         var isOver = false
 
-        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing }
+        var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing && held == nil }
+        /// Whether the next page begins with a document that is under way.
+        var isHeld: Bool { held.map(underWay.contains) ?? false }
         /// Whether the parts of a failed page are being offered.
         var isDividing: Bool { !parts.isEmpty || partsUnderWay > 0 }
 
@@ -44,17 +55,17 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private static let mostPages = 2
-    /// How many documents are read at a time to fill a page.
+    private static let maximumPages = 2
+    /// The number of documents that are read at a time to fill a page.
     private static let recordsAtOnce = 200
     /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
-    private static let mostUnanswered = 1000
+    private static let maximumUnanswered = 1000
     /// The bytes that wait for the socket from which on no revision is read.
-    private static let mostBytes = 1 << 20
+    private static let maximumBytes = 1 << 20
     /// The number of such bytes while memory is tight.
     private static let fewBytes = 64 << 10
     /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
-    private static let mostKept = 64 << 10
+    private static let maximumKeptBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
     private let collection: Int
@@ -118,7 +129,7 @@ final class MobileFeed: Sendable {
             while try sendPage(context, session, connection) {}
         } catch {
             // The client connects again, and goes on from its checkpoint unless it has lost access.
-            session.note(error)
+            session.log(error)
             connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
     }
@@ -126,9 +137,9 @@ final class MobileFeed: Sendable {
     private func sendRevisions(
         _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
     ) throws {
-        let most = session.budget.isTight ? Self.fewBytes : Self.mostBytes
+        let most = session.budget.isTight ? Self.fewBytes : Self.maximumBytes
         let next = state.withLock { state -> [PulledRevision] in
-            let room = Self.mostUnanswered - state.unanswered
+            let room = Self.maximumUnanswered - state.unanswered
             guard room > 0, !state.isDividing, connection.outgoingBytes < most else { return [] }
             let next = Array(state.wanted.prefix(room))
             state.wanted.removeFirst(next.count)
@@ -140,11 +151,13 @@ final class MobileFeed: Sendable {
         let (database, attachments) = (try context.database(), try session.attachments(of: context))
         let own = session.properties(of: collection)
         func send(_ stored: Result<ReplicatedRevision?, DatabaseError>) -> Bool {
-            guard let message = rest.popFirst()?.message(stored, attachments, own) else { return false }
+            guard let change = rest.popFirst() else { return false }
+            let message = change.message(stored, attachments, own)
             session.context.metrics.readDocument()
             // A revision that the client refuses is its to ask for again. `norev` has no answer.
-            connection.send(message) { [weak self, weak session] _ in self?.noteAnswer(session) }
-            if message.isSilent { noteAnswer(nil) }
+            let id = change.id
+            connection.send(message) { [weak self, weak session] _ in self?.recordAnswer(about: id, session) }
+            if message.isSilent { recordAnswer(about: id, nil) }
             return connection.outgoingBytes < most
         }
         var hasRoom = true
@@ -161,8 +174,11 @@ final class MobileFeed: Sendable {
         }
     }
 
-    private func noteAnswer(_ session: MobileSession?) {
-        state.withLock { $0.unanswered -= 1 }
+    private func recordAnswer(about id: DocumentID, _ session: MobileSession?) {
+        state.withLock { state in
+            state.unanswered -= 1
+            state.underWay.remove(id)
+        }
         session?.advance()
     }
 
@@ -176,7 +192,8 @@ final class MobileFeed: Sendable {
         let database = try context.database()
         let (since, skipsDeleted) = state.withLock { state -> (UpdateSequence?, Bool) in
             let mayRead =
-                state.pages < Self.mostPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
+                state.pages < Self.maximumPages && state.wanted.isEmpty && state.waiting == nil && !state.isDividing
+                && !state.isHeld
             return (mayRead ? state.since : nil, isActiveOnly && !state.hasSentEnd)
         }
         guard let since else {
@@ -184,11 +201,12 @@ final class MobileFeed: Sendable {
             sendEnd(session, connection)
             return false
         }
-        let (page, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
-        state.withLock { $0.since = last }
+        let (all, last) = try nextPage(of: database, after: since, skipsDeleted: skipsDeleted)
+        let (page, isHeld) = begin(all, last)
+        guard !isHeld || !page.isEmpty else { return false }
         var offered = page
         if hasLimits {
-            let kept = session.budget.isTight ? 0 : Self.mostKept
+            let kept = session.budget.isTight ? 0 : Self.maximumKeptBytes
             offered = try LeftOutDocuments.offered(among: page, keeping: kept, context)
             if offered.isEmpty, !page.isEmpty { return true }
         }
@@ -197,9 +215,24 @@ final class MobileFeed: Sendable {
             wait(for: database, after: last, session)
             return false
         }
-        state.withLock { $0.pages += 1 }
+        state.withLock { state in
+            state.pages += 1
+            state.underWay.formUnion(offered.lazy.map(\.id))
+        }
         offer(offered, isPart: false, session, connection)
         return true
+    }
+
+    /// Goes on to the position after a page, or before the first document of it that is under way.
+    ///
+    /// - Returns: The changes that may be offered, and whether others must wait.
+    private func begin(_ page: [PulledRevision], _ last: UpdateSequence) -> ([PulledRevision], isHeld: Bool) {
+        state.withLock { state in
+            let end = page.firstIndex { state.underWay.contains($0.id) }
+            state.held = end.map { page[$0].id }
+            state.since = end.map { UpdateSequence(page[$0].sequence.number - 1) } ?? last
+            return (Array(page[..<(end ?? page.endIndex)]), end != nil)
+        }
     }
 
     /// The next changes, and the position after them.
@@ -233,7 +266,7 @@ final class MobileFeed: Sendable {
     /// - Returns: Whether there was one, and room for it.
     private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
         let part = state.withLock { state -> [PulledRevision]? in
-            guard state.pages < Self.mostPages, !state.parts.isEmpty else { return nil }
+            guard state.pages < Self.maximumPages, !state.parts.isEmpty else { return nil }
             state.pages += 1
             state.partsUnderWay += 1
             return state.parts.removeFirst()
@@ -249,7 +282,7 @@ final class MobileFeed: Sendable {
             switch answer {
             case .failure(.closed): break
             case .failure(let error): self?.divide(changes, isPart: isPart, because: error, session)
-            case .success(let answer): self?.take(answer, to: changes, isPart: isPart)
+            case .success(let answer): self?.receive(answer, to: changes, isPart: isPart)
             }
             session?.advance()
         }
@@ -259,11 +292,13 @@ final class MobileFeed: Sendable {
     private func divide(
         _ changes: [PulledRevision], isPart: Bool, because error: BLIPError, _ session: MobileSession?
     ) {
-        if changes.count == 1 { session?.noteUnreadable(changes[0], error, collection) }
+        if changes.count == 1 { session?.recordUnreadable(changes[0], error, collection) }
         state.withLock { state in
             if changes.count > 1 {
                 let middle = changes.count / 2
                 state.parts.insert(contentsOf: [Array(changes[..<middle]), Array(changes[middle...])], at: 0)
+            } else {
+                state.underWay.remove(changes[0].id)
             }
             state.answered(isPart: isPart)
         }
@@ -277,16 +312,18 @@ final class MobileFeed: Sendable {
     }
 
     /// Records which revisions of a page the client wants: those whose element of the answer is a list.
-    private func take(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
+    private func receive(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
         let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
         let most = answer.properties["maxHistory"].flatMap { Int($0) }
         let wanted = zip(changes, chosen).filter { $0.1.array != nil }.map { change, known in
             var change = change
             change.isKnownByID = known.array?.contains { $0.string?.utf8.contains(UInt8(ascii: "-")) ?? false } ?? false
-            if let most { change.mostHistory = min(max(most, 0), 1000) }
+            if let most { change.maximumHistory = min(max(most, 0), 1000) }
             return change
         }
         state.withLock { state in
+            state.underWay.subtract(changes.lazy.map(\.id))
+            state.underWay.formUnion(wanted.lazy.map(\.id))
             if isPart { state.wantedOfParts += wanted } else { state.wanted += wanted }
             state.answered(isPart: isPart)
         }
@@ -297,7 +334,7 @@ final class MobileFeed: Sendable {
         let sends = state.withLock { state in
             guard state.isQuiet, !state.hasSentEnd else { return false }
             state.hasSentEnd = true
-            // What is changed from now on is for another subscription.
+            // Later changes are for another subscription.
             state.isOver = !isContinuous
             return true
         }
@@ -329,14 +366,14 @@ struct PulledRevision: Sendable {
     let revision: RevisionID
     let sequence: UpdateSequence
     let isDeleted: Bool
-    /// What the revision has seen, for a client that knows version vectors.
+    /// The version vector of the revision, for a client that knows those.
     private let vector: VersionVector?
     /// How the client knows the revision.
     private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
     var stored: ReplicatedRevision?
-    /// How many ancestors the client wants to know.
-    var mostHistory = RevisionHistory.mostInMessage
+    /// The number of ancestors that the client wants to know.
+    var maximumHistory = RevisionHistory.maximumInMessage
     /// Whether such a client knows the document by an id of a tree.
     var isKnownByID = false
 
@@ -349,7 +386,7 @@ struct PulledRevision: Sendable {
         name = vector?.revision ?? revision.description
     }
 
-    /// What the message `changes` says of it.
+    /// Its row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
         return .array(isDeleted ? row + [1] : row)
@@ -370,7 +407,7 @@ struct PulledRevision: Sendable {
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
-                vector?.history(ids: isKnownByID ? mostHistory : 0) ?? found.history.ancestors(most: mostHistory)
+                vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
             if !history.isEmpty { properties["history"] = history }
             return BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
         } catch {

@@ -11,7 +11,7 @@ struct MobilePush {
     /// Called for each accepted revision that a database which was opened with vectors has under an id of a tree.
     var accepted: (UpgradedEdits.Edit, DocumentVersion) -> Bool = { _, _ in false }
 
-    private static let mostRows = 10_000
+    private static let maximumRows = 10_000
     /// Blobs come as members alone, and their contents are asked for.
     private static let wishes = ["blobs": "true"]
 
@@ -26,7 +26,7 @@ struct MobilePush {
             guard !name.utf8.contains(UInt8(ascii: "@")) else {
                 let known = row[2]?.string ?? ""
                 let answer = try answer(name, known: known, of: id, database, tellsRevision)
-                // What an upgraded database has merged from two ids of trees does not say that it has seen the server's.
+                // A merge of two tree ids by an upgraded database does not mean that it has seen the server's.
                 if answer == 0, let version = DocumentVersion(known), version.source == .tree {
                     _ = accepted(UpgradedEdits.Edit(id: id, name: name), version)
                 }
@@ -82,8 +82,8 @@ struct MobilePush {
 
     private func rows(_ message: BLIPMessage) throws -> [JSONValue] {
         guard !message.body.isEmpty else { return [] }
-        guard let rows = try RequestLimits.value(message.body).array, rows.count <= Self.mostRows else {
-            throw BLIPError.http(400, "the body must be a list of at most \(Self.mostRows) changes")
+        guard let rows = try RequestLimits.value(message.body).array, rows.count <= Self.maximumRows else {
+            throw BLIPError.http(400, "the body must be a list of at most \(Self.maximumRows) changes")
         }
         return rows
     }

@@ -1,12 +1,13 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
 /// The mobile connections of a server: one thread for their sockets, and a few that handle messages.
 final class MobileService: Sendable {
     private let loop = Guarded<SocketLoop?>(nil)
-    /// What handles messages.
+    /// The threads that handle messages.
     let workers = WorkerPool(limit: 8)
     /// The memory of all connections.
     let budget: MobileBudget
@@ -23,7 +24,7 @@ final class MobileService: Sendable {
     /// Takes a connection over, which belongs to its owner then.
     ///
     /// - Returns: The connection; `nil` if the system has no sockets left, and then it is closed.
-    func take(_ socket: UpgradedSocket, for owner: any ConnectionOwner, _ limits: BLIPLimits) -> BLIPConnection? {
+    func adopt(_ socket: UpgradedSocket, for owner: any ConnectionOwner, _ limits: BLIPLimits) -> BLIPConnection? {
         let loop = self.loop.withLock { kept -> SocketLoop? in
             kept = kept ?? SocketLoop(budget: budget)
             return kept
@@ -33,7 +34,7 @@ final class MobileService: Sendable {
             return nil
         }
         let connection = BLIPConnection(
-            isServer: true, limits: limits, handler: { owner.take($0) }, wake: { [weak loop] in loop?.wake() })
+            isServer: true, limits: limits, handler: { owner.receive($0) }, wake: { [weak loop] in loop?.wake() })
         loop.add(socket, connection, owner)
         return connection
     }
@@ -108,7 +109,7 @@ enum MobileEndpoints {
                 limits.largestRequest = min(
                     limits.largestMessage, context.largestDocument.adding(clamped: 1 << 20))
                 let session = MobileSession(context, workers: mobile.workers, peer: socket.peer)
-                guard let connection = mobile.take(socket, for: session, limits) else {
+                guard let connection = mobile.adopt(socket, for: session, limits) else {
                     context.options.log?.warning("a mobile connection can't be taken: the system has no sockets left")
                     return
                 }

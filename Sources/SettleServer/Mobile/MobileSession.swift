@@ -46,13 +46,13 @@ final class MobileSession: ConnectionOwner {
         var lateBytes: Int { late.reduce(0) { $0 + $1.bytes } }
     }
 
-    /// How many messages, and how many bytes of them, may wait before the socket is not read any more.
-    private static let mostWaiting = 200
-    private static let mostWaitingBytes = 32 << 20
-    /// How many requests may wait for the client. One has a request for each revision without an answer, at most.
-    static let mostLate = 1000
+    /// How many messages, and how many bytes of them, may wait before the socket is no longer read.
+    private static let maximumWaiting = 200
+    private static let maximumWaitingBytes = 32 << 20
+    /// The number of requests that may wait for the client. One has a request for each revision without an answer, at most.
+    static let maximumLateRequests = 1000
     /// The bytes that wait for the client from which on its requests wait, too.
-    static let mostOutgoing = 32 << 20
+    static let maximumOutgoingBytes = 32 << 20
 
     let context: RequestContext
     let workers: WorkerPool
@@ -80,7 +80,7 @@ final class MobileSession: ConnectionOwner {
     }
 
     var isBusy: Bool {
-        state.withLock { $0.inbox.count >= Self.mostWaiting || $0.inboxBytes >= Self.mostWaitingBytes }
+        state.withLock { $0.inbox.count >= Self.maximumWaiting || $0.inboxBytes >= Self.maximumWaitingBytes }
     }
 
     var account: String { context.user.name ?? "address " + peer }
@@ -101,7 +101,7 @@ final class MobileSession: ConnectionOwner {
         state.withLock { $0.collections.properties(of: collection) }
     }
 
-    func take(_ message: BLIPMessage) {
+    func receive(_ message: BLIPMessage) {
         schedule { state in
             state.inbox.append(message)
             state.inboxBytes += message.bytes
@@ -122,17 +122,18 @@ final class MobileSession: ConnectionOwner {
         for feed in feeds.values { feed.end() }
     }
 
-    func note(_ error: any Error) {
+    func log(_ error: any Error) {
         context.options.log?.warning(
             "a mobile connection is closed: \(error)", ["database": context.parameter("db"), "peer": peer])
     }
 
     /// Records a change that the client could not look up.
-    func noteUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
+    func recordUnreadable(_ change: PulledRevision, _ error: BLIPError, _ collection: Int) {
         let database = state.withLock { $0.collections.databases[collection] } ?? context.parameter("db")
         let fault = "a mobile client can't look it up, so it is left out of that connection: \(error)"
         let entry = LeftOutDocuments.Entry(id: change.id, revision: change.revision, fault: fault)
-        for entry in context.service(\.mobile).leftOut.note([entry], offering: [], in: database) {
+        let new = try? context.service(\.mobile).leftOut.record([entry], offering: [], context.of(database: database))
+        for entry in new ?? [] {
             context.options.log?.warning(
                 entry.fault, ["database": database, "id": entry.id.string, "peer": peer])
         }
@@ -175,7 +176,7 @@ final class MobileSession: ConnectionOwner {
 
 // MARK: - Messages
 
-/// What a client asks, and how it is answered.
+/// The requests of a client, and their answers.
 extension MobileSession {
     /// Answers messages in their order; revisions of one collection that follow each other are stored together.
     func handle(_ messages: [BLIPMessage], _ complete: [PushedRevision], _ connection: BLIPConnection) {
@@ -256,15 +257,15 @@ extension MobileSession {
     private func hasRoom(for message: BLIPMessage, _ connection: BLIPConnection) -> Bool {
         let outgoing = connection.outgoingBytes
         let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileLimits.largestContent)
-        guard isTight || outgoing >= Self.mostOutgoing else { return true }
+        guard isTight || outgoing >= Self.maximumOutgoingBytes else { return true }
         let waits = state.withLock { state in
-            guard outgoing > 0, state.late.count < Self.mostLate else { return false }
+            guard outgoing > 0, state.late.count < Self.maximumLateRequests else { return false }
             if !state.isOver { state.late.append(message) }
             return true
         }
         if !waits {
             let error = BLIPError.http(503, "the connections of the account take as much memory as they may")
-            note(error)
+            log(error)
             connection.close(BLIPConnection.mayPass, reason: error.description)
         }
         return false

@@ -98,7 +98,7 @@ struct PushedRevision: Sendable {
     }
 
     /// Takes a content.
-    mutating func take(_ content: DocumentAttachment, for digest: String) { contents[digest] = content }
+    mutating func add(_ content: DocumentAttachment, for digest: String) { contents[digest] = content }
 
     /// The document to store, with all contents as attachments.
     ///
@@ -130,10 +130,10 @@ struct PushedRevision: Sendable {
 
 // MARK: - PushedPlace
 
-/// Where a pushed revision goes in the tree of its document.
+/// The place of a pushed revision in the tree of its document.
 ///
 ///     2-b, history 1-a              as it says: 1-a ─ 2-b
-///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is not known to the device any more
+///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is no longer known to the device
 ///     a version of a device         a child of the winner if it has seen the state here, else a branch
 struct PushedPlace {
     /// The revision under the name that it has here, and its ancestors.
@@ -187,7 +187,7 @@ struct PushedPlace {
     }
 
     /// The maximum number of ids that are made for a history.
-    private static let mostMade = 1000
+    private static let maximumMadeIDs = 1000
 
     /// A history that leaves out generations. A tree that was opened with version vectors knows of several unsent edits only the
     /// last one and the server's id, and a tree with more unsent edits than a message may name leaves out the oldest ones. The ids
@@ -200,7 +200,8 @@ struct PushedPlace {
         for next in known.dropFirst() {
             guard next.generation < last.generation else { return nil }
             while last.generation > next.generation + 1 {
-                guard made < mostMade, let id = RevisionID(generation: last.generation - 1, signature: last.signature)
+                guard made < maximumMadeIDs,
+                    let id = RevisionID(generation: last.generation - 1, signature: last.signature)
                 else { return nil }
                 path.append(id)
                 (last, made) = (id, made + 1)
@@ -212,7 +213,7 @@ struct PushedPlace {
     }
 
     private static func malformed(_ id: DocumentID, _ name: String) -> BLIPError {
-        .http(400, "the history of \"\(id)\" at \(name) is no version vector, and does not count down")
+        .http(400, "the history of \"\(id)\" at \(name) is neither a version vector, nor does it count down")
     }
 }
 

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
@@ -8,7 +9,7 @@ internal import SettlePlatform
 /// is sent for a minute is cut off, and one that sends nothing for ten minutes. When all take more memory than they may, the largest
 /// is closed at once.
 final class SocketLoop: Sendable {
-    private final class Client: Sendable {
+    private final class SocketClient: Sendable {
         let socket: UpgradedSocket
         let connection: BLIPConnection
         let session: any ConnectionOwner
@@ -27,9 +28,9 @@ final class SocketLoop: Sendable {
         var id: ObjectIdentifier { ObjectIdentifier(self) }
     }
 
-    /// What the loop's thread alone knows of a client.
+    /// The state of a client that only the loop's thread uses.
     private struct Traffic {
-        /// Whether what came behind the upgrade's head was taken.
+        /// Whether the bytes that followed the upgrade's head were read.
         var hasBegun = false
         var output: [UInt8] = []
         var sent = 0
@@ -45,11 +46,11 @@ final class SocketLoop: Sendable {
     }
 
     private struct State {
-        var arrivals: [Client] = []
+        var arrivals: [SocketClient] = []
         var isRunning = false
     }
 
-    /// How long a client may take.
+    /// The time that a client may take.
     struct Patience: Sendable {
         /// To read a part of what is sent.
         var write = Duration.seconds(60)
@@ -71,7 +72,7 @@ final class SocketLoop: Sendable {
         self.bell = bell
     }
 
-    /// Wakes the thread: something is to be sent.
+    /// Wakes the thread: there is something to send.
     func wake() { bell.ring() }
 
     /// Takes a connection over.
@@ -79,7 +80,7 @@ final class SocketLoop: Sendable {
         _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
         Sockets.sendAtOnce(socket.descriptor)
         let starts = state.withLock { state in
-            state.arrivals.append(Client(socket, connection, session))
+            state.arrivals.append(SocketClient(socket, connection, session))
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -96,7 +97,7 @@ final class SocketLoop: Sendable {
     }
 
     private func run() {
-        var clients: [(client: Client, traffic: Traffic)] = []
+        var clients: [(client: SocketClient, traffic: Traffic)] = []
         while true {
             let isOver = state.withLock { state in
                 for client in state.arrivals { clients.append((client, Traffic())) }
@@ -135,7 +136,7 @@ final class SocketLoop: Sendable {
     }
 
     /// Records the memory of a client, and closes the largest one if all take too much.
-    private func weigh(_ index: Int, _ clients: inout [(client: Client, traffic: Traffic)]) {
+    private func weigh(_ index: Int, _ clients: inout [(client: SocketClient, traffic: Traffic)]) {
         let (client, traffic) = clients[index]
         guard !traffic.isGone else { return }
         let bytes = client.connection.bytesInMemory + client.session.bytesInMemory + traffic.output.count
@@ -148,12 +149,12 @@ final class SocketLoop: Sendable {
     }
 
     /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
-    private func close(_ traffic: inout Traffic, _ client: Client) {
+    private func close(_ traffic: inout Traffic, _ client: SocketClient) {
         let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
-        client.session.note(error)
+        client.session.log(error)
         if !traffic.hasOutput {
             client.connection.close(BLIPConnection.mayPass, reason: error.description)
-            if let bytes = try? client.connection.takeOutput() {
+            if let bytes = try? client.connection.nextOutput() {
                 _ = bytes.withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
             }
         }
@@ -163,11 +164,11 @@ final class SocketLoop: Sendable {
     }
 
     /// Takes more to send once all of the last was sent.
-    private func fill(_ traffic: inout Traffic, _ client: Client) {
+    private func fill(_ traffic: inout Traffic, _ client: SocketClient) {
         guard !traffic.isGone, !traffic.hasOutput else { return }
         (traffic.output, traffic.sent) = ([], 0)
         do {
-            while traffic.output.count < 64 * 1024, let bytes = try client.connection.takeOutput() {
+            while traffic.output.count < 64 * 1024, let bytes = try client.connection.nextOutput() {
                 traffic.output += bytes
             }
         } catch { traffic.isEnding = true }
@@ -175,10 +176,12 @@ final class SocketLoop: Sendable {
         if traffic.hasOutput { traffic.lastWrite = .now }
     }
 
-    private func serve(_ traffic: inout Traffic, _ client: Client, _ events: Int16, _ now: ContinuousClock.Instant) {
+    private func serve(
+        _ traffic: inout Traffic, _ client: SocketClient, _ events: Int16, _ now: ContinuousClock.Instant
+    ) {
         if !traffic.hasBegun {
             traffic.hasBegun = true
-            take(client.socket.first, client)
+            receive(client.socket.first, client)
         }
         if events & Int16(POLLOUT) != 0 { send(&traffic, client, now) }
         if events & Int16(POLLIN | POLLHUP | POLLERR) != 0, !traffic.isEnding { receive(&traffic, client, now) }
@@ -189,7 +192,7 @@ final class SocketLoop: Sendable {
         client.connection.ping()
     }
 
-    private func send(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+    private func send(_ traffic: inout Traffic, _ client: SocketClient, _ now: ContinuousClock.Instant) {
         let count = traffic.output[traffic.sent...].withUnsafeBytes { Sockets.send(client.socket.descriptor, $0) }
         if count > 0 {
             traffic.sent += count
@@ -200,21 +203,21 @@ final class SocketLoop: Sendable {
         }
     }
 
-    private func take(_ bytes: [UInt8], _ client: Client) {
+    private func receive(_ bytes: [UInt8], _ client: SocketClient) {
         do { try bytes.withUnsafeBytes { try client.connection.receive($0) } } catch {
-            client.session.note(error)
+            client.session.log(error)
             client.connection.close((error as? WebSocketError)?.status ?? 1002)
         }
     }
 
-    private func receive(_ traffic: inout Traffic, _ client: Client, _ now: ContinuousClock.Instant) {
+    private func receive(_ traffic: inout Traffic, _ client: SocketClient, _ now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 32 * 1024)
         let count = read(client.socket.descriptor, &room, room.count)
         // Couchbase Lite sends its next small message only when the last one is acknowledged.
         Sockets.acknowledgeAtOnce(client.socket.descriptor)
         if count > 0 {
             traffic.lastRead = now
-            take(Array(room[..<count]), client)
+            receive(Array(room[..<count]), client)
         } else if count == 0 || errno != EAGAIN && errno != EINTR {
             (traffic.isEnding, traffic.output, traffic.sent) = (true, [], 0)
         }
@@ -223,9 +226,9 @@ final class SocketLoop: Sendable {
 
 // MARK: - ConnectionOwner
 
-/// What handles the messages of a mobile connection.
+/// A handler of the messages of a mobile connection.
 protocol ConnectionOwner: AnyObject, Sendable {
-    /// Whether so much waits that no more is to be read.
+    /// Whether reading is paused because too much input is queued.
     var isBusy: Bool { get }
 
     /// The account of the connection. All connections of one account share a part of the memory.
@@ -234,13 +237,13 @@ protocol ConnectionOwner: AnyObject, Sendable {
     var bytesInMemory: Int { get }
 
     /// Takes a request; must not wait.
-    func take(_ message: BLIPMessage)
+    func receive(_ message: BLIPMessage)
 
     /// Says that there may be room or reason to send more; must not wait.
     func advance()
 
     /// Puts a broken rule into the log.
-    func note(_ error: any Error)
+    func log(_ error: any Error)
 
     /// Says that the connection is gone.
     func end()

@@ -66,7 +66,7 @@ struct FindAnswer {
     private static let lineEnd = Array("\r\n".utf8)
     private static let separator = Array(",\r\n".utf8)
 
-    /// What follows the documents; nothing when the conditions contradict each other, as in CouchDB.
+    /// The members after the documents; nothing if the conditions contradict each other, as in CouchDB.
     private var end: String {
         guard cursor.plan.bounds != nil else { return "" }
         let bookmark = cursor.bookmark?.text ?? FindBookmark.none

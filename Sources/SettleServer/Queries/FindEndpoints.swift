@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 internal import SettleViews
@@ -64,11 +65,11 @@ enum FindEndpoints {
 
     /// The maximum number of selector steps for an answer without waiting.
     private static let quickSteps = 1_000_000
-    /// How many documents an answer without waiting looks at.
+    /// The number of documents that an answer without waiting looks at.
     private static let quickCount = 50
-    /// How many changes are brought into an index before an answer on the thread of the request.
+    /// The number of changes that are brought into an index before an answer on the thread of the request.
     private static let fewChanges = 1000
-    /// How many pages are looked at before the answer begins.
+    /// The number of pages that are looked at before the answer begins.
     private static let firstPages = 8
 
     private static func answer(

@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleQuery
 internal import SettleViews
 
-/// What `_explain` tells of a query.
+/// The answer of `_explain` about a query.
 struct FindExplanation {
     let request: FindRequest
     let plan: QueryPlan

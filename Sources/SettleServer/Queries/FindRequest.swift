@@ -2,15 +2,15 @@ internal import SettleCore
 internal import SettleQuery
 internal import SettleViews
 
-/// What `_find` and `_explain` are asked.
+/// A request to `_find` or `_explain`.
 struct FindRequest {
     /// The query.
     private(set) var options: FindOptions
     /// The bookmark as it was given, which only `_find` looks at.
     private let bookmark: String?
-    /// Whether it is to be told what it took.
+    /// Whether to include `execution_stats`.
     let hasStatistics: Bool
-    /// From how many copies each document is to be read; there is one.
+    /// The number of copies to read each document from; there is one.
     let copies: Int
     /// Whether an index need not be the newest, in both ways to say so.
     let isStale: Bool
@@ -23,19 +23,19 @@ struct FindRequest {
     init(_ members: JSONObject) throws {
         var given = RequestOptions(members)
         var options = FindOptions(try MangoSelector(given.require("selector")))
-        options.useIndex = try given.take("use_index").map(RequestOptions.indexNames) ?? []
-        bookmark = try Self.bookmark(given.take("bookmark"))
+        options.useIndex = try given.remove("use_index").map(RequestOptions.indexNames) ?? []
+        bookmark = try Self.bookmark(given.remove("bookmark"))
         options.limit = try given.count("limit", 25)
         options.skip = try given.count("skip", 0)
-        options.sort = try given.take("sort").map(SortSpecification.fields) ?? []
-        options.fields = try given.take("fields").map(Self.fields) ?? []
-        if let partition = given.take("partition"), partition != "" {
+        options.sort = try given.remove("sort").map(SortSpecification.fields) ?? []
+        options.fields = try given.remove("fields").map(Self.fields) ?? []
+        if let partition = given.remove("partition"), partition != "" {
             throw HTTPError.queryParse("`partition` parameter is not supported on this db")
         }
         copies = try given.positive("r", 1)
         options.isQuorum = copies > 1
         options.hasConflicts = try given.boolean("conflicts", false)
-        isStale = try Self.isStale(given.take("stale"))
+        isStale = try Self.isStale(given.remove("stale"))
         isUpdated = try given.boolean("update", true)
         options.isUpdated = isUpdated && !isStale
         isStable = try given.boolean("stable", false)

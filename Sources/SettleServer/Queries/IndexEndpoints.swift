@@ -1,21 +1,38 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleQuery
 internal import SettleViews
 
 /// The indexes of queries by selector, which are members of design documents.
 enum IndexEndpoints {
-    /// `GET /{db}/_index`
+    /// `GET /{db}/_index`; with `status=true`, which is ours, also how large each index is, and how far behind.
     static let list: Endpoint = .work { context in
-        let all = try QueryIndexes.all(in: context.database())
+        let database = try context.database()
+        let all = try QueryIndexes.all(in: database)
+        let hasStatus = context.query["status"] == "true"
         let limit = try number(context.query["limit"]) ?? all.count
         let skip = try number(context.query["skip"]) ?? 0
         guard limit > 0, skip >= 0 else { throw invalidList }
         let shown = all.dropFirst(skip).prefix(limit)
         return .json([
-            "total_rows": .number(JSONNumber(all.count)), "indexes": .array(shown.map(FindExplanation.json)),
+            "total_rows": .number(JSONNumber(all.count)),
+            "indexes": .array(
+                try shown.map { index in
+                    let json = FindExplanation.json(index)
+                    return hasStatus ? try described(json, by: index.status(in: database)) : json
+                }),
         ])
+    }
+
+    private static func described(_ index: JSONValue, by status: QueryIndex.Status?) -> JSONValue {
+        guard let status else { return index }
+        var index = index
+        for (name, count) in [("rows", status.rows), ("size", status.size), ("pending", status.pending)] {
+            index[name] = .number(JSONNumber(count))
+        }
+        return index
     }
 
     private static func number(_ text: String?) throws -> Int? {
@@ -90,7 +107,7 @@ enum IndexEndpoints {
         return .json(["success": .array(removed), "fail": .array(failed)])
     }
 
-    /// What follows a path of indexes and is none.
+    /// An unknown path below that of the indexes.
     static let missing: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.missing
@@ -144,7 +161,7 @@ enum IndexRequest {
     ///   - members: The body.
     ///   - makesTextIndexes: Whether indexes of type `text` are made; a stock CouchDB, which has no service for them, refuses
     ///     them as this server does otherwise.
-    /// - Returns: What the index is to be.
+    /// - Returns: The definition of the index.
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     static func definition(_ members: JSONObject, makesTextIndexes: Bool) throws -> IndexDefinition {
         var given = RequestOptions(members)
@@ -153,7 +170,7 @@ enum IndexRequest {
         let name = try given.name("name")
         let designDocument = try given.name("ddoc")
         let copies = try given.positive("w", 2)
-        let isPartitioned = try given.take("partitioned").map { value in
+        let isPartitioned = try given.remove("partitioned").map { value in
             guard let flag = value.bool else {
                 throw HTTPError(400, "invalid_boolean", "Invalid boolean value: \(ErlangText.text(of: value))")
             }
@@ -176,7 +193,7 @@ enum IndexRequest {
         }
         var options = RequestOptions(inner)
         let fields = try SortSpecification.fields(options.require("fields"))
-        let filter = try options.take("partial_filter_selector").map { try MangoSelector(filter: $0) }
+        let filter = try options.remove("partial_filter_selector").map { try MangoSelector(filter: $0) }
         try options.end()
         try checkPartitions(isPartitioned)
         return try IndexDefinition(

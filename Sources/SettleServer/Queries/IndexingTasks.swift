@@ -16,9 +16,33 @@ final class IndexingTasks: Sendable {
     private struct State {
         var running: [Int: Task] = [:]
         var count = 0
+        /// How many updates wait or run that nobody waits for.
+        var later = 0
     }
 
     private let state = Guarded(State())
+    private let bell = Bell()
+
+    /// Notes that an update is done later, while no request waits for it.
+    func beginLater() { state.withLock { $0.later += 1 } }
+
+    /// Notes that such an update is done.
+    func endLater() {
+        state.withLock { $0.later -= 1 }
+        bell.ring()
+    }
+
+    /// Waits until no update is to be done later.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func waitForLater() async throws {
+        while true {
+            let seen = bell.position
+            if state.withLock({ $0.later == 0 }) { return }
+            await bell.wait(after: seen)
+            try _Concurrency.Task.checkCancellation()
+        }
+    }
 
     /// Runs a closure as a task, and passes it a closure that reports progress.
     func run<Result>(

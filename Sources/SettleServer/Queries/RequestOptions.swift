@@ -8,14 +8,14 @@ struct RequestOptions {
     init(_ members: JSONObject) { rest = members }
 
     /// Takes a member out.
-    mutating func take(_ name: String) -> JSONValue? {
+    mutating func remove(_ name: String) -> JSONValue? {
         defer { rest[name] = nil }
         return rest[name]
     }
 
     /// Takes a member that has to be there.
     mutating func require(_ name: String) throws -> JSONValue {
-        guard let value = take(name) else {
+        guard let value = remove(name) else {
             throw HTTPError(400, "missing_required_key", "Missing required key: \(name)")
         }
         return value
@@ -28,7 +28,7 @@ struct RequestOptions {
     }
 
     mutating func boolean(_ name: String, _ standard: Bool) throws -> Bool {
-        guard let value = take(name) else { return standard }
+        guard let value = remove(name) else { return standard }
         guard let flag = value.bool else {
             throw HTTPError(400, "invalid_boolean", "Invalid boolean value: \(ErlangText.text(of: value))")
         }
@@ -36,7 +36,7 @@ struct RequestOptions {
     }
 
     mutating func string(_ name: String) throws -> String? {
-        guard let value = take(name) else { return nil }
+        guard let value = remove(name) else { return nil }
         guard let text = value.string else {
             throw HTTPError(400, "invalid_string", "Invalid string: \(ErlangText.text(of: value))")
         }
@@ -54,7 +54,7 @@ struct RequestOptions {
 
     /// Takes a whole number that is not less than zero; one too large to count is as good as none.
     mutating func count(_ name: String, _ standard: Int) throws -> Int {
-        guard let value = take(name) else { return standard }
+        guard let value = remove(name) else { return standard }
         guard let number = Self.integer(value), number >= 0 else {
             let shown = ErlangText.text(of: value)
             throw HTTPError(
@@ -65,7 +65,7 @@ struct RequestOptions {
 
     /// Takes a whole number that is greater than zero.
     mutating func positive(_ name: String, _ standard: Int) throws -> Int {
-        guard let value = take(name) else { return standard }
+        guard let value = remove(name) else { return standard }
         guard let number = Self.integer(value), number > 0 else {
             throw HTTPError(
                 400, "invalid_pos_integer", "\(ErlangText.text(of: value)) is not an integer greater than zero")

@@ -4,7 +4,7 @@ internal import SettleViews
 
 /// The answer to one query of a view, a page of bytes at a time.
 ///
-/// A page is one state of the index; the next goes on behind its last row. So memory is bounded, a slow client holds nothing
+/// A page is one state of the index; the next continues after its last row. So memory is bounded, a slow client holds nothing
 /// back, and a long answer may show rows of later states, as lists of documents do.
 struct ViewAnswer {
     let group: ViewGroup
@@ -68,7 +68,7 @@ struct ViewAnswer {
         bytes += Array(("{" + head.map { $0 + "," }.joined() + "\"rows\":[\r\n").utf8)
     }
 
-    /// How many rows stand before the first that is shown.
+    /// The number of rows that stand before the first that is shown.
     private func offset(_ index: IndexReading) throws -> Int {
         var toSkip = query.skip
         var offset = 0
@@ -194,7 +194,7 @@ struct ViewAnswer {
         return try printer.print(winner.revision, content, of: record, hasMeta: true).text
     }
 
-    /// What was found; `nil` for a document that is damaged, as for one that is not there.
+    /// The found document; `nil` for a damaged one, as for one that does not exist.
     private func readable(_ find: () throws -> DocumentLookup.Found?) throws -> DocumentLookup.Found? {
         do { return try find() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }

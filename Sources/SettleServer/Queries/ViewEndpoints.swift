@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleScripting
 internal import SettleViews
 
@@ -8,11 +9,11 @@ enum ViewEndpoints {
     /// `GET /{db}/_design/{design}/_view/{view}`
     static let read: Endpoint = .read { context in
         var query = ViewQuery(context.request)
-        try query.take(context.query)
+        try query.parse(context.query)
         return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
     }
 
-    /// How many rows an answer without waiting has.
+    /// The number of rows that an answer without waiting has.
     private static let fewRows = 50
 
     /// The answer to a query that finds a few rows of an index that is up to date; `nil` for every other.
@@ -42,9 +43,9 @@ enum ViewEndpoints {
             throw HTTPError.badRequest("The `queries` parameter is no longer supported at this endpoint")
         }
         var query = ViewQuery(context.request)
-        try query.take(body)
-        // What the query says goes before what the body says, as in CouchDB.
-        try query.take(context.query)
+        try query.parse(body)
+        // The query takes precedence over the body, as in CouchDB.
+        try query.parse(context.query)
         return try answer([query], context, isMany: false)
     }
 
@@ -58,14 +59,14 @@ enum ViewEndpoints {
         try RequestLimits.check(queries: list.count)
         let all = try list.map { item in
             var query = ViewQuery(context.request)
-            try query.take(context.query)
-            try query.take(query: item.object ?? JSONObject())
+            try query.parse(context.query)
+            try query.parse(query: item.object ?? JSONObject())
             return query
         }
         return try answer(all, context, isMany: true)
     }
 
-    /// `/{db}/_design/{design}/_view` without the name of a view, or with more behind it.
+    /// `/{db}/_design/{design}/_view` without the name of a view, or with more after it.
     static let noView: Endpoint = .work { context in
         _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
         throw HTTPError.methodNotAllowed("GET,POST,HEAD")
@@ -88,7 +89,7 @@ enum ViewEndpoints {
         ])
     }
 
-    /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has any more.
+    /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has.
     static let cleanUp: Endpoint = .work { context in
         let database = try context.database()
         let names = try DesignDocuments.all(in: database).map { design in
@@ -120,7 +121,11 @@ enum ViewEndpoints {
         let stream = try ViewStream(
             answers, of: database, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
-            scripts.threads.submit(for: group.design.source.owner) { try? update(view, group, context) }
+            context.indexing.beginLater()
+            scripts.threads.submit(for: group.design.source.owner) {
+                defer { context.indexing.endLater() }
+                try? update(view, group, context)
+            }
         }
         return .json(stream: stream)
     }

@@ -26,7 +26,7 @@ struct ViewGroup: Sendable {
         }
     }
 
-    /// Where a view's rows are, and what reduces them.
+    /// The place of a view's rows, and their reduce function.
     struct View: Sendable {
         /// The file.
         let part: Part
@@ -46,7 +46,7 @@ struct ViewGroup: Sendable {
 
     /// The views of a design document.
     ///
-    /// - Throws: ``DatabaseError``; ``SelectorError`` for the filter of an index that is none.
+    /// - Throws: ``DatabaseError``; ``SelectorError`` for an invalid filter of an index.
     init(_ design: DesignDocument, of database: Database, by scripts: Scripts) throws {
         self.design = design
         let isQuery = design.language == "query"
@@ -113,7 +113,7 @@ struct ViewGroup: Sendable {
         return view
     }
 
-    /// What `_info` tells of the files: how far that is which is behind the others.
+    /// The facts of the files for `_info`: the position is that of the least updated one.
     func info(of database: Database, isRunning: Bool) throws -> JSONValue {
         let folder = IndexFolder.of(database)
         let size = JSONValue.number(JSONNumber(parts.reduce(0) { $0 + folder.size($1.fileName) }))
@@ -164,7 +164,7 @@ final class ViewGroups: Sendable {
     }
 
     private let state = Guarded(State())
-    /// How many are kept.
+    /// The number of those that are kept.
     private static let most = 16
 
     private init() {}
@@ -197,7 +197,7 @@ final class ViewGroups: Sendable {
 
 // MARK: - ViewRows
 
-/// What rows some views need: those with the same map function and order share them.
+/// The rows that some views need: those with the same map function and order share them.
 struct ViewRows {
     /// The map functions, each with its order.
     private(set) var maps: [JSONValue] = []
@@ -228,7 +228,7 @@ struct ViewRows {
 
     /// How they are kept.
     ///
-    /// - Parameter script: What runs a reduce function that is none of CouchDB's own.
+    /// - Parameter script: Runs a reduce function that is not built in.
     /// - Returns: The definitions, in the order of the map functions.
     func definitions(_ script: (String) -> any ViewReducer) -> [ViewDefinition] {
         zip(reduces, orders).map { list, order in

@@ -1,9 +1,10 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleQuery
 internal import SettleViews
 
-/// What a request wants of a view.
+/// The parameters of a request to a view.
 struct ViewQuery: Sendable {
     /// Whether the index is brought up to date before it is asked.
     enum Update: Sendable {
@@ -22,7 +23,7 @@ struct ViewQuery: Sendable {
     private(set) var isDescending = false
     private var isEndInclusive = true
     private(set) var hasDocuments = false
-    /// What the documents show, where they are wanted.
+    /// The options of the included documents.
     private(set) var documents = DocumentOptions()
     private var hasConflicts = false
     private(set) var hasUpdateSequence = false
@@ -34,7 +35,7 @@ struct ViewQuery: Sendable {
     init() {}
 
     /// A query of a request, without its parameters.
-    init(_ request: HTTPRequest) { documents.keepsNumbers = request.keepsNumbers }
+    init(_ request: ServerRequest) { documents.keepsNumbers = request.keepsNumbers }
 
     /// Whether it may well be about a few rows: so many, or those between two keys.
     func isNarrow(_ few: Int) -> Bool {
@@ -42,27 +43,27 @@ struct ViewQuery: Sendable {
     }
 
     /// Reads the query's parameters.
-    mutating func take(_ query: QueryParameters) throws {
+    mutating func parse(_ query: HTTPQuery) throws {
         for (name, text) in query.items {
             switch name {
-            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try take(name, JSONValue(parsing: text))
-            default: try take(name, .string(text))
+            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try parse(name, JSONValue(parsing: text))
+            default: try parse(name, .string(text))
             }
         }
     }
 
     /// Reads a body's members.
-    mutating func take(_ members: JSONObject) throws {
-        for member in members { try take(member.name, member.value) }
+    mutating func parse(_ members: JSONObject) throws {
+        for member in members { try parse(member.name, member.value) }
     }
 
     /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys and groups.
-    mutating func take(query members: JSONObject) throws {
+    mutating func parse(query members: JSONObject) throws {
         (keys, group, groupLevel) = (nil, nil, nil)
-        try take(members)
+        try parse(members)
     }
 
-    private mutating func take(_ name: String, _ value: JSONValue) throws {
+    private mutating func parse(_ name: String, _ value: JSONValue) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
@@ -88,11 +89,11 @@ struct ViewQuery: Sendable {
         case "group": group = try ListingQuery.boolean(value)
         case "group_level": groupLevel = try ListingQuery.positive(value)
         case "sorted": _ = try ListingQuery.boolean(value)
-        default: try takeFreshness(name, value)
+        default: try parseFreshness(name, value)
         }
     }
 
-    private mutating func takeFreshness(_ name: String, _ value: JSONValue) throws {
+    private mutating func parseFreshness(_ name: String, _ value: JSONValue) throws {
         switch (name, value) {
         case ("stale", "ok"): update = .never
         case ("stale", "update_after"): update = .after
@@ -114,10 +115,10 @@ struct ViewQuery: Sendable {
         return text
     }
 
-    /// Whether rows are to be reduced, of a view that can be or not.
+    /// Whether to reduce the rows, given whether the view has a reduce function.
     func isReduced(_ view: ViewGroup.View) -> Bool { view.reducer != nil && reduce != false }
 
-    /// What makes a group.
+    /// The level of groups.
     var level: GroupLevel {
         if let groupLevel { return groupLevel == 0 ? .none : .elements(groupLevel) }
         return group == true ? .exact : .none

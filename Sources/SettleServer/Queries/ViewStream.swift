@@ -1,14 +1,15 @@
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Sends the answers to one or more queries of a view.
 ///
-/// What is next is made on a thread for requests that wait for scripts, while no other is held; the first piece is there
-/// before the answer begins, so that what goes wrong there can still be told.
+/// The next piece is made on a thread for requests that wait for scripts, while no other is held; the first piece exists
+/// before the answer begins, so that an error there can still be reported.
 final class ViewStream: ResponseStream {
     private struct State {
         var answers: ArraySlice<ViewAnswer>
-        /// What is there to be sent.
+        /// The piece that is ready to be sent.
         var piece: WireText?
         var outbox = TextOutbox()
         var failure: (any Error)?

@@ -1,9 +1,10 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
-/// What a replicator asks about revisions.
+/// The endpoints by which a replicator compares revisions.
 enum ReplicationEndpoints {
     /// `POST /{db}/_revs_diff`
     static let revisionsDiff: Endpoint = .work { context in
@@ -72,7 +73,7 @@ enum ReplicateEndpoint {
         return HTTPResponse(status: 200, body: .later(answer))
     }
 
-    /// A name that stands for a database of this server, as an address with the credentials of who asks: they can do by it
+    /// A name that stands for a database of this server, as an address with the credentials of the user: they can do by it
     /// what they could do themselves, and nothing else.
     private static func here(_ side: JSONValue, _ context: RequestContext) -> JSONValue {
         guard let name = side.string, DocumentStore.isName(name), let host = context.request.headers["Host"] else {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
@@ -28,7 +29,7 @@ final class ReplicationService: Sendable {
         documents = ReplicatorDocuments(
             scheduler, clock: clock,
             admit: { document, owner throws(ReplicationDocumentError) in
-                // Without an owner it was written by no user of the server, but by whoever has its files.
+                // Without an owner it was not written by a user of the server, but by somebody with access to its files.
                 try policy.client(for: document, isAdmin: owner.map { $0.string.map(isAdmin) ?? false } ?? true)
             },
             warn: { message, origin in
@@ -72,7 +73,7 @@ final class ReplicationService: Sendable {
     }
 }
 
-/// What requests to `_replicate` want.
+/// Requests to `_replicate`.
 extension ReplicationService {
     /// Runs a replication, and answers at its end; at once if it is continuous.
     ///
@@ -160,7 +161,7 @@ extension ReplicationJob {
 
 // MARK: - Metrics
 
-/// What is watched of replications.
+/// Monitoring replications.
 extension ReplicationService {
     /// All numbers as they are now.
     var metrics: [Metric] {
@@ -185,9 +186,9 @@ extension ReplicationService {
 
 // MARK: - ReplicationAnswer
 
-/// What `_replicate` answers at the end, in CouchDB's words.
+/// The final answer of `_replicate`, in CouchDB's words.
 enum ReplicationAnswer {
-    /// What became of a replication: its log.
+    /// The outcome of a replication: its log.
     static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSONValue {
         guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
         var members: JSONObject = ["ok": true]
@@ -202,7 +203,7 @@ enum ReplicationAnswer {
         for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
         let history = entries.map { entry -> JSONValue in
             var entry = entry.object ?? JSONObject()
-            // How many checkpoints there were before is nobody else's business.
+            // The number of checkpoints before is nobody else's business.
             entry["number"] = nil
             return .object(entry)
         }
@@ -215,7 +216,7 @@ enum ReplicationAnswer {
         return .object(members)
     }
 
-    /// Why a replication failed.
+    /// The reason why a replication failed.
     static func error(_ error: PeerError, _ document: ReplicationDocument) -> HTTPError {
         switch error.code {
         case .notFound where error.message.hasPrefix("could not open"):

@@ -1,9 +1,10 @@
 public import SettleCore
 internal import SettleDatabase
+public import SettleHTTP
 internal import SettlePlatform
-public import SettleReplication
+internal import SettleReplication
 
-/// What a server's replicator may do, and how much of it.
+/// The options and limits of a server's replicator.
 public struct ReplicatorOptions: Sendable {
     /// Whose replications may reach addresses of this machine and of private networks.
     public enum PrivateAddresses: String, Sendable, Hashable {
@@ -15,24 +16,24 @@ public struct ReplicatorOptions: Sendable {
         case nobody
     }
 
-    /// How many replications run at the same time; 500 unless set. Others wait, and those that run for ever make room for
+    /// How many replications run at the same time; 500 by default. Others wait, and those that run for ever make room for
     /// them by turns.
     public var jobs = 500
     /// The hosts that may be reached, such as `couch.example`, `*.example` for all below a domain, `10.0.0.7:5984` for one
-    /// port alone; any unless set.
+    /// port alone; any by default.
     public var allowedHosts: Set<String> = []
-    /// Whose replications may reach addresses of this machine and of private networks; the administrators' unless set.
+    /// Whose replications may reach addresses of this machine and of private networks; the administrators' by default.
     ///
-    /// Somebody who may write documents of `_replicator` could else have the server ask what only the server can reach.
+    /// Otherwise anyone who can write `_replicator` documents could make the server call hosts that only it can reach (SSRF).
     public var privateAddresses = PrivateAddresses.administrators
-    /// After what time replications that run for ever make room for others that wait; 60 seconds unless set.
+    /// After what time replications that run for ever make room for others that wait; 60 seconds by default.
     public var turn: Duration = .seconds(60)
     /// After what time a replication that failed is tried again, twice as long with each failure in a row; 5 seconds unless
     /// set.
     public var retryDelay: Duration = .seconds(5)
-    /// The longest time between two tries; an hour unless set.
+    /// The longest time between two tries; an hour by default.
     public var longestRetryDelay: Duration = .seconds(3600)
-    /// Whom to trust over TLS; the system's roots unless set.
+    /// Whom to trust over TLS; the system's roots by default.
     public var tls = TLSOptions()
 
     /// Makes options with the defaults.
@@ -75,8 +76,8 @@ extension ReplicatorOptions {
 
 // MARK: - TargetPolicy
 
-/// Which addresses replications may reach, and by which client: so that who may start one can't have the server reach
-/// for what they could not reach themselves.
+/// Which addresses replications may reach, and by which client, so that a user who starts one can't
+/// make the server call hosts that the user could not reach.
 final class TargetPolicy: Sendable {
     private let options: ReplicatorOptions
     /// The clients by whether they refuse private addresses; each has a thread, so they are made when they are needed.
@@ -114,7 +115,7 @@ final class TargetPolicy: Sendable {
         return client
     }
 
-    /// Why an address may not be reached, or `nil`.
+    /// The reason why an address may not be reached, or `nil`.
     func problem(with url: HTTPURL, isAdmin: Bool) -> String? {
         if !options.allowedHosts.isEmpty, !options.allowedHosts.contains(where: { Self.matches($0, url) }) {
             return "\(url.authority) is not among the hosts that this server may replicate with"

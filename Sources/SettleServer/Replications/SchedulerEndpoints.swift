@@ -1,8 +1,9 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleReplication
 
-/// What the replicator does: `_scheduler`.
+/// The endpoints below `_scheduler`: the state of the replicator.
 enum SchedulerEndpoints {
     /// The states of CouchDB.
     private static let states = ReplicationState.allCases.filter { $0 != .paused }.map(\.rawValue)
@@ -49,14 +50,13 @@ enum SchedulerEndpoints {
         ])
     }
 
-    /// What is not offered to Couchbase Lite of the database that an id names; `nil` for another id.
+    /// The documents that are not offered to Couchbase Lite, of the database that an id names; `nil` for another id.
     private static func mobileLedger(_ id: String, _ context: RequestContext) throws -> ReplicationLedger? {
         let suffix = "/_blipsync"
         guard id.hasSuffix(suffix) else { return nil }
         let name = String(id.dropLast(suffix.count))
-        // One that is not there has no ledger.
-        _ = try context.databases.open(name)
-        return context.service(\.mobile).leftOut.ledger(of: name)
+        // A database that is not there has no ledger.
+        return try context.service(\.mobile).leftOut.ledger(of: name, in: context.databases.open(name))
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.

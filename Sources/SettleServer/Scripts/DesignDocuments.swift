@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleScripting
 
-/// What is remembered of a database's design documents while it is open.
+/// The cached design documents of an open database.
 final class DesignDocuments: Sendable {
     private struct State {
         var age: UInt64?
@@ -15,7 +15,7 @@ final class DesignDocuments: Sendable {
     struct Validators: Sendable {
         /// Those with a validation function, in the order of their ids.
         var documents: [DesignDocument] = []
-        /// Why one can't be read, which may have had a function.
+        /// The reason why one can't be read, which may have had a function.
         var damage: DatabaseError?
     }
 
@@ -78,7 +78,7 @@ struct DesignDocument: Sendable {
     let id: DocumentID
     let revision: RevisionID
     let members: JSONObject
-    /// What its functions are run by.
+    /// The source that its functions run as.
     let source: ScriptSource
 
     init(_ found: DocumentLookup.Found, owner: String, database: Database) throws {

@@ -1,10 +1,11 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Documents as scripts see them.
 enum ScriptDocument {
-    /// A revision that is to be stored.
+    /// A revision about to be stored.
     ///
     /// - Parameters:
     ///   - id: The document.
@@ -55,7 +56,7 @@ enum ScriptRequestObject {
         "x-forwarded-host", "x-forwarded-proto", "x-requested-with",
     ]
 
-    /// Who makes a request, as functions of a database see them.
+    /// The user of a request, as functions of a database see it.
     static func user(_ user: User, of database: String) -> JSONValue {
         [
             "db": .string(database), "name": user.name.map { .string($0) } ?? .null,
@@ -76,18 +77,18 @@ enum ScriptRequestObject {
         let name = context.parameter("db")
         let database = try context.database()
         let path = JSONValue.array(request.target.segments.map { .string($0) })
-        let query = request.target.query.map { item -> (String, JSONValue) in
+        let query = request.target.query.items.map { item -> (String, JSONValue) in
             let isKey = ["key", "startkey", "start_key", "endkey", "end_key"].contains(item.name)
             let value = isKey ? try? JSONValue(parsing: item.value) : nil
             return (item.name, value ?? .string(item.value))
         }
         let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
-        let questionMark = request.target.query.isEmpty ? "" : "?"
-        let rawQuery = request.target.query.map {
+        let questionMark = request.target.query.items.isEmpty ? "" : "?"
+        let rawQuery = request.target.query.items.map {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
-            "info": try DatabaseInfo.json(of: database, name, context.compactions),
+            "info": try DatabaseInfoJSON.json(of: database, name, context.compactions),
             "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,
@@ -100,11 +101,11 @@ enum ScriptRequestObject {
         ]
     }
 
-    private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSONValue {
+    private static func form(_ request: ServerRequest, _ body: [UInt8]) -> JSONValue {
         guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else {
             return .object(JSONObject())
         }
         let text = String(decoding: body, as: UTF8.self).replacing("+", with: "%20")
-        return .object(JSONObject(RequestTarget("/?" + text).query.map { ($0.name, .string($0.value)) }))
+        return .object(JSONObject(RequestTarget("/?" + text).query.items.map { ($0.name, .string($0.value)) }))
     }
 }

@@ -117,7 +117,7 @@ struct ScriptReducer: ViewReducer {
         return results
     }
 
-    /// Why a function's result was not kept: it had not become smaller than what it reduced. `nil` for other values.
+    /// The reason why a function's result was not kept: it had not become smaller than what it reduced. `nil` for other values.
     static func overflow(of value: [UInt8]) -> JSONValue? {
         guard value.starts(with: Array("{\"reduce_overflow_error\"".utf8)) else { return nil }
         let members = (try? JSONValue(utf8: value))?.object

@@ -10,15 +10,15 @@ struct Trial {
     let database: Database
     let scripts: Scripts
 
-    /// What is asked: the members of a request.
+    /// The members of a request.
     struct Request {
         /// The sources by their kinds.
         let functions: JSONObject
-        /// What `require` finds: members of a design document.
+        /// The modules for `require`: members of a design document.
         let modules: JSONValue?
         /// As whom a rule is asked: `name` and `roles`.
         let user: JSONValue?
-        /// What a filter gets as `req.query`.
+        /// The value of `req.query` for a filter.
         let query: JSONValue?
 
         /// - Throws: ``HTTPError`` with status 400.
@@ -42,11 +42,13 @@ struct Trial {
         }
     }
 
-    /// What came of it, as members of the answer.
+    /// Runs the functions, and returns the members of the answer.
     func run(_ request: Request, on samples: [TrialSamples.Sample]) throws -> [(String, JSONValue)] {
         let ready = request.functions["reduce"]?.string.flatMap { $0.hasPrefix("_") ? $0 : nil }
         if let problem = ready.flatMap(BuiltInReducer.problem) {
-            return told(["errors": [["function": "reduce", "error": "compilation_error", "reason": .string(problem)]]])
+            return members([
+                "errors": [["function": "reduce", "error": "compilation_error", "reason": .string(problem)]]
+            ])
         }
         let scripts = JSONObject(
             request.functions.filter { ready == nil || $0.name != "reduce" }.map { ($0.name, $0.value) })
@@ -60,9 +62,9 @@ struct Trial {
             in: try source(request))
         do {
             let answer = try self.scripts.pool.run(call).first.map { try JSONValue(utf8: $0) }
-            return try told(answer?.object ?? [:], reducing: ready)
+            return try members(answer?.object ?? [:], reducing: ready)
         } catch let error as ScriptError {
-            return told(["errors": [["error": .string(error.name), "reason": .string(error.reason)]]])
+            return members(["errors": [["error": .string(error.name), "reason": .string(error.reason)]]])
         }
     }
 
@@ -76,7 +78,7 @@ struct Trial {
             key: "trial " + Hexadecimal.encode(HashFunction.sha256.hash(names)), document: modules.utf8)
     }
 
-    /// What functions get beside the documents.
+    /// The arguments of functions besides the documents.
     private func surroundings(_ request: Request) throws -> JSONValue {
         let name = context.parameter("db")
         var asked = try ScriptRequestObject.json(context, id: nil, body: []).object ?? [:]
@@ -89,12 +91,12 @@ struct Trial {
         ]
     }
 
-    private func told(_ answer: JSONObject) -> [(String, JSONValue)] {
+    private func members(_ answer: JSONObject) -> [(String, JSONValue)] {
         [("rows", []), ("errors", answer["errors"] ?? []), ("log", []), ("docs", 0)]
     }
 
     /// The answer of the worker, which ran what others wrote, in the form of this endpoint.
-    private func told(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
+    private func members(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
         let rows = answer["rows"]?.array ?? []
         var (members, errors) = ([(String, JSONValue)](), answer["errors"]?.array ?? [])
         let results = (answer["results"]?.array ?? []).map { result -> JSONValue in
@@ -123,7 +125,7 @@ struct Trial {
         ]
     }
 
-    /// What a rule says of a document.
+    /// The verdict of a rule on a document.
     static func verdict(_ id: JSONValue, _ refusal: DatabaseError?) -> JSONValue {
         guard let refusal else { return ["id": id, "ok": true] }
         let error = HTTPError(refusal)
@@ -139,13 +141,13 @@ struct Trial {
 
 /// Functions tried on samples, before they are stored: an extension of ours.
 enum TryEndpoints {
-    /// How long a search for samples may take.
+    /// The time that a search for samples may take.
     private static let patience = Duration.seconds(2)
 
     /// `POST /{db}/_try`
     ///
     /// `{"functions":"stored"}` asks the rules in force about documents of one's own; other functions are for administrators of
-    /// the database, who may store them anyway.
+    /// the database, since they may store functions anyway.
     static let attempt: Endpoint = .work { context in
         try context.requireContentType()
         let members = try context.jsonObject()
@@ -170,7 +172,7 @@ enum TryEndpoints {
         return .json(.object(JSONObject(told + [("milliseconds", .number(JSONNumber(Int(spent))))])))
     }
 
-    /// What the rules in force say of documents that the user of the request would write.
+    /// The verdicts of the rules in force on documents that the user of the request would write.
     private static func stored(_ context: RequestContext, _ samples: [TrialSamples.Sample]) throws -> JSONValue {
         let questions = samples.map { ValidationScripts.Question(new: $0.text, old: $0.old) }
         let refusals = try ValidationScripts(context).refusals(of: questions)

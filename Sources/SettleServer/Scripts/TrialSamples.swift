@@ -14,9 +14,9 @@ struct TrialSamples {
 
     let database: Database
 
-    private static let mostDocuments = 100
+    private static let maximumDocuments = 100
     /// The bytes of documents from which on no more are taken.
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     /// The samples that a request names: `ids`, `given`, `selector`, or a page by `limit` and `startkey`.
     ///
@@ -40,7 +40,7 @@ struct TrialSamples {
         if let ids = members["ids"]?.array {
             return try bounded(ids) { id in try id.string.flatMap { try stored(DocumentID(unchecked: $0)) } }
         }
-        let limit = min(max(members["limit"]?.int ?? 20, 0), Self.mostDocuments)
+        let limit = min(max(members["limit"]?.int ?? 20, 0), Self.maximumDocuments)
         if let selector = members["selector"] {
             return try bounded(ids(selector, limit, until: deadline)) { try stored($0) }
         }
@@ -49,11 +49,11 @@ struct TrialSamples {
 
     private func page(from start: DocumentID?, _ limit: Int) throws -> [Sample] {
         var (range, samples, bytes) = (DocumentRange(from: start), [Sample](), 0)
-        while samples.count < limit, bytes < Self.mostBytes {
-            let page = try database.records(in: range, limit: Self.mostDocuments, withContent: true)
+        while samples.count < limit, bytes < Self.maximumBytes {
+            let page = try database.records(in: range, limit: Self.maximumDocuments, withContent: true)
             guard let last = page.last else { break }
             range.after = last.id
-            for record in page where samples.count < limit && bytes < Self.mostBytes {
+            for record in page where samples.count < limit && bytes < Self.maximumBytes {
                 guard let sample = sample(record) else { continue }
                 samples.append(sample)
                 bytes += sample.text.count
@@ -82,7 +82,7 @@ struct TrialSamples {
 
     private func bounded<Name>(_ names: [Name], _ sample: (Name) throws -> Sample?) rethrows -> [Sample] {
         var (samples, bytes) = ([Sample](), 0)
-        for name in names.prefix(Self.mostDocuments) where bytes < Self.mostBytes {
+        for name in names.prefix(Self.maximumDocuments) where bytes < Self.maximumBytes {
             guard let found = try sample(name) else { continue }
             samples.append(found)
             bytes += found.text.count + (found.old?.count ?? 0)

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleScripting
 
@@ -91,7 +92,7 @@ struct ScriptAnswer {
             headers["Content-Type"] = "application/json"
             body = WireJSON.bytes(json)
         } else if let text = response["base64"]?.string {
-            guard let bytes = Base64.decode(text.utf8) else { throw Self.error("the member base64 is no base64") }
+            guard let bytes = Base64.decode(text.utf8) else { throw Self.error("the member base64 is not base64") }
             body = bytes
         } else {
             body = Array((response["body"]?.string ?? "").utf8)

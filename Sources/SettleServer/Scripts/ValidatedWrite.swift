@@ -11,7 +11,7 @@ internal import SettlePlatform
 /// One round of asking does for most writes. It takes more where items of one document follow on each other, or where somebody
 /// else writes the same documents.
 struct ValidatedWrite<Outcome> {
-    /// What a function sees of a new revision beside its content.
+    /// The context of a new revision that a function sees besides its content.
     struct View {
         /// The path to it or, of an edit, to its parent.
         let history: RevisionHistory?
@@ -23,15 +23,15 @@ struct ValidatedWrite<Outcome> {
     let context: RequestContext
     /// Whether items depend on others of other documents, so that they are written together.
     var isWhole = false
-    /// What a function sees of an item.
+    /// Returns the context of an item that a function sees.
     let view: (ValidationAnswers.Open) -> View
     /// The outcome of an item that is kept out.
     let refused: (DatabaseError) -> Outcome
     /// Whether an outcome is that of an item that was kept out.
     let isRefused: (Outcome) -> Bool
 
-    /// How often an item is tried.
-    private var mostAttempts: Int { 24 }
+    /// The number of times that an item is tried.
+    private var maximumAttempts: Int { 24 }
     /// From which round on the items are written one by one, so that the work for a long chain does not grow with its square.
     private var firstSingleRound: Int { 4 }
     /// How many bytes of documents are asked about at a time.
@@ -58,9 +58,9 @@ struct ValidatedWrite<Outcome> {
         while let first = pending.first {
             let turn = isWhole || rounds < firstSingleRound ? Array(pending) : [first]
             (rounds, attempts) = (rounds + 1, attempts + 1)
-            guard attempts <= mostAttempts else {
+            guard attempts <= maximumAttempts else {
                 outcomes[first] = refused(
-                    DatabaseError(.conflict, "\"\(ids[first])\" is written by others all the time"))
+                    DatabaseError(.conflict, "\"\(ids[first])\" keeps changing; try again"))
                 (pending, attempts) = (pending.dropFirst(), 0)
                 continue
             }
@@ -72,7 +72,7 @@ struct ValidatedWrite<Outcome> {
                 answers.removeAll()
                 continue
             }
-            let open = answers.takeOpen()
+            let open = answers.dequeueOpen()
             let left = left(of: turn, results, open, ids)
             let again = Set(left)
             for (index, result) in zip(turn, results) where !again.contains(index) { outcomes[index] = result }
@@ -87,8 +87,8 @@ struct ValidatedWrite<Outcome> {
         return outcomes.compactMap { $0 }
     }
 
-    /// The items that are to be written again: those that nobody was asked about, and those that were kept out and may depend
-    /// on such a one.
+    /// The items to write again: those that no function was asked about, and those that were kept out and may depend on one
+    /// of these.
     private func left(
         of turn: [Int], _ results: [Outcome], _ open: [ValidationAnswers.Open], _ ids: [DocumentID]
     ) -> [Int] {
@@ -116,7 +116,7 @@ struct ValidatedWrite<Outcome> {
         for item in open {
             let question: ValidationScripts.Question
             do {
-                // What is gone meanwhile is another question, with the next round.
+                // An item that is gone meanwhile is asked about again in the next round.
                 guard let next = try self.question(item) else { continue }
                 question = next
             } catch let error as DatabaseError where error.code == .damagedDocument {
@@ -154,10 +154,10 @@ struct ValidatedWrite<Outcome> {
 
 // MARK: - ValidationAnswers
 
-/// What validation functions have said of the revisions of one write, and which they have to be asked about yet.
+/// The verdicts of validation functions on the revisions of one write, and the revisions that they were not asked about yet.
 ///
 /// A question is about an item of the write and the parent it gets. Another parent makes it another question; so an answer
-/// never counts for what was stored meanwhile by somebody else, or by the same write.
+/// never counts for a revision that was stored meanwhile by another client, or by the same write.
 final class ValidationAnswers: Sendable {
     /// An item and its parent.
     struct Key: Hashable {
@@ -202,8 +202,8 @@ final class ValidationAnswers: Sendable {
     /// Takes note of an answer: why a revision is refused, or `nil`.
     func set(_ answer: DatabaseError?, _ key: Key) { state.withLock { $0.answers[key] = .some(answer) } }
 
-    /// What has to be asked, since this was called last.
-    func takeOpen() -> [Open] {
+    /// The questions that arose since the last call.
+    func dequeueOpen() -> [Open] {
         state.withLock { state in
             defer { state.open = [] }
             return state.open

@@ -2,10 +2,10 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleScripting
 
-/// The validation functions of a database, and who writes.
+/// The validation functions of a database, and the user who writes.
 ///
-/// They are asked outside of any transaction, so that no other writer waits for a script. ``ValidatedWrite`` sees that what is
-/// stored is what they were asked about.
+/// They are asked outside of any transaction, so that no other writer waits for a script. ``ValidatedWrite`` makes sure that
+/// only revisions are stored that they were asked about.
 struct ValidationScripts: Sendable {
     /// The age of the design documents that were read.
     let age: UInt64
@@ -14,7 +14,7 @@ struct ValidationScripts: Sendable {
     /// The user and the security object, in one array.
     private let user: [UInt8]
 
-    /// A revision that is to be stored, and the one it follows on, both as JSON.
+    /// A revision about to be stored, and its parent, both as JSON.
     struct Question {
         let new: [UInt8]
         let old: [UInt8]?
@@ -23,7 +23,7 @@ struct ValidationScripts: Sendable {
     /// The functions of the database in a request's path.
     ///
     /// - Throws: ``HTTPError`` when there are some and no worker to run them, or when a design document is damaged, so that it
-    ///   can't be asked, and it is no administrator who writes.
+    ///   can't be asked, and the writer is not an administrator.
     init(_ context: RequestContext) throws {
         let database = try context.database()
         // Taken before they are read: what is written meanwhile makes them old.
@@ -94,7 +94,7 @@ struct ValidationScripts: Sendable {
         DatabaseError(.refused, "a validation function failed", cause: error)
     }
 
-    /// What a function has thrown, in CouchDB's reading of it.
+    /// The error of a value that a function has thrown, as CouchDB reads it.
     static func refusal(by thrown: JSONValue) -> DatabaseError {
         var cause: any Error = ScriptError("unknown_error", thrown.string ?? thrown.description)
         if let members = thrown.object, members.count == 1, let member = members.first {

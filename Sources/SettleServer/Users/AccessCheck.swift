@@ -1,9 +1,9 @@
 internal import SettleDatabase
 internal import SettleReplication
 
-/// The one place where it is decided who may use which route.
+/// Decides which users may use which routes; nothing else does.
 ///
-/// What depends on a document that is written is asked by ``WriteGuard``.
+/// Rights that depend on the written document are checked by ``WriteGuard``.
 struct AccessCheck: Sendable {
     let options: SecurityOptions
 
@@ -14,8 +14,8 @@ struct AccessCheck: Sendable {
     ///   - user: Who wants to use it.
     ///   - path: The parts of the path.
     ///   - database: The database in the path.
-    ///   - method: What is to be done.
-    ///   - databases: Where it is found out who may use the database.
+    ///   - method: The method of the request.
+    ///   - databases: The source of the databases' security objects.
     /// - Throws: ``HTTPError`` with status 401, 403 or 404; ``NotAtHand`` from databases that must not wait.
     func check(
         _ access: Route.Access?, _ user: User, path: [String], database: String?, method: String,

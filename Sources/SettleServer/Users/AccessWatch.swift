@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Ends the feeds and mobile connections of users who have lost access.

@@ -113,7 +113,7 @@ struct Account: Sendable {
     /// The required second factor.
     var secondFactor: SecondFactor = .none
 
-    /// What authentication requires beside a password.
+    /// The second factor that authentication requires besides a password.
     enum SecondFactor: Sendable {
         case none
         case code(TimeCode)
@@ -158,6 +158,8 @@ struct User: Sendable {
 
     /// A client without authentication.
     static let anonymous = User(name: nil, roles: [])
+    /// A program in this process, with all rights.
+    static let administrator = User(name: "settle", roles: ["_admin"])
 
     /// Whether the user is an administrator of the server.
     var isServerAdmin: Bool { roles.contains("_admin") }
@@ -170,7 +172,7 @@ struct User: Sendable {
 /// They count as long as the newest commit of `_users` is the one before which they were read, so a changed password counts at
 /// once. How many are kept is bounded, and how large they are.
 final class UserDocuments: Sendable {
-    /// What authentication needs of a document.
+    /// The members of a user document that authentication needs.
     struct Found: Sendable {
         let body: DocumentBody
         let isConflicted: Bool

@@ -17,7 +17,7 @@ final class Administration: Sendable {
     }
 
     private let state: Guarded<State>
-    /// Taken by who reads or writes the record, so that nobody who only asks waits for the disk.
+    /// Guards the record separately from the cached state, so that readers of the state never wait for I/O.
     private let changing = Guarded(())
     private let record: any ServerRecord
     private let isShared: Bool
@@ -55,7 +55,7 @@ final class Administration: Sendable {
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
     func load() throws {
-        try record.take()
+        try record.reserve()
         try changing.withLock { _ in
             guard !state.withLock(\.isLoaded) else { return }
             if try !readAgain(), try !write(state.withLock(\.settings), replacing: nil), try !readAgain() {
@@ -132,7 +132,7 @@ final class Administration: Sendable {
 }
 
 extension Administration {
-    /// How often a change is tried while other nodes change the settings, too.
+    /// The number of times that a change is tried while other nodes change the settings, too.
     private static let attempts = 20
 
     /// Takes the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
@@ -152,8 +152,8 @@ extension Administration {
 
     /// Changes the settings, where they are stored first; again if another node was faster.
     ///
-    /// - Parameter body: Changes the settings, and returns whether they are to be stored.
-    /// - Returns: What the closure returned at last.
+    /// - Parameter body: Changes the settings, and returns whether to store them.
+    /// - Returns: The last result of the closure.
     /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
     @discardableResult
     private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
@@ -171,7 +171,7 @@ extension Administration {
     /// Stores settings; false if another node has changed them meanwhile.
     private func write(_ settings: ServerSettings, replacing version: Int64?) throws -> Bool {
         guard let version = try record.write(settings.bytes, replacing: version) else { return false }
-        take(settings, version)
+        apply(settings, version)
         return true
     }
 
@@ -180,13 +180,13 @@ extension Administration {
     /// - Throws: ``DatabaseError`` for settings that can't be read.
     private func readAgain() throws -> Bool {
         guard let (bytes, version) = try record.read() else { return false }
-        do { take(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
+        do { apply(try ServerSettings(bytes), version) } catch let error as DatabaseError { throw error } catch {
             throw DatabaseError(.invalid, "\(record.place) is damaged")
         }
         return true
     }
 
-    private func take(_ settings: ServerSettings, _ version: Int64) {
+    private func apply(_ settings: ServerSettings, _ version: Int64) {
         if isShared { adopt(settings.configuration) }
         state.withLock { ($0.settings, $0.version) = (settings, version) }
     }
@@ -198,7 +198,7 @@ extension Administration {
 
 // MARK: - ServerSettings
 
-/// What a server stores about itself: its administrators, the secret of its cookies, its id.
+/// The stored settings of a server: its administrators, the secret of its cookies, its id.
 ///
 /// The store keeps it: a folder as a file beside the databases that only its owner may read. A ``Server`` that is created and not
 /// started has settings in memory.

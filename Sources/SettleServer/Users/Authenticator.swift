@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Authenticates requests by cookie, password, token, or a trusted proxy's headers, in this order.
@@ -35,7 +36,7 @@ struct Authenticator: Sendable {
     }
 
     /// The attributes of cookies for the client of a request: they are for encrypted connections only if the client uses one.
-    func cookies(for request: HTTPRequest) -> SessionCookie { cookies(isSecure: request.route.isSecure) }
+    func cookies(for request: ServerRequest) -> SessionCookie { cookies(isSecure: request.route.isSecure) }
 
     private func cookies(isSecure: Bool) -> SessionCookie {
         var cookies = cookies
@@ -47,7 +48,7 @@ struct Authenticator: Sendable {
     ///
     /// - Throws: ``HTTPError`` for wrong or malformed credentials; ``PendingLogin`` if a password has to be verified first, which
     ///   takes time: ``finish(_:_:)`` does that.
-    func user(of request: HTTPRequest) throws -> User {
+    func user(of request: ServerRequest) throws -> User {
         if let user = try proxied(request) ?? token(request) ?? session(request, databases) { return user }
         guard let (name, password) = try passwordCredentials(request) else { return .anonymous }
         let login = PendingLogin(
@@ -58,10 +59,10 @@ struct Authenticator: Sendable {
         throw login
     }
 
-    /// Who sends a request, if that needs no waiting: no key is derived, and no signature of a token is looked at.
+    /// The user who sends a request, if that is known without waiting: no key is derived, and no token's signature is verified.
     ///
     /// - Throws: ``HTTPError`` for credentials that are wrong, or none; ``NotAtHand``.
-    func userAtHand(of request: HTTPRequest) throws -> User {
+    func userAtHand(of request: ServerRequest) throws -> User {
         let databases = PromptDatabases(databases)
         if let known = proxied(request) { return known }
         guard bearer(request) == nil else { throw NotAtHand() }
@@ -76,7 +77,7 @@ struct Authenticator: Sendable {
     }
 
     /// The user of a login whose password was verified recently, or earlier if the login has a ``PasswordTicket``.
-    private func userAtHand(_ login: PendingLogin, _ request: HTTPRequest) -> User? {
+    private func userAtHand(_ login: PendingLogin, _ request: ServerRequest) -> User? {
         guard let account = login.account, let hash = account.password, account.secondFactor.accepts("") else {
             return nil
         }
@@ -216,7 +217,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    private func session(_ request: HTTPRequest, _ databases: any DatabaseSource) throws -> User? {
+    private func session(_ request: ServerRequest, _ databases: any DatabaseSource) throws -> User? {
         guard let value = request.headers.cookie(SessionCookie.name), !value.isEmpty else { return nil }
         let content = try SessionCookie.read(value)
         guard let account = try accounts.find(content.name, in: databases),
@@ -233,7 +234,7 @@ struct Authenticator: Sendable {
     }
 
     /// Name and password of a request, if it has any.
-    private func passwordCredentials(_ request: HTTPRequest) throws -> (name: String, password: [UInt8])? {
+    private func passwordCredentials(_ request: ServerRequest) throws -> (name: String, password: [UInt8])? {
         guard let header = request.headers["Authorization"], header.hasPrefix("Basic ") else { return nil }
         guard let bytes = Base64.decode(header.dropFirst(6).utf8) else {
             throw HTTPError.badRequest("Authorization header has invalid base64 value")
@@ -244,18 +245,18 @@ struct Authenticator: Sendable {
         return (String(decoding: parts[0], as: UTF8.self), Array(parts[1]))
     }
 
-    private func token(_ request: HTTPRequest) throws -> User? {
+    private func token(_ request: ServerRequest) throws -> User? {
         try bearer(request).map { try SignedToken(options: $0).user($1) }
     }
 
-    private func bearer(_ request: HTTPRequest) -> (TokenOptions, Substring)? {
+    private func bearer(_ request: ServerRequest) -> (TokenOptions, Substring)? {
         guard let tokens = options.tokens, let header = request.headers["Authorization"],
             header.hasPrefix("Bearer ")
         else { return nil }
         return (tokens, header.dropFirst(7))
     }
 
-    private func proxied(_ request: HTTPRequest) -> User? {
+    private func proxied(_ request: ServerRequest) -> User? {
         guard let proxy = options.proxy, let name = request.headers[proxy.nameHeader], !name.isEmpty,
             let code = request.headers[proxy.tokenHeader].flatMap({ Hexadecimal.decode($0) })
         else { return nil }

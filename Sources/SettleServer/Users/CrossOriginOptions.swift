@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Cross-origin requests that browsers allow (CORS).
@@ -14,7 +15,7 @@ public struct CrossOriginOptions: Sendable {
         "expires", "if-match", "last-modified", "origin", "pragma", "x-couch-full-commit", "x-couch-id",
         "x-couch-persist", "x-couchdb-www-authenticate", "x-http-method-override", "x-requested-with",
     ]
-    /// How long a browser may cache a preflight, in whole seconds; 600 seconds by default.
+    /// The time that a browser may cache a preflight, in whole seconds; 600 seconds by default.
     public var maximumAge: Duration = .seconds(600)
 
     /// Makes options for origins.
@@ -25,7 +26,7 @@ public struct CrossOriginOptions: Sendable {
 
 extension CrossOriginOptions {
     /// The answer to a browser that asks before a request, or `nil` when it is none of those that may.
-    func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+    func preflight(_ request: ServerRequest) -> HTTPResponse? {
         guard let origin = allowed(request), let method = request.headers["Access-Control-Request-Method"],
             methods.contains(method)
         else { return nil }
@@ -42,7 +43,7 @@ extension CrossOriginOptions {
     }
 
     /// Says in an answer that a page of another origin may read it.
-    func apply(to response: inout HTTPResponse, _ request: HTTPRequest) {
+    func apply(to response: inout HTTPResponse, _ request: ServerRequest) {
         response.headers.add("Vary", "Origin")
         guard let origin = allowed(request), response.headers["Access-Control-Allow-Origin"] == nil else { return }
         let simple: Set = ["cache-control", "content-language", "expires", "last-modified", "pragma"]
@@ -55,12 +56,12 @@ extension CrossOriginOptions {
     }
 
     /// Whether a request is of a page that may use cookies and passwords here.
-    func trusts(_ request: HTTPRequest) -> Bool { sendsCredentials && allowed(request) != nil }
+    func trusts(_ request: ServerRequest) -> Bool { sendsCredentials && allowed(request) != nil }
 
     private var sendsCredentials: Bool { allowsCredentials && !origins.contains("*") }
 
     /// The origin of a request, if it is one that may: compared as a whole, so that no part of a name will do.
-    private func allowed(_ request: HTTPRequest) -> String? {
+    private func allowed(_ request: ServerRequest) -> String? {
         guard let origin = request.headers["Origin"], !origin.isEmpty,
             origins.contains("*") || origins.contains(origin)
         else { return nil }

@@ -1,3 +1,5 @@
+internal import SettleHTTP
+
 /// Prevents cross-site request forgery: refuses requests that a page of another site may have made a browser send.
 ///
 /// A browser sends cookies, stored passwords and certificates with any request to this server, also with a form of another
@@ -19,7 +21,7 @@ struct CrossSiteCheck: Sendable {
     ///   - method: The method that it was sent with, whatever it says that it means.
     ///   - user: The authenticated user.
     /// - Throws: ``HTTPError`` with status 403.
-    func check(_ request: HTTPRequest, _ method: String, _ user: User) throws {
+    func check(_ request: ServerRequest, _ method: String, _ user: User) throws {
         guard Self.changesSomething(method), concerns(request, method, user), Self.isForeign(request),
             crossOrigin?.trusts(request) != true
         else { return }
@@ -33,7 +35,7 @@ struct CrossSiteCheck: Sendable {
     /// Checks a request to open a WebSocket, however it is authenticated. Clients other than browsers send no `Origin`.
     ///
     /// - Throws: ``HTTPError`` with status 403.
-    func checkHandshake(_ request: HTTPRequest) throws {
+    func checkHandshake(_ request: ServerRequest) throws {
         let isForeign = request.headers["Origin"].map { !Self.isOwn($0, request) } ?? Self.isForeign(request)
         guard isForeign, crossOrigin?.trusts(request) != true else { return }
         throw HTTPError.forbidden(
@@ -48,28 +50,28 @@ struct CrossSiteCheck: Sendable {
         method != "GET" && method != "HEAD" && method != "OPTIONS"
     }
 
-    private func concerns(_ request: HTTPRequest, _ method: String, _ user: User) -> Bool {
+    private func concerns(_ request: ServerRequest, _ method: String, _ user: User) -> Bool {
         if user.handler == "cookie" || request.target.segments == ["_session"] { return true }
         // A client adds a token itself; a browser never does.
         return method == "POST" && user.name != nil && user.handler != "jwt" && Self.canBeForm(request)
     }
 
     /// Whether a browser sends it without a preflight.
-    private static func canBeForm(_ request: HTTPRequest) -> Bool {
+    private static func canBeForm(_ request: ServerRequest) -> Bool {
         let type = request.headers.bare("Content-Type")?.lowercased() ?? ""
         return ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].contains(type)
     }
 
     /// Whether a browser says that a page of another origin sent it. A request without these headers comes from no browser of
     /// the last ten years, because each sends `Origin` with a `POST` to another origin.
-    private static func isForeign(_ request: HTTPRequest) -> Bool {
+    private static func isForeign(_ request: ServerRequest) -> Bool {
         if let site = request.headers["Sec-Fetch-Site"] { return !["same-origin", "none"].contains(site) }
         guard let from = request.headers["Origin"] ?? request.headers["Referer"] else { return false }
         return !isOwn(from, request)
     }
 
     /// Whether a page's origin, or its address, is on the host that the request was sent to.
-    private static func isOwn(_ page: String, _ request: HTTPRequest) -> Bool {
+    private static func isOwn(_ page: String, _ request: ServerRequest) -> Bool {
         // The scheme is not compared, because a proxy may terminate TLS for this server.
         let parts = page.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, !parts[2].isEmpty else { return false }

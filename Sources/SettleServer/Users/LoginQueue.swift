@@ -6,7 +6,7 @@
 /// The seats are bounded. When all are taken, the address with the most logins gives one up to an address with fewer, so a client
 /// with many logins can't keep the others out.
 struct LoginQueue<Job> {
-    /// Where a login waits.
+    /// The place of a waiting login.
     struct Seat: Sendable {
         /// The address that it comes from.
         let address: String
@@ -89,10 +89,10 @@ struct LoginQueue<Job> {
     private var known = Line()
     private var unknown = Line()
 
-    /// How many logins wait.
+    /// The number of logins that wait.
     var count: Int { known.entries.count + unknown.entries.count }
 
-    /// How many logins of accounts, or of names without one, wait.
+    /// The number of waiting logins, of accounts or of names without one.
     func count(isKnown: Bool) -> Int { isKnown ? known.entries.count : unknown.entries.count }
 
     /// Adds a login.

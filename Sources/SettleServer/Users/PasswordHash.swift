@@ -16,7 +16,7 @@ struct PasswordHash: Sendable, Hashable {
     /// The hash in hexadecimal digits.
     let hash: String
     /// The maximum number of iterations, whatever a document requests.
-    static let mostIterations = 10_000_000
+    static let maximumIterations = 10_000_000
 
     /// Hashes a password. Use ``PasswordHasher``, which limits concurrent hashing.
     init(of password: [UInt8], salt: String = SecureRandom.hexadecimal(), iterations: Int) {
@@ -37,7 +37,7 @@ struct PasswordHash: Sendable, Hashable {
     func verify(_ password: [UInt8]) throws -> Bool {
         if case .derived(_, let iterations, _) = scheme {
             guard iterations >= 1 else { throw HTTPError.forbidden("Iteration count is too low for this server") }
-            guard iterations <= Self.mostIterations else {
+            guard iterations <= Self.maximumIterations else {
                 throw HTTPError.forbidden("Iteration count is too high for this server")
             }
         }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Hashes and verifies passwords: a few concurrently, with a cache of recent verifications.
@@ -77,7 +78,7 @@ final class PasswordHasher: Sendable {
         iterations: Int, places: Int = 2, seats: ClosedRange<Int> = 16...4096, remembering capacity: Int = 16_384,
         seconds: Double = 600
     ) {
-        self.iterations = max(1, min(iterations, PasswordHash.mostIterations))
+        self.iterations = max(1, min(iterations, PasswordHash.maximumIterations))
         self.places = max(1, places)
         self.seats = seats
         threads = WorkerPool(limit: self.places)
@@ -87,7 +88,7 @@ final class PasswordHasher: Sendable {
 
     deinit { threads.close() }
 
-    /// How many derivations wait.
+    /// The number of derivations that wait.
     var waiting: Int { state.withLock(\.queue.count) }
 
     /// Hashes a new password; waits for a place.
@@ -309,7 +310,7 @@ final class VerifiedPasswords: Sendable {
 /// password, which has another salt, ends it. The secret is in the server's settings, which all nodes of a store share.
 struct PasswordTicket: Sendable {
     static let name = "AuthTicket"
-    /// How long a ticket is valid, in seconds.
+    /// The time that a ticket is valid, in seconds.
     let lifetime: Int
     private static let length = 32
 

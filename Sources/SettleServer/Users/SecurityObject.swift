@@ -70,7 +70,7 @@ struct SecurityObject: Sendable {
 
 // MARK: - SecurityEndpoints
 
-/// Who may use a database.
+/// The endpoints of a database's security object.
 enum SecurityEndpoints {
     /// `GET /{db}/_security`
     static let read: Endpoint = .work { context in .json(try SecurityObject(of: context.database()).json) }

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// A server's authentication and access options.
@@ -9,11 +10,11 @@ public struct SecurityOptions: Sendable {
     public var admins: [String: String] = [:]
     /// The iterations for new password hashes; 600,000 by default, as in CouchDB 3.5.
     public var passwordIterations = 600_000
-    /// How many passwords are hashed concurrently; 2 by default.
+    /// The number of passwords that are hashed concurrently; 2 by default.
     public var passwordWorkers = 2
-    /// How long a session lasts without a request, in whole seconds; 600 seconds by default.
+    /// The time that a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
-    /// How long the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
+    /// The time that the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
     /// verification of the password; in whole seconds, 7 days by default, 0 for no such cookie.
     public var ticketLifetime: Duration = .seconds(604_800)
     /// Whether a browser keeps the session's cookie when it exits; true by default.
@@ -24,9 +25,9 @@ public struct SecurityOptions: Sendable {
     public var cookieDomain: String?
     /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
     public var lockoutThreshold = 5
-    /// How long a lock-out lasts; 300 seconds by default.
+    /// The time that a lock-out lasts; 300 seconds by default.
     public var lockout: Duration = .seconds(300)
-    /// Where anonymous requests are allowed; by default wherever a database allows them.
+    /// The places where anonymous requests are allowed: by default, wherever a database allows them.
     public var anonymousAccess = AnonymousAccess.everywhere
     /// Whether only administrators may list databases; true by default.
     public var isListingForAdmins = true
@@ -61,7 +62,7 @@ public struct SecurityOptions: Sendable {
         case strict = "Strict"
     }
 
-    /// Where anonymous requests are allowed.
+    /// The places where anonymous requests are allowed.
     public enum AnonymousAccess: Sendable {
         /// Wherever a database allows them.
         case everywhere
@@ -261,12 +262,12 @@ final class ConfigurationReader {
     /// An error about a configuration.
     static func failure(_ what: String) -> DatabaseError { DatabaseError(.invalid, "the configuration: \(what)") }
 
-    func text(_ name: String) throws -> String? { try take(name, "text", \.string) }
+    func text(_ name: String) throws -> String? { try parse(name, "text", \.string) }
 
-    func flag(_ name: String) throws -> Bool? { try take(name, "true or false", \.bool) }
+    func flag(_ name: String) throws -> Bool? { try parse(name, "true or false", \.bool) }
 
     func count(_ name: String, from least: Int = 1) throws -> Int? {
-        try take(name, "a whole number from \(least) to \(Self.most)") { value in
+        try parse(name, "a whole number from \(least) to \(Self.most)") { value in
             value.int.flatMap { (least...Self.most).contains($0) ? $0 : nil }
         }
     }
@@ -277,7 +278,7 @@ final class ConfigurationReader {
     }
 
     func texts(_ name: String) throws -> [String]? {
-        try take(name, "a list of text") { value in
+        try parse(name, "a list of text") { value in
             guard let list = value.array else { return nil }
             let texts = list.compactMap(\.string)
             return texts.count == list.count ? texts : nil
@@ -285,15 +286,15 @@ final class ConfigurationReader {
     }
 
     func choice<Value>(_ name: String, _ values: [String: Value]) throws -> Value? {
-        try take(name, "one of \(values.keys.sorted().joined(separator: ", "))") { $0.string.flatMap { values[$0] } }
+        try parse(name, "one of \(values.keys.sorted().joined(separator: ", "))") { $0.string.flatMap { values[$0] } }
     }
 
     func inner(_ name: String) throws -> ConfigurationReader? {
-        try take(name, "an object") { $0.object.map(ConfigurationReader.init) }
+        try parse(name, "an object") { $0.object.map(ConfigurationReader.init) }
     }
 
     func inners(_ name: String) throws -> [ConfigurationReader]? {
-        try take(name, "a list of objects") { value in
+        try parse(name, "a list of objects") { value in
             guard let list = value.array else { return nil }
             let objects = list.compactMap(\.object)
             return objects.count == list.count ? objects.map(ConfigurationReader.init) : nil
@@ -305,7 +306,7 @@ final class ConfigurationReader {
         if let name = members.keys.min() { throw Self.failure("`\(name)` is not known") }
     }
 
-    private func take<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
+    private func parse<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = members.removeValue(forKey: name) else { return nil }
         guard let read = read(value) else { throw Self.failure("`\(name)` must be \(kind)") }
         return read

@@ -16,7 +16,7 @@ struct SessionCookie: Sendable {
     /// The content of a cookie.
     struct Content: Sendable {
         let name: String
-        /// When it was made, in seconds.
+        /// The time at which it was made, in seconds.
         let time: Int
         fileprivate let signed: [UInt8]
         fileprivate let code: [UInt8]
@@ -45,7 +45,7 @@ struct SessionCookie: Sendable {
             && now < end(of: content)
     }
 
-    /// When the session of a cookie ends, in seconds.
+    /// The time at which the session of a cookie ends, in seconds.
     func end(of content: Content) -> Int { content.time + timeout }
 
     /// Whether the cookie expires soon and a new one is sent.

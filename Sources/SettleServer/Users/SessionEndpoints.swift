@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Sessions: logging in and out.
@@ -80,13 +81,7 @@ enum SessionEndpoints {
         let form: [(name: String, value: String)]
         if type.hasPrefix("application/x-www-form-urlencoded") {
             let text = String(decoding: try context.body(), as: UTF8.self)
-            form = text.split { $0 == "&" || $0 == ";" }.map { item in
-                let name = item.prefix { $0 != "=" }
-                return (
-                    PercentCoding.decode(name, plusIsBlank: true),
-                    PercentCoding.decode(item[name.endIndex...].dropFirst(), plusIsBlank: true)
-                )
-            }
+            form = HTTPQuery(form: text[...]).items
         } else if type.hasPrefix("application/json") {
             guard let object = try JSONValue(utf8: context.body()).object else {
                 throw HTTPError.badRequest("Request body must be a JSON object")

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleHTTP
 internal import SettleReplication
 
 /// The rules of `_users`: access to documents, and their validation. The reasons are CouchDB's.
@@ -11,7 +12,7 @@ struct UserDocumentRules: Sendable {
     static let prefix = "org.couchdb.user:"
     /// The maximum iterations of a hash that a user without administrator rights writes: each login repeats them, and few
     /// logins can run concurrently.
-    private static let mostIterations = 1_000_000
+    private static let maximumIterations = 1_000_000
 
     /// Checks that a user without administrator rights may use a path of `_users`: only single documents, because each
     /// written password costs a tenth of a second.
@@ -79,7 +80,7 @@ struct UserDocumentRules: Sendable {
         try check(new, id)
         if let old, old["name"] != new["name"] { throw HTTPError.forbidden("Usernames can not be changed.") }
         guard !isAdmin else { return }
-        if let iterations = new["iterations"]?.number?.double, iterations > Double(Self.mostIterations) {
+        if let iterations = new["iterations"]?.number?.double, iterations > Double(Self.maximumIterations) {
             throw HTTPError.forbidden("Iteration count is too high for this server")
         }
         let roles = Self.roles(new)
@@ -133,7 +134,7 @@ struct UserDocumentRules: Sendable {
 
 /// Users' documents as others see them.
 enum UserDocumentEndpoints {
-    /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
+    /// `GET /_users/{doc}` by a user who may see only the public members, and any other document as it is.
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context),

@@ -88,7 +88,7 @@ struct FaultCourse: Sendable {
     mutating func next(method: String, path: String) -> Fault {
         for (index, part) in plan.parts.enumerated() {
             let request = FaultRequest(number: counts[index], method: method, path: path)
-            guard part.takes(request) else { continue }
+            guard part.matches(request) else { continue }
             counts[index] += 1
             return part.fault(for: request)
         }
@@ -121,7 +121,7 @@ public struct FaultRecord: Sendable, Hashable, CustomStringConvertible {
 
     /// The record as one line.
     public var description: String {
-        let target = method.isEmpty ? "bytes that are no request" : "\(method) \(path)"
+        let target = method.isEmpty ? "bytes that are not a request" : "\(method) \(path)"
         let deed = isDone || fault == .none ? "\(fault)" : "\(fault) did not fit"
         let outcome = isFinished ? "\(requestBytes) bytes there, \(answerBytes) back" : "under way"
         return "#\(number) on \(connection): \(target) \(deed): \(status.map(String.init) ?? "no answer"), \(outcome)"

@@ -26,7 +26,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         var filters: [@Sendable (FaultRequest) -> Bool] = []
         var choose: @Sendable (FaultRequest, inout SeededRandom) -> Fault
 
-        func takes(_ request: FaultRequest) -> Bool { filters.allSatisfy { $0(request) } }
+        func matches(_ request: FaultRequest) -> Bool { filters.allSatisfy { $0(request) } }
 
         func fault(for request: FaultRequest) -> Fault {
             var random = SeededRandom(seed: seed &+ UInt64(request.number) &* 0xD1B5_4A32_D192_ED03)

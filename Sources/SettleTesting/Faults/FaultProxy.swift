@@ -68,7 +68,7 @@ public final class FaultProxy: Sendable {
 
     /// Ends all connections, and refuses new ones until ``comeUp()``, like a server that is down.
     ///
-    /// When this returns, clients can't connect any more. A proxy that is already down stays down, also past the end
+    /// When this returns, clients can no longer connect. A proxy that is already down stays down, also past the end
     /// of a ``Fault/refuse(_:)``.
     public func goDown() { core.goDown() }
 

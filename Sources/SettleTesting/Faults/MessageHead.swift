@@ -1,4 +1,6 @@
-/// The first line and the fields of a request or an answer, with the original bytes.
+internal import SettleHTTP
+
+/// The first line and the header fields of a request or an answer, with the original bytes.
 struct MessageHead {
     /// The maximum length of a head, in bytes.
     static let longest = 64 * 1024
@@ -7,7 +9,7 @@ struct MessageHead {
     private(set) var bytes: [UInt8]
     /// The three parts of the first line.
     let first: [String]
-    private let fields: [(name: String, value: String)]
+    private let headers: HTTPHeaders
 
     /// The length of the head at the beginning of some bytes; `nil` when it is incomplete.
     ///
@@ -34,24 +36,21 @@ struct MessageHead {
         guard let line = lines.first else { return nil }
         first = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard first.count >= 2 else { return nil }
-        var fields: [(name: String, value: String)] = []
+        var headers = HTTPHeaders()
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), !line[..<colon].contains(where: \.isWhitespace),
                 !line.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\0" })
             else { return nil }
             let value = line[line.index(after: colon)...].split(separator: " ").joined(separator: " ")
-            fields.append((line[..<colon].lowercased(), value))
+            headers.add(String(line[..<colon]), value)
         }
-        self.fields = fields
+        self.headers = headers
         self.bytes = Array(bytes)
     }
 
-    /// The values of a field, whose name is given in lower case.
-    func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
-
     /// Whether a field has a value, alone or in a list.
     func has(_ name: String, _ word: String) -> Bool {
-        values(of: name).contains { $0.lowercased().contains(word) }
+        headers.all(name).contains { $0.lowercased().contains(word) }
     }
 
     /// The status of an answer; `nil` for other heads.
@@ -63,7 +62,7 @@ struct MessageHead {
     /// Whether the connection may serve another request afterwards.
     var keepsConnection: Bool {
         let version = method == nil ? first[0] : first[2]
-        return has("connection", "close") ? false : version == "HTTP/1.1" || has("connection", "keep-alive")
+        return has("Connection", "close") ? false : version == "HTTP/1.1" || has("Connection", "keep-alive")
     }
 
     /// The framing of a request's body; `nil` when the head is ambiguous.
@@ -76,7 +75,7 @@ struct MessageHead {
     }
 
     private func announcedFraming(otherwise: BodyFraming) -> BodyFraming? {
-        let (codings, lengths) = (values(of: "transfer-encoding"), values(of: "content-length"))
+        let (codings, lengths) = (headers.all("Transfer-Encoding"), headers.all("Content-Length"))
         if !codings.isEmpty {
             return lengths.isEmpty && codings.map { $0.lowercased() } == ["chunked"] ? .chunked(ChunkScanner()) : nil
         }
@@ -223,7 +222,7 @@ struct ProxyRequest {
         self.method = method
         path = head.first[1]
         keepsConnection = head.keepsConnection
-        isWaiting = head.has("expect", "100-continue")
+        isWaiting = head.has("Expect", "100-continue")
         self.body = body
         held.append(head.bytes)
     }

@@ -161,8 +161,8 @@ final class ProxyConnection {
         ]
         _ = poll(&polled, nfds_t(polled.count), deadline?.milliseconds ?? -1)
         if polled[0].revents != 0 { return false }
-        client.take(polled[1])
-        server?.take(polled[2])
+        client.handle(polled[1])
+        server?.handle(polled[2])
         return true
     }
 }

@@ -231,7 +231,7 @@ final class ProxyThreads: Sendable {
             return Result { () throws(SystemError) in
                 state.running[number] = try SystemThread { [self] in
                     body()
-                    noteEnd(of: number)
+                    recordEnd(of: number)
                 }
             }
         }
@@ -258,7 +258,7 @@ final class ProxyThreads: Sendable {
         for thread in ended { thread.join() }
     }
 
-    private func noteEnd(of number: Int) {
+    private func recordEnd(of number: Int) {
         state.withLock { state in
             if let thread = state.running.removeValue(forKey: number) { state.ended.append(thread) }
         }

@@ -82,8 +82,8 @@ final class ProxyExchange {
     /// Forwards bytes until the exchange ends.
     func run() -> End {
         while true {
-            takeRequest()
-            if takeAnswer() { return .answered }
+            receiveRequest()
+            if receiveAnswer() { return .answered }
             sendUp()
             sendDown()
             if let end { return end }
@@ -113,7 +113,7 @@ final class ProxyExchange {
         return false
     }
 
-    private func takeRequest() {
+    private func receiveRequest() {
         while !request.isDone, up.count < Self.room, !client.input.isEmpty {
             let count = request.step(over: client.input.waiting).count
             up.append(client.input.waiting.prefix(count))
@@ -155,15 +155,15 @@ final class ProxyExchange {
         let isClosed = !down.isEmpty && !valve.isOpen
         _ = poll(&polled, nfds_t(polled.count), isClosed ? valve.opens?.milliseconds ?? -1 : -1)
         if polled[0].revents != 0 { return false }
-        client.take(polled[1])
-        server.take(polled[2])
+        client.handle(polled[1])
+        server.handle(polled[2])
         return true
     }
 
     // MARK: - The answer
 
     /// Takes received bytes of the answer; returns whether it has begun and the rest is not needed.
-    private func takeAnswer() -> Bool {
+    private func receiveAnswer() -> Bool {
         while down.count < Self.room {
             switch answer {
             case .done: return false
@@ -172,7 +172,7 @@ final class ProxyExchange {
                 guard known else { continue }
                 if isForNobody { return true }
                 if case .loseAnswer = fault { return true }
-            case .body(let framing): guard takeBody(framing) else { return false }
+            case .body(let framing): guard receiveBody(framing) else { return false }
             }
         }
         return false
@@ -206,7 +206,7 @@ final class ProxyExchange {
         return false
     }
 
-    private func takeBody(_ framing: BodyFraming) -> Bool {
+    private func receiveBody(_ framing: BodyFraming) -> Bool {
         var framing = framing
         let waiting = server.input.waiting
         guard !waiting.isEmpty else {
@@ -252,7 +252,7 @@ final class ProxyExchange {
             head.replaceLength(max(0, length + difference))
             // A client that waits for more bytes than follow has to see the connection end.
             if difference > 0 { keepsConnection = false }
-        case .flipBit(let position) where head.has("content-type", "json") && !framing.isDone:
+        case .flipBit(let position) where head.has("Content-Type", "json") && !framing.isDone:
             flip = framing.length.map { max(0, position) % $0 } ?? max(0, position)
         default: break
         }

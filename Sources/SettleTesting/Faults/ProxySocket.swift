@@ -71,7 +71,7 @@ final class ProxySocket {
     }
 
     /// Reads the input that `poll` reported.
-    func take(_ polled: pollfd) {
+    func handle(_ polled: pollfd) {
         let isOver = polled.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
         if isReading, isOver || polled.revents & Int16(POLLIN) != 0 {
             receive()

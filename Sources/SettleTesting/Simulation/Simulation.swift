@@ -172,7 +172,7 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
     case noErrors
     /// A rolled-back transaction leaves nothing behind.
     case nothingOfACrash
-    /// After some rounds of exchanging everything and settling, no replica writes any more.
+    /// After some rounds of exchanging everything and settling, no replica writes.
     case quiet
     /// All replicas have the same leaves, the same winner and the same content, and the same tree if nothing was
     /// stemmed.
@@ -204,7 +204,7 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
 
 /// The outcome of one schedule.
 public struct SimulationOutcome: Sendable {
-    /// The number of final rounds of exchanging everything and settling until no replica wrote any more.
+    /// The number of final rounds of exchanging everything and settling until no replica wrote.
     public internal(set) var rounds = 0
     /// The number of steps.
     public internal(set) var steps = 0

@@ -19,7 +19,7 @@ struct SimulationLedger {
     /// The number of revisions written by settling.
     private(set) var settling = 0
 
-    mutating func note(_ revision: RevisionID, _ entry: Entry) {
+    mutating func record(_ revision: RevisionID, _ entry: Entry) {
         if let known = entries[revision], known.isOfUser || !entry.isOfUser { return }
         if !entry.isOfUser { settling += 1 }
         entries[revision] = entry

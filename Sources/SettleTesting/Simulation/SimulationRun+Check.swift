@@ -132,7 +132,7 @@ extension SimulationRun {
         return replicas[0].policy.settles != .whereBasesAreKept && replicas[0].settler.kinds == [.branches] ? 1 : 3
     }
 
-    /// Lets all replicas exchange everything and settle until none writes any more.
+    /// Lets all replicas exchange everything and settle until none writes.
     func calmDown() throws {
         for replica in replicas { replica.group = 0 }
         var random = SeededRandom(seed: schedule.seed ^ 0x5E77_1E00)
@@ -150,7 +150,7 @@ extension SimulationRun {
             if now == last { return }
             last = now
             outcome.rounds += 1
-            tell("    that was round \(outcome.rounds)")
+            log("    that was round \(outcome.rounds)")
             try expect(
                 outcome.rounds <= maximumRounds, .quiet, "after \(outcome.rounds) rounds replicas still write")
         }
@@ -160,7 +160,7 @@ extension SimulationRun {
         try replicas.map { replica in try schedule.documents.map { TreeShape(try replica.tree($0)) } }
     }
 
-    /// Checks all rules that must hold once no replica writes any more.
+    /// Checks all rules that must hold once no replica writes.
     func check() throws {
         for id in schedule.documents {
             let trees = try replicas.map { try $0.tree(id) }

@@ -39,7 +39,7 @@ extension SimulationRun {
             let outcomes = try target.database.insertReplicated(revisions)
             for (revision, outcome) in zip(revisions, outcomes) {
                 if case .refused(let error) = outcome { throw error }
-                tell("    \(target.index) gets \(revision.id) \(revision.history.revision) from \(source.index)")
+                log("    \(target.index) gets \(revision.id) \(revision.history.revision) from \(source.index)")
             }
             try source.database.markShared(revisions.map { ($0.id, $0.history.revision) })
         }
@@ -67,7 +67,7 @@ extension SimulationRun {
             for base in try replica.missingBases(id).revisions {
                 for other in replicas where other !== replica {
                     guard let parcel = try SimulatedParcel(base: base, of: id, from: other.database) else { continue }
-                    tell("    \(replica.index) asks \(other.index) for the base \(id) \(base)")
+                    log("    \(replica.index) asks \(other.index) for the base \(id) \(base)")
                     try replica.database.insertReplicated([parcel.unpacked(in: replica.database)])
                     break
                 }
@@ -83,7 +83,7 @@ struct SimulatedParcel {
     var revision: ReplicatedRevision
     var contents: [[UInt8]]
 
-    /// Reads a revision, with the part of its history that is to be sent; `nil` when its content is not kept.
+    /// Reads a revision, with the part of its history to send; `nil` if its content is not kept.
     init?(_ revision: RevisionID, of change: Change, from database: Database, historyLimit: Int = .max) throws {
         guard let document = try database.document(change.id, revision: revision),
             let history = try database.tree(of: change.id)?.history(of: revision, limit: historyLimit)

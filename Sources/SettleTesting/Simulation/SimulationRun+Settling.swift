@@ -49,9 +49,9 @@ extension SimulationRun {
         let sequence = try replica.database.lastSequence()
         let parents = try settle()
         let isUnchanged = try replica.database.lastSequence() == sequence
-        if !isUnchanged { tell("    \(replica.index) settles") }
+        if !isUnchanged { log("    \(replica.index) settles") }
         for (id, tree, conflict) in before {
-            if !isUnchanged { try note(id, on: replica, ofUser: false, parents: parents) }
+            if !isUnchanged { try record(id, on: replica, ofUser: false, parents: parents) }
             let after = try replica.tree(id)
             if let left = try replica.conflict(id), replica.policy.settles == .always {
                 throw SimulationProblem(
@@ -102,7 +102,7 @@ extension SimulationRun {
     static let day = 86_400_000
 
     /// Records the times of a user's save.
-    func noteStamps(_ document: Document, before: Document?, on replica: SimulatedReplica) throws {
+    func recordStamps(_ document: Document, before: Document?, on replica: SimulatedReplica) throws {
         guard replica.clock != nil else { return }
         let goesByClocks = schedule.policies.allSatisfy { $0.name == "latestAttributeWins" }
         // If a branch was discarded as a whole, new stamps need not be later than those in it.
@@ -138,8 +138,8 @@ extension SimulationRun {
         try replica.database.setFieldClocks(false)
         try replica.database.save(edited, onConflict: .fail)
         try replica.database.setFieldClocks(true)
-        tell("    software without clocks edits \(id)")
-        try note(id, on: replica, ofUser: true)
+        log("    software without clocks edits \(id)")
+        try record(id, on: replica, ofUser: true)
     }
 
     /// The latest change of each member is kept, if nothing was deleted and all was settled by the clocks.

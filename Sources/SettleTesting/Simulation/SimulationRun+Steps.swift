@@ -4,7 +4,7 @@ extension SimulationRun {
     private struct Crash: Error {}
 
     /// Runs a step. A step in which the replica crashes runs in a transaction that is rolled back.
-    func take(_ step: SimulationStep) throws {
+    func run(_ step: SimulationStep) throws {
         let replica = replicas[step.replica % replicas.count]
         guard step.crashes, step.kind.isTransaction else { return try act(step, on: replica) }
         let kept = (ledgers, answers, story, inFlight, replicas.map(\.seen), stamps)
@@ -19,7 +19,7 @@ extension SimulationRun {
         (ledgers, answers, story, inFlight) = (kept.0, kept.1, kept.2, kept.3)
         stamps = kept.5
         for (replica, seen) in zip(replicas, kept.4) { replica.seen = seen }
-        tell("    \(replica.index) crashes before it has done: \(step.kind.rawValue)")
+        log("    \(replica.index) crashes before it has done: \(step.kind.rawValue)")
         try replica.reopen()
         let isUnchanged = try zip(schedule.documents, trees).allSatisfy { try replica.tree($0) == $1 }
         try expect(
@@ -53,26 +53,26 @@ extension SimulationRun {
             if !random.oneIn(4) { inFlight.remove(at: position) }
         case .part:
             for replica in replicas { replica.group = random.below(2) }
-            tell("    the replicas part: \(replicas.map { "\($0.group)" }.joined())")
+            log("    the replicas part: \(replicas.map { "\($0.group)" }.joined())")
         case .meet:
             for replica in replicas { replica.group = 0 }
-            tell("    the replicas meet again")
+            log("    the replicas meet again")
         case .settle: try settle(id, on: replica)
         case .settleAll: try settleAll(on: replica)
         case .compact:
-            tell("    \(replica.index) compacts")
+            log("    \(replica.index) compacts")
             isCompacted = true
             try replica.database.compact()
         case .limit:
             let limit = 2 + random.below(5)
-            tell("    \(replica.index) keeps \(limit) revisions a branch")
+            log("    \(replica.index) keeps \(limit) revisions a branch")
             isStemmed = true
             try replica.database.setRevisionLimit(limit)
         case .reopen: try replica.reopen()
         case .editForeign: try editForeign(id, on: replica, &random)
         case .setClock:
             let step = random.below(2 * Self.day) - Self.day
-            tell("    the clock of \(replica.index) steps by \(step) ms")
+            log("    the clock of \(replica.index) steps by \(step) ms")
             replica.clock?.step(by: Int64(step))
         }
     }
@@ -103,8 +103,8 @@ extension SimulationRun {
         var edited = document ?? Document(id: id)
         Self.change(&edited, &random)
         let saved = try database.save(edited, onConflict: .fail)
-        try noteStamps(saved, before: document, on: replica)
-        try note(id, on: replica, ofUser: true)
+        try recordStamps(saved, before: document, on: replica)
+        try record(id, on: replica, ofUser: true)
     }
 
     func editLoser(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
@@ -123,13 +123,13 @@ extension SimulationRun {
             document.attach(try replica.database.makeAttachment(name, contentType: type, content: content))
         }
         try replica.database.save(document, onConflict: .fail)
-        try note(id, on: replica, ofUser: true)
+        try record(id, on: replica, ofUser: true)
     }
 
     func delete(_ id: DocumentID, on replica: SimulatedReplica) throws {
         guard let document = try replica.database.document(id) else { return }
         try replica.database.delete(document, onConflict: .fail)
-        try note(id, on: replica, ofUser: true)
+        try record(id, on: replica, ofUser: true)
     }
 
     func revive(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
@@ -138,7 +138,7 @@ extension SimulationRun {
         var document = Document(id: id)
         Self.change(&document, &random)
         let saved = try replica.database.save(document, onConflict: .fail)
-        try note(id, on: replica, ofUser: true)
+        try record(id, on: replica, ofUser: true)
         if let revision = saved.revision {
             let deletions = tree.leaves.map(\.revision).filter { ledgers[id]?.isUserDeletion($0) ?? false }
             ledgers[id]?.revivals[revision, default: []].formUnion(deletions)
@@ -159,7 +159,7 @@ extension SimulationRun {
         for loser in losers {
             guard let document = try replica.database.document(id, revision: loser) else { continue }
             try replica.database.delete(document, onConflict: .fail)
-            try note(id, on: replica, ofUser: true)
+            try record(id, on: replica, ofUser: true)
         }
     }
 

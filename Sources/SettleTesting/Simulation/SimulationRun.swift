@@ -36,14 +36,14 @@ final class SimulationRun {
         story = tells ? [] : nil
     }
 
-    /// Runs the schedule, lets all replicas exchange and settle until none writes any more, and checks the result.
+    /// Runs the schedule, lets all replicas exchange and settle until none writes, and checks the result.
     func go() throws {
         for (number, step) in schedule.steps.enumerated() {
-            tell("\(number + 1). \(describe(step))")
-            try wrapping { try take(step) }
+            log("\(number + 1). \(describe(step))")
+            try wrapping { try run(step) }
             outcome.steps += 1
         }
-        tell("then all exchange everything and settle")
+        log("then all exchange everything and settle")
         try wrapping {
             try calmDown()
             try check()
@@ -58,7 +58,7 @@ final class SimulationRun {
     }
 
     /// Adds a line to the log.
-    func tell(_ line: @autoclosure () -> String) { story?.append(line()) }
+    func log(_ line: @autoclosure () -> String) { story?.append(line()) }
 
     private func wrapping(_ body: () throws -> Void) throws {
         do { try body() } catch let error as SimulationProblem { throw error } catch {
@@ -71,7 +71,7 @@ final class SimulationRun {
     }
 
     /// Records the revisions that a replica has written of a document.
-    func note(
+    func record(
         _ id: DocumentID, on replica: SimulatedReplica, ofUser: Bool, parents: [RevisionID: RevisionID] = [:]
     ) throws {
         var ledger = ledgers[id] ?? SimulationLedger()
@@ -80,14 +80,14 @@ final class SimulationRun {
             if ledger.entries[node.revision] == nil {
                 let closed = node.isDeleted ? try replica.database.document(id, revision: node.revision) : nil
                 let survivor = closed?["$closed"]?.string.flatMap { RevisionID($0) }
-                ledger.note(
+                ledger.record(
                     node.revision,
                     .init(
                         parent: parents[node.revision] ?? tree.parent(of: node.revision), isDeleted: node.isDeleted,
                         survivor: survivor,
                         isOfUser: ofUser && survivor == nil))
                 let closes = survivor.map { ", which closes its branch for \($0)" } ?? ""
-                tell("    \(id) \(node.revision)\(node.isDeleted ? " (deleted)" : "")\(closes)")
+                log("    \(id) \(node.revision)\(node.isDeleted ? " (deleted)" : "")\(closes)")
             }
         }
         ledgers[id] = ledger

@@ -13,7 +13,7 @@ package final class SharedLeases: Sendable {
     private let rows = Guarded<[String: Row]>([:])
     private let now: @Sendable () -> Duration
 
-    /// How long a lease lasts.
+    /// The time that a lease lasts.
     private static let term = Duration.seconds(15)
 
     /// Makes leases without any.

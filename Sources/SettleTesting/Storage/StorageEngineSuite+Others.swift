@@ -26,7 +26,7 @@ extension StorageEngineSuite {
         let empty = BlobRecord(digest: digests[2], md5: md5, length: 0, content: [], isFile: false)
         // An engine that keeps large contents itself has them first, which another check shows.
         let large =
-            engine.isShared
+            engine is any BlobKeepingStorage
             ? BlobRecord(digest: digests[0], md5: md5, length: 1, content: [1], isFile: false)
             : BlobRecord(digest: digests[0], md5: md5, length: 1 << 40, content: nil, isFile: true)
         try engine.hold { writer in for blob in [small, large, empty, small] { try writer.put(.blob(blob)) } }
@@ -83,6 +83,7 @@ extension StorageEngineSuite {
     }
 
     static func maintenance(_ engine: any StorageEngine, _ report: inout Report) throws {
+        guard let engine = engine as? any MaintainedStorage else { return }
         try engine.hold { writer in for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) } }
         _ = try engine.maintain(.reclaimSpace)
         report.expect(try engine.maintain(.check).problems == [], "an engine that was used well has no problems")

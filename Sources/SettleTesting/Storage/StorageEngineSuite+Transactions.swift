@@ -60,7 +60,6 @@ extension StorageEngineSuite {
 
     static func snapshots(_ engine: any StorageEngine, _ report: inout Report) throws {
         _ = try engine.hold { try $0.apply(.insert(record("a"))) }
-        guard engine.readsInParallel else { return }
         let counts = try engine.snapshot { reader in
             let before = try reader.counts().live
             let done = DispatchSemaphore(value: 0)

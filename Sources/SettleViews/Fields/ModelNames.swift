@@ -213,7 +213,7 @@ enum EnumCases {
     }
 }
 
-/// What the runtime says of a stored property: `_FieldReflectionMetadata` of the standard library.
+/// The runtime's description of a stored property: `_FieldReflectionMetadata` of the standard library.
 private struct FieldDescription {
     var name: UnsafePointer<CChar>?
     var free: (@convention(c) (UnsafePointer<CChar>?) -> Void)?

@@ -1,7 +1,7 @@
 internal import SettleCore
 public import SettleQuery
 
-/// What the conditions of a query are made of: a ``QueryCondition``, or a field that is a `Bool`, which asks for `true`.
+/// An operand of the conditions of a query: a ``QueryCondition``, or a field that is a `Bool`, which asks for `true`.
 ///
 ///     DocumentQuery<Task>().where { !$0.done && $0.title.hasPrefix("A") }
 public protocol QueryPredicate: Sendable {
@@ -42,7 +42,7 @@ extension QueryField: QueryPredicate where Value == Bool {
 
 // MARK: - QuerySubject
 
-/// What a condition asks about: a field, the document's id, or something about a field.
+/// The subject of a condition: a field, the document's id, or something about a field.
 struct QuerySubject: Sendable {
     enum Kind: Sendable {
         /// The value itself.

@@ -12,7 +12,7 @@ internal import SettleDatabase
 ///   have an age. That is CouchDB's rule.
 @dynamicMemberLookup
 public struct QueryField<Value: Sendable>: Sendable {
-    /// What the condition asks about, or an error for a property whose field is not known.
+    /// The subject of the condition, or an error for a property whose field is not known.
     let subject: Result<QuerySubject, QueryError>
     /// How the model that has the field is stored, and so what is compared with it.
     let coding: DocumentCoding

@@ -66,7 +66,7 @@ struct DocumentSorter: Sendable {
 
     /// Sorts the documents.
     mutating func fill() {
-        sorted = first.take().documents[...]
+        sorted = first.dequeue().documents[...]
         isFilled = true
     }
 
@@ -111,7 +111,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
         start = options.bookmark.map { Self.place($0.key, $0.id) }
     }
 
-    /// How many documents are kept now.
+    /// The number of documents that are kept now.
     var count: Int { kept.count }
 
     /// Adds a document, unless it comes before the start.
@@ -128,7 +128,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
     }
 
     /// Removes and returns the first documents, and whether no others were added.
-    mutating func take() -> (documents: [Found], areAll: Bool) {
+    mutating func dequeue() -> (documents: [Found], areAll: Bool) {
         sort()
         let taken = kept
         kept = []

@@ -174,7 +174,7 @@ package struct FindCursor {
         for record in page {
             try checkBudget()
             if range.descending { rest.before = record.id } else { rest.after = record.id }
-            guard try take(record, body) else {
+            guard try examine(record, body) else {
                 isDone = left == 0
                 break
             }
@@ -191,7 +191,7 @@ package struct FindCursor {
     }
 
     /// Examines a document of the list of all documents; returns `false` when no more are wanted.
-    private mutating func take(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
+    private mutating func examine(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
         guard record.damage == nil, !record.tree.isDeleted else { return true }
         guard plan.isExact || matches(record) else {
             count()
@@ -226,7 +226,7 @@ package struct FindCursor {
                 try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
                     try me.checkBudget()
                     looked += 1
-                    return try me.take(row, reading.sequence, derives, body) && looked < limit
+                    return try me.examine(row, reading.sequence, derives, body) && looked < limit
                 }.rest
             }
         }
@@ -237,7 +237,7 @@ package struct FindCursor {
     }
 
     /// Examines a row of the index; returns `false` when no more are wanted.
-    private mutating func take(
+    private mutating func examine(
         _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ derives: Bool,
         _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
@@ -299,7 +299,7 @@ package struct FindCursor {
             try finder.fill(lookingAt: limit) { try me.sortKey(of: $0, sequence) }
             for _ in 0..<limit {
                 guard let hit = finder.pop() else { break }
-                guard try me.take(hit, sequence, body) else { break }
+                guard try me.examine(hit, sequence, body) else { break }
             }
         }
         self = me
@@ -321,7 +321,7 @@ package struct FindCursor {
     }
 
     /// Examines a document that the text index has found; returns `false` when no more are wanted.
-    private mutating func take(
+    private mutating func examine(
         _ hit: TextFinder.Hit, _ sequence: UpdateSequence, _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
         // With an order it was examined before, and may have changed since.

@@ -269,7 +269,7 @@ package struct FindPlanner {
 }
 
 extension FindPlanner {
-    /// Why an index whose first member has a condition is not used; `nil` for any other index.
+    /// The reason why an index whose first member has a condition is not used; `nil` for any other index.
     private func hint(_ index: QueryIndex) -> String? {
         guard !index.isAllDocuments, index.search == nil, let first = index.columns.first,
             !ranges.shown(of: [first]).isEmpty

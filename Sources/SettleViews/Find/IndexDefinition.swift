@@ -133,7 +133,7 @@ package struct IndexDefinition: Sendable {
         return document
     }
 
-    /// The members of a design document without some indexes; `nil` when none are left and it is to be deleted.
+    /// The members of a design document without some indexes; `nil` if none are left and it should be deleted.
     ///
     /// - Parameters:
     ///   - indexes: The indexes.

@@ -82,7 +82,7 @@ struct NeededMembers: Sendable {
     private let hasAttachments: Bool
     private let hasConflicts: Bool
     /// With more names than this the whole body is read.
-    private static let mostNames = 32
+    private static let maximumNames = 32
 
     /// - Parameter paths: The paths; a path that names no member needs the whole document.
     init(_ paths: [String]) {
@@ -99,7 +99,7 @@ struct NeededMembers: Sendable {
             if seen.insert(Array(first.utf8)).inserted { names.append(first) }
         }
         // Each member of a document is compared with each name.
-        isWhole = isWhole || names.count > Self.mostNames
+        isWhole = isWhole || names.count > Self.maximumNames
         func has(_ name: String) -> Bool { isWhole || names.contains(name) }
         (hasID, hasRevision) = (has("_id"), has("_rev"))
         (hasAttachments, hasConflicts) = (has(WireAttachment.listName), has("_conflicts"))

@@ -5,7 +5,7 @@ internal import SettleQuery
 ///
 /// It looks at the first documents that a query examines and that don't match, and stops at the first such path.
 struct ListCrossing: Sendable {
-    /// How many documents are looked at.
+    /// The number of documents that are looked at.
     private static let maximumDocuments = 100
 
     private var paths: [SelectorPath]

@@ -22,7 +22,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: QueryObservation
         private var watch: QueryWatch?
-        /// How often the query ran.
+        /// The number of times that the query ran.
         package private(set) var runs = 0
 
         init(observation: QueryObservation) { self.observation = observation }
@@ -78,7 +78,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
 
 // MARK: - QueryWatch
 
-/// What a live query has read, and whether later changes can matter to it.
+/// The results that a live query has read, which show whether later changes can matter to it.
 ///
 ///     change of …                                        the query
 ///     a document of the result                           runs again
@@ -95,7 +95,7 @@ struct QueryWatch: Sendable {
     /// The sequence up to which changes are in the result, or can't matter to it.
     private(set) var sequence: UpdateSequence
     private var purges: Int64
-    /// What distinguishes the rows, to detect changes.
+    /// The marks that distinguish the rows, to detect changes.
     let marks: [String]
     private let ids: Set<DocumentID>
     /// The conditions, unless each change runs the query.

@@ -68,7 +68,7 @@ extension FindPlanner {
 
 /// The plan of a query: an index, and the range of it to read.
 package struct FindPlan: Sendable {
-    /// Where to search for documents.
+    /// The place to search for documents.
     enum Search: Sendable {
         /// Nowhere, because no document can match.
         case nowhere
@@ -102,7 +102,7 @@ package struct FindPlan: Sendable {
     let search: Search
     /// Whether every row in the range matches, so that documents need not be checked.
     let isExact: Bool
-    /// Why the other indexes were not chosen.
+    /// The reason why the other indexes were not chosen.
     let trace: FindTrace
     /// Whether the documents are sorted in memory, for the index does not have their order.
     package let sortsInMemory: Bool

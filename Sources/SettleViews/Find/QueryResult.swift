@@ -19,7 +19,7 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     /// The documents' members as models.
     public var values: [Model] { rows.map(\.value) }
 
-    /// How many documents were found, misfits included.
+    /// The number of documents that were found, misfits included.
     var found: Int { rows.count + misfits.count }
 
     /// Adds a document, as a row if it fits the model.
@@ -70,7 +70,7 @@ public struct MisfitDocument: Sendable, Identifiable, CustomStringConvertible {
     public let id: DocumentID
     /// The revision that was found; `nil` if only some members were requested.
     public let revision: RevisionID?
-    /// Why it can't be decoded, usually a `DecodingError` with the path of the member.
+    /// The reason why it can't be decoded, usually a `DecodingError` with the path of the member.
     public let error: any Error
 
     /// The id, the member, and what is wrong with it.

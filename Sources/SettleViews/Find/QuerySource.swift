@@ -1,6 +1,6 @@
 package import SettleDatabase
 
-/// Where queries are answered: a database, or what of it and its indexes can be read without waiting.
+/// A source of answers to queries: a database, or the part of it and its indexes that can be read without waiting.
 package protocol QuerySource: DocumentSource {
     /// The rows of an index of members.
     ///

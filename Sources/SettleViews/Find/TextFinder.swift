@@ -88,7 +88,7 @@ struct TextFinder {
             first?.add(Hit(id: row.id, key: key), key: key, id: row.id)
         }
         lastNumber = page.last?.number ?? lastNumber
-        guard page.count < limit, let taken = first?.take() else { return }
+        guard page.count < limit, let taken = first?.dequeue() else { return }
         (hits, hasAll) = (taken.documents[...], taken.areAll)
         lastNumber = .min
     }

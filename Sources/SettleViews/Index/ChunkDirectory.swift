@@ -101,7 +101,7 @@ extension ChunkDirectory {
         ).first(DirectoryEntry.init)
     }
 
-    /// Where the entry after one begins.
+    /// The beginning of the entry after one.
     func start(_ view: Int, _ level: Int, after place: [UInt8]) throws -> [UInt8] {
         try next(view, level, after: place)?.first ?? Self.end
     }
@@ -139,7 +139,7 @@ extension ChunkDirectory {
     }
 }
 
-/// How many entries a level of a directory has in one of the next.
+/// The number of entries that a level of a directory has in one of the next.
 struct LevelSizes {
     /// The most of them. A range with less than a quarter of this is joined with the next one.
     var most = 128
@@ -154,7 +154,7 @@ extension ChunkDirectory {
         let reductions: PackedReductions
         /// Whether it is a chunk, rather than a range of entries.
         let isChunk: Bool
-        /// Where the next entry upward begins.
+        /// The beginning of the next entry upward.
         let next: [UInt8]
         /// Whether all its rows are in the range.
         let isWhole: Bool

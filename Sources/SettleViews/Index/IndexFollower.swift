@@ -13,7 +13,7 @@ internal import SettlePlatform
 final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let path: String
     private let includesDesign: Bool
-    /// What the rows depend on besides the documents, such as the order of strings.
+    /// Everything that the rows depend on besides the documents, such as the order of strings.
     private let flavour: String
     private let open: @Sendable (String) throws -> Writer
     private let writer = Guarded<Lent<Writer>?>(nil)
@@ -97,7 +97,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     func close() { writer.withLock { $0 = nil } }
 
     /// Records an error of a reader: if the index is damaged, the next update rebuilds it.
-    func note(_ error: any Error) {
+    func record(_ error: any Error) {
         if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
     }
 

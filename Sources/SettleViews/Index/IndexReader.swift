@@ -179,7 +179,7 @@ final class IndexReaderPool<Reader>: Sendable {
 
     /// Lends a reader, a new one if none is free; a reader that failed is not reused.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
-        let (free, round) = takeFree()
+        let (free, round) = dequeueFree()
         return try lend(try free ?? Lent(make()), round, body)
     }
 
@@ -187,11 +187,11 @@ final class IndexReaderPool<Reader>: Sendable {
     ///
     /// - Throws: What the closure throws; ``NotAtHand`` if none is free.
     func withFreeReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
-        guard case (let free?, let round) = takeFree() else { throw NotAtHand() }
+        guard case (let free?, let round) = dequeueFree() else { throw NotAtHand() }
         return try lend(free, round, body)
     }
 
-    private func takeFree() -> (reader: Lent<Reader>?, round: Int) {
+    private func dequeueFree() -> (reader: Lent<Reader>?, round: Int) {
         state.withLock { ($0.readers.popLast(), $0.round) }
     }
 

@@ -235,7 +235,7 @@ final class IndexWriter: IndexWriting {
         let pieces = max((total + RowChunk.length - 1) / RowChunk.length, 1)
         let length = total / pieces + 1
         for row in rows {
-            if count > 0, bytes.count >= length || count >= RowChunk.mostRows, RowChunk.beginsGroup(row) {
+            if count > 0, bytes.count >= length || count >= RowChunk.maximumRows, RowChunk.beginsGroup(row) {
                 chunks.append(try RowChunk(bytes))
                 bytes.removeAll(keepingCapacity: true)
                 count = 0

@@ -37,7 +37,7 @@ final class OpenIndexes: Sendable {
     /// Records the use of an index.
     ///
     /// - Complexity: O(*n*) in the limit.
-    func note(_ index: any FiledIndex) {
+    func recordUse(_ index: any FiledIndex) {
         used.withLock { used in
             if used.last === index { return }
             used.removeAll { $0 === index }
@@ -85,7 +85,7 @@ extension FiledIndex {
         guard let others = use.openIndexes else { return try inUse(body) }
         return try others.whileOpen {
             try inUse {
-                others.note(self)
+                others.recordUse(self)
                 return try body()
             }
         }
@@ -140,7 +140,7 @@ package final class IndexUse: Sendable {
     /// Closes the files if they are unused; otherwise marks them as due.
     func release(_ close: () -> Void) {
         state.withLock { state in
-            // The path of a removed index leads to no file any more, so its open files stay open for their readers.
+            // The path of a removed index no longer leads to a file, so its open files stay open for their readers.
             if state.isRemoved { return }
             if state.users == 0 { close() } else { state.isDue = true }
         }

@@ -21,7 +21,7 @@ struct RowChunk: Sendable {
     /// The approximate size of a chunk in bytes.
     static let length = 12 * 1024
     /// The approximate maximum number of rows; exceeded only by rows of one document and one key.
-    static let mostRows = 256
+    static let maximumRows = 256
 
     static let empty = RowChunk()
 

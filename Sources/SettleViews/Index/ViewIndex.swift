@@ -70,7 +70,7 @@ package final class ViewIndex: FiledIndex {
                 try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.sequence()))
             }
         } catch {
-            follower.note(error)
+            follower.record(error)
             throw error
         }
     }

@@ -106,17 +106,17 @@ package struct TextDefinition: Sendable {
         guard var rest = given.object else {
             throw QueryError(.invalidIndex, "Text indexes must be an object, not: \(ErlangText.text(of: given))")
         }
-        func take(_ name: String, _ standard: JSONValue) -> JSONValue {
+        func remove(_ name: String, _ standard: JSONValue) -> JSONValue {
             defer { rest[name] = nil }
             return rest[name] ?? standard
         }
         let empty = JSONValue.object(JSONObject())
-        let (analyzer, standard) = (take("default_analyzer", "keyword"), take("default_field", empty))
+        let (analyzer, standard) = (remove("default_analyzer", "keyword"), remove("default_field", empty))
         let filters = try ["partial_filter_selector", "selector"].map {
-            try MangoSelector(filter: take($0, empty)).normal
+            try MangoSelector(filter: remove($0, empty)).normal
         }
-        let fields = try storedFields(take("fields", []))
-        let counts = take("index_array_lengths", true)
+        let fields = try storedFields(remove("fields", []))
+        let counts = remove("index_array_lengths", true)
         if let member = rest.first {
             throw QueryError(.invalidKey, "Invalid key \(member.name) for this request.")
         }

@@ -16,7 +16,7 @@ struct TextParser {
     private var depth = 0
 
     private static let deepest = 50
-    private static let mostWords = 1000
+    private static let maximumWords = 1000
 
     /// Parses a search.
     ///
@@ -28,8 +28,8 @@ struct TextParser {
     /// - Throws: ``DatabaseError`` with code `invalid`, which says what is invalid, and where.
     static func parse(_ text: String, in index: TextIndex, joinsAll: Bool = true) throws -> TextExpression {
         let tokens = try TextScanner.tokens(of: text)
-        guard tokens.count <= mostWords else {
-            throw DatabaseError(.invalid, "the search has more than \(mostWords) words")
+        guard tokens.count <= maximumWords else {
+            throw DatabaseError(.invalid, "the search has more than \(maximumWords) words")
         }
         var parser = TextParser(index: index, joinsAll: joinsAll, tokens: tokens[...])
         let found = try parser.parseAny(nil)
@@ -197,7 +197,7 @@ struct TextScanner {
             case "+" where isAtWord(position + 1): position += 1
             case "\"": try scanPhrase()
             case "[", "{":
-                throw Self.failure("ranges are no part of a search for words; put the sign into quotes", at: start + 1)
+                throw Self.failure("a search for words has no ranges; put the sign into quotes", at: start + 1)
             default: try scanWord()
             }
         }
@@ -239,7 +239,7 @@ struct TextScanner {
             distance = number
             position += 1 + digits.count
         }
-        let isPrefix = try takeStar()
+        let isPrefix = try consumeStar()
         tokens.append((.phrase(text, isPrefix: isPrefix, distance: distance), start + 1))
     }
 
@@ -267,7 +267,7 @@ struct TextScanner {
                 text.append(character)
             }
         }
-        let isPrefix = try takeStar()
+        let isPrefix = try consumeStar()
         switch text {
         case "AND" where isPlain && !isPrefix: tokens.append((.and, start + 1))
         case "OR" where isPlain && !isPrefix: tokens.append((.or, start + 1))
@@ -278,7 +278,7 @@ struct TextScanner {
     }
 
     /// Consumes a star after a word.
-    private mutating func takeStar() throws -> Bool {
+    private mutating func consumeStar() throws -> Bool {
         guard position < characters.count, characters[position] == "*" else { return false }
         position += 1
         guard position == characters.count || characters[position].isWhitespace || characters[position] == ")" else {

@@ -43,7 +43,7 @@ package final class TextRows: FiledIndex {
         do {
             return try using { try readers.withReader { try $0.snapshot(body) } }
         } catch {
-            follower.note(error)
+            follower.record(error)
             throw error
         }
     }

@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleReplication
 import SettleServer
 import SettleTesting
@@ -78,7 +79,7 @@ import Testing
         let root = try HTTPURL("http://admin:admin@127.0.0.1:\(server.port)")
         let connection = CouchDBConnection(server: root, client: DefaultTransport())
         func ask(_ method: String, _ path: HTTPPath, _ text: String? = nil) async -> Int? {
-            let body = text.map { TransportRequestBody.bytes(Array($0.utf8)) } ?? .none
+            let body = text.map { HTTPBody.bytes(Array($0.utf8)) } ?? .none
             let answer = try? await connection.stream(method, path, body: body) { request in
                 request.timeout = .seconds(30)
                 request.headers["Origin"] = "https://app.example"

@@ -11,7 +11,7 @@ struct WireDocumentTests {
         String(decoding: document.bytes(order), as: UTF8.self)
     }
 
-    private static let request = WireDocument.Reading.request(mostValues: 1000)
+    private static let request = WireDocument.Reading.request(maximumValues: 1000)
     private static let whole =
         #"{"_id":"a\"b","_rev":"2-b","v":1.0,"_deleted":true,"_revisions":{"start":2,"ids":["b","a"]},"#
         + #""_attachments":{"s":{"content_type":"image/png","revpos":2,"digest":"md5-x","length":5,"stub":true},"#
@@ -72,7 +72,7 @@ struct WireDocumentTests {
         }
     }
 
-    @Test func `a stub remembers a revpos that is no generation`() throws {
+    @Test func `a stub remembers a revpos that is not a generation`() throws {
         for (value, isWrong) in [("1", false), ("-1", true), ("null", true), ("\"1\"", true)] {
             let read = try read(#"{"_attachments":{"a":{"stub":true,"revpos":\#(value)}}}"#, Self.request)
             #expect(read.attachments[0].hasWrongRevpos == isWrong)

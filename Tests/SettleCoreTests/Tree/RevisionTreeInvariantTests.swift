@@ -15,8 +15,8 @@ import Testing
             ([RevisionNode("1-a", parent: 0)], "1-a has a parent that is not one generation below it"),
             ([RevisionNode("1-a", parent: 5)], "1-a has a parent that is not one generation below it"),
             ([leaf, RevisionNode("2-b", parent: 0)], "1-a has children and counts as a leaf"),
-            ([inner], "the highest revision is no leaf"),
-            ([leaf, RevisionNode("1-b", isSuperseded: true)], "the highest revision is no leaf"),
+            ([inner], "the highest revision is not a leaf"),
+            ([leaf, RevisionNode("1-b", isSuperseded: true)], "the highest revision is not a leaf"),
         ]
         for (nodes, says) in broken { #expect(RevisionTree(nodes: nodes).brokenInvariant == says) }
     }

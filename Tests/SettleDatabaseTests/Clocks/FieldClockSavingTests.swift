@@ -107,7 +107,7 @@ import Testing
     @Test func `a server's time limits a device far ahead, and its earlier stamps yield to later edits`() throws {
         let device = try Device()
         try device.set("e", "name", "far", at: Device.noon + 400 * Device.day)
-        device.database.noteServerTime(Date(milliseconds: Device.noon))
+        device.database.observeServerTime(Date(milliseconds: Device.noon))
         try device.set("e", "budget", 1)
         let moment = try #require(try device.moment("e", "budget"))
         #expect(moment.milliseconds - Device.noon < HybridClock.tolerance)

@@ -181,12 +181,12 @@ import Testing
             ScrubPlace.documents(after: DocumentID(unchecked: "a \u{0}\u{301}é")), .documents(after: nil),
             .attachments(after: BlobDigest([UInt8](repeating: 171, count: 32))), .attachments(after: nil),
         ] {
-            try database.noteScrub(place, at: 1_000_090)
+            try database.recordScrub(place, at: 1_000_090)
             #expect(try claim(at: 1_000_189) == .later(1))
             #expect(try claim(at: 1_000_190) == .now(place))
             #expect(try claim(at: 1_000_289) == .later(1))
         }
-        try database.noteScrub(nil, at: 1_000_300)
+        try database.recordScrub(nil, at: 1_000_300)
         #expect(try claim(at: 1_001_299) == .later(1))
         #expect(try claim(at: 1_001_300) == .now(.documents(after: nil)))
         // A clock that was far ahead does not keep it from scrubbing.

@@ -26,7 +26,8 @@ import Testing
     }
 
     @Test func `the double keeps the contract of an engine`() {
-        #expect(StorageEngineSuite.run { SharedEngine(try SharedServer(), node: 1, longestID: 100) } == [])
+        #expect(
+            StorageEngineSuite.run(readsWait: true) { SharedEngine(try SharedServer(), node: 1, longestID: 100) } == [])
     }
 
     @Test func `a large content is written under a name of its own, and read by all nodes, also in ranges`() throws {

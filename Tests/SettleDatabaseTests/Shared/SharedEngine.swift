@@ -5,27 +5,25 @@ import SettleTesting
 @testable import SettleDatabase
 
 /// The engine of a node on a shared server.
-struct SharedEngine: StorageEngine {
+struct SharedEngine: SharedStorage, BlobKeepingStorage, RestorableStorage, MaintainedStorage, LimitedStorage {
     let server: SharedServer
     let node: Int
-    let longestID: Int?
+    let longestID: Int
     private let isClosed = Guarded(false)
 
-    init(_ server: SharedServer, node: Int, longestID: Int? = nil) {
+    init(_ server: SharedServer, node: Int, longestID: Int = 10_000) {
         (self.server, self.node, self.longestID) = (server, node, longestID)
     }
 
-    private var engine: any StorageEngine {
+    private var engine: any RestorableStorage & MaintainedStorage {
         get throws {
             guard !isClosed.withLock({ $0 }) else { throw DatabaseError(.closed, "the database was closed") }
             return server.engine
         }
     }
 
-    var readsInParallel: Bool { server.engine.readsInParallel }
-    var isShared: Bool { true }
     var isWriting: Bool { server.engine.isWriting }
-    var blobs: (any BlobStorage)? { SharedBlobs(server: server, node: node) }
+    var blobs: any BlobStorage { SharedBlobs(server: server, node: node) }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         try engine.read { try body(SharedReader($0, server)) }
@@ -40,6 +38,10 @@ struct SharedEngine: StorageEngine {
         try engine.hold { try body(SharedWriter($0, server, longestID)) }
     }
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { server.listen(notify) }
+    func refresh() {}
+    func requireCurrentDesign() {}
+    func restore(_ record: DocumentRecord) throws { try engine.restore(record) }
+    func restoreSequence(_ sequence: UpdateSequence) throws { try engine.restoreSequence(sequence) }
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { isClosed.withLock { $0 = true } }
 }
@@ -58,15 +60,10 @@ class SharedReader: StorageReader {
     func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
         try reader.records(scan, limit: limit, withContent: withContent)
     }
-    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] { try reader.ids(scan, limit: limit) }
+    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+        try reader.ids(scan, skipping: skipped, limit: limit)
+    }
     func count(_ scan: DocumentScan) throws -> Int { try reader.count(scan) }
-    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
-        try reader.liveID(at: place, in: range)
-    }
-    func content(at token: UInt64) throws -> RevisionContent? { try reader.content(at: token) }
-    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
-        try reader.contentTokens(after: token, descending: descending, limit: limit)
-    }
     func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? { try reader.sideRecord(key).map(placed) }
     func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
         try reader.sideRecords(scan, limit: limit).map(placed)
@@ -84,9 +81,9 @@ class SharedReader: StorageReader {
 /// A writer that lets rows name pinned places only.
 final class SharedWriter: SharedReader, StorageWriter {
     private let writer: any StorageWriter
-    private let longestID: Int?
+    private let longestID: Int
 
-    init(_ writer: any StorageWriter, _ server: SharedServer, _ longestID: Int?) {
+    init(_ writer: any StorageWriter, _ server: SharedServer, _ longestID: Int) {
         (self.writer, self.longestID) = (writer, longestID)
         super.init(writer, server)
     }
@@ -99,24 +96,17 @@ final class SharedWriter: SharedReader, StorageWriter {
             server.places.withLock { $0[blob.digest] = place }
         }
         try writer.put(record)
+        if case .content(let token, _) = record { server.restoredTokens.add(token) }
     }
 
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
-        if case .insert(let record) = change, let longestID, record.id.string.utf8.count > longestID {
+        if case .insert(let record) = change, record.id.string.utf8.count > longestID {
             throw DatabaseError(.invalid, "an id has at most \(longestID) bytes")
         }
         return try writer.apply(change)
     }
-    func restore(_ record: DocumentRecord) throws { try writer.restore(record) }
-    func restoreContent(_ content: RevisionContent, at token: UInt64) throws {
-        try writer.restoreContent(content, at: token)
-        server.restoredTokens.add(token)
-    }
-    func restoreSequence(_ sequence: UpdateSequence) throws { try writer.restoreSequence(sequence) }
     func putContent(_ content: RevisionContent) throws -> UInt64 { try writer.putContent(content) }
-    func removeContent(at token: UInt64) throws { try writer.removeContent(at: token) }
     func remove(_ key: SideRecord.Key) throws { try writer.remove(key) }
-    func removeJournal() throws { try writer.removeJournal() }
     func part<Result>(_ body: () throws -> Result) throws -> Result { try writer.part(body) }
     func afterCommit(_ action: @escaping @Sendable () -> Void) { writer.afterCommit(action) }
 }

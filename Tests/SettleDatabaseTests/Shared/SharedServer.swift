@@ -16,7 +16,7 @@ final class SharedServer: Sendable {
         var pin: Int?
     }
 
-    let engine: any StorageEngine
+    let engine: SQLiteEngine
     let uploads = Guarded<[[UInt8]: Upload]>([:])
     /// The places that rows name, for the engine in memory has no column for them. What a write left that was undone is
     /// replaced by the next one.
@@ -31,7 +31,7 @@ final class SharedServer: Sendable {
     }
 
     init() throws {
-        engine = try SQLiteStorage.inMemory()
+        engine = try SQLiteEngine(path: nil, durability: .normal, cacheBytes: 1 << 20)
         let listeners = listeners
         engine.onCommit { notice in for listener in listeners.withLock({ $0 }) { listener.notify(notice) } }
     }

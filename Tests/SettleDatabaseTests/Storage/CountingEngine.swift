@@ -3,14 +3,13 @@ import SettleDatabase
 import Synchronization
 
 /// An engine that counts reads, and delegates to another.
-final class CountingEngine: StorageEngine {
+final class CountingEngine: JournalStorage {
     private let engine: any StorageEngine
     private let counter = Atomic<Int>(0)
 
     init(_ engine: any StorageEngine) { self.engine = engine }
 
     var reads: Int { counter.load(ordering: .relaxed) }
-    var readsInParallel: Bool { engine.readsInParallel }
     var isWriting: Bool { engine.isWriting }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
@@ -28,6 +27,6 @@ final class CountingEngine: StorageEngine {
     }
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.hold(body) }
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { engine.onCommit(notify) }
-    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
+    func removeJournal() throws { try (engine as? any JournalStorage)?.removeJournal() }
     func close() { engine.close() }
 }

@@ -55,8 +55,8 @@ import Testing
             var given = given
             let gap = [1, 1, 2, 5, 70, 3000][number(6)]
             given.sequence = UpdateSequence(try writer.lastSequence.number + Int64(gap))
-            try writer.restore(given)
-            if number(20) == 0 { try writer.restoreSequence(UpdateSequence(given.sequence.number + Int64(gap))) }
+            try engine.restore(given)
+            if number(20) == 0 { try engine.restoreSequence(UpdateSequence(given.sequence.number + Int64(gap))) }
         }
 
         private mutating func record(_ id: DocumentID) throws -> DocumentRecord {

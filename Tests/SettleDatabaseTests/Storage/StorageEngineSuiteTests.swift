@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StorageEngineSuiteTests {
     @Test func `the engine in memory passes`() {
-        #expect(StorageEngineSuite.run { try SQLiteStorage.inMemory() } == [])
+        #expect(StorageEngineSuite.run(readsWait: true) { try SQLiteStorage.inMemory() } == [])
     }
 
     @Test(arguments: Durability.allCases)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `an engine that does not notify of commits fails`() {
-        let failures = StorageEngineSuite.run { MuteEngine(try SQLiteStorage.inMemory()) }
+        let failures = StorageEngineSuite.run(readsWait: true) { MuteEngine(try SQLiteStorage.inMemory()) }
         #expect(failures.contains { $0.hasPrefix("commits: ") })
         #expect(!failures.contains { $0.hasPrefix("records: ") })
     }
@@ -32,7 +32,6 @@ private struct MuteEngine: StorageEngine {
 
     init(_ engine: any StorageEngine) { self.engine = engine }
 
-    var readsInParallel: Bool { engine.readsInParallel }
     var isWriting: Bool { engine.isWriting }
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.read(body) }
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.snapshot(body) }
@@ -41,6 +40,5 @@ private struct MuteEngine: StorageEngine {
     }
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.hold(body) }
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) {}
-    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }
 }

@@ -82,7 +82,7 @@ import Testing
                 "(root): required: there is no member \"x\"",
                 "/id: type: expected string, found a number",
                 "/list/1: maximum: is more than 3",
-                "/list/1: multipleOf: is no multiple of 2",
+                "/list/1: multipleOf: is not a multiple of 2",
                 "/a~1b~0/: false: nothing is allowed here",
                 "/more: false: nothing is allowed here",
             ])

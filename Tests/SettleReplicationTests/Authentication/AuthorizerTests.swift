@@ -1,5 +1,6 @@
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import Testing
 
@@ -9,9 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct AuthorizerTests {
     private static let url = "http://couch.example/db"
 
-    private func headers(of credentials: ReplicationCredentials) async throws -> TransportHeaders {
+    private func headers(of credentials: ReplicationCredentials) async throws -> HTTPHeaders {
         let url = try HTTPURL(Self.url)
-        var request = TransportRequest("GET", url)
+        var request = HTTPRequest("GET", url)
         _ = try await Authorizer(credentials, server: url.parent, client: NoNetwork()).authorize(&request)
         return request.headers
     }
@@ -58,7 +59,7 @@ import Testing
         let authorizer = Authorizer(credentials, server: url, client: NoNetwork()) { clock.withLock { $0 } }
         for (time, count) in [(1000.0, 1), (1080, 1), (1086, 2), (1100, 2), (1180, 3)] {
             clock.withLock { $0 = time }
-            var request = TransportRequest("GET", url)
+            var request = HTTPRequest("GET", url)
             _ = try await authorizer.authorize(&request)
             #expect(asked.withLock { $0 } == count, "at \(time)")
         }

@@ -1,5 +1,6 @@
 import Settle
 import SettleCore
+import SettleHTTP
 import Testing
 
 @testable import SettleReplication

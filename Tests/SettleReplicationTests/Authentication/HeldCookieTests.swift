@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleServer
 import SettleTesting
@@ -76,7 +77,7 @@ private final class SeenCookies: HTTPTransport {
 
     func forget() { seen.withLock { $0 = [] } }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         if let cookie = request.headers["Cookie"] {
             seen.withLock { _ = $0.insert(String(cookie.dropFirst("AuthSession=".count))) }
         }

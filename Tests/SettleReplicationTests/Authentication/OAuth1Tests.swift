@@ -1,3 +1,4 @@
+import SettleHTTP
 import Testing
 
 @testable import SettleReplication

@@ -1,5 +1,6 @@
 import Settle
 import SettleCore
+import SettleHTTP
 import SettleReplication
 import SettleTesting
 import Testing

@@ -29,9 +29,9 @@ import Testing
         ]
         for number in [Int.max, Int.min] {
             var ledger = ReplicationLedger(["entries": [entry], "forgotten": .number(JSONNumber(number))])
-            ledger.note("d", nil, .refused, reason: "", status: nil)
+            ledger.record("d", nil, .refused, reason: "", status: nil)
             for index in 0..<ReplicationLedger.maximumEntries + 2 {
-                ledger.note(DocumentID(stringLiteral: "e\(index)"), nil, .refused, reason: "", status: nil)
+                ledger.record(DocumentID(stringLiteral: "e\(index)"), nil, .refused, reason: "", status: nil)
             }
             #expect(ledger.count == ReplicationLedger.maximumEntries && ledger.forgotten > 0)
         }

@@ -2,6 +2,7 @@ import Foundation
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleServer
 import SettleTesting
@@ -359,11 +360,11 @@ import Testing
     @Test func `heartbeats are requested once a second at most`() {
         var limit = IdleLimit()
         #expect(limit.heartbeat(.seconds(30)) == .seconds(30))
-        let early = limit.noteCut(after: .milliseconds(900), asked: .seconds(30))
+        let early = limit.recordCut(after: .milliseconds(900), asked: .seconds(30))
         #expect(!early)
-        for _ in 0..<10 { _ = limit.noteCut(after: .seconds(3), asked: limit.heartbeat(.seconds(30))) }
+        for _ in 0..<10 { _ = limit.recordCut(after: .seconds(3), asked: limit.heartbeat(.seconds(30))) }
         #expect(limit.heartbeat(.seconds(30)) == .seconds(1))
-        let late = limit.noteCut(after: .seconds(3), asked: .seconds(1))
+        let late = limit.recordCut(after: .seconds(3), asked: .seconds(1))
         #expect(!late)
     }
 }
@@ -371,9 +372,9 @@ import Testing
 /// A client that reports each request before it sends it.
 private struct TellingClient: HTTPTransport {
     let client: any HTTPTransport
-    let tell: @Sendable (TransportRequest) -> Void
+    let tell: @Sendable (HTTPRequest) -> Void
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         tell(request)
         return try await client.send(request)
     }

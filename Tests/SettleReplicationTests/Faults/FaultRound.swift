@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleHTTP
 import SettleReplication
 import SettleTesting
 import Testing

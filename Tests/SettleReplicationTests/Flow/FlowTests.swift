@@ -44,7 +44,8 @@ struct FlowTests {
             }
         }
         let limit = world.flow.settings.limits
-        #expect(world.mostBytes <= limit.bytes + limit.fetches * world.largest, "seed \(seed): \(world.mostBytes)")
+        #expect(
+            world.maximumBytes <= limit.bytes + limit.fetches * world.largest, "seed \(seed): \(world.maximumBytes)")
         expectSums(world.flow.counts)
     }
 

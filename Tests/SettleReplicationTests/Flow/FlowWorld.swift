@@ -28,7 +28,7 @@ struct FlowWorld {
     var listed: Set<String> = []
     var failures = 0
     var end: PeerError??
-    var mostBytes = 0
+    var maximumBytes = 0
     var largest = 0
     var problems: [String] = []
 
@@ -69,7 +69,7 @@ struct FlowWorld {
         }
         let progress = flow.progress
         if progress.completed > progress.total { problems.append("\(progress.completed) of \(progress.total)") }
-        mostBytes = max(mostBytes, flow.bytesOnTheWay)
+        maximumBytes = max(maximumBytes, flow.bytesOnTheWay)
         checkPosition()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleReplication
 import Testing
@@ -9,8 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
     private let client = DefaultTransport()
 
-    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> TransportRequest {
-        TransportRequest(method, try HTTPURL(server.url + path))
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPRequest {
+        HTTPRequest(method, try HTTPURL(server.url + path))
     }
 
     @Test func `a server that never answers times out`() async throws {
@@ -249,19 +250,19 @@ import Testing
 
     @Test func `a refused connection and an unknown host are distinguished`() async throws {
         let refused = await #expect(throws: TransportError.self) {
-            try await client.send(TransportRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
+            try await client.send(HTTPRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
         }
         #expect(refused?.code == .cannotConnect && refused?.isOffline == true)
         #expect(refused?.message.contains("127.0.0.1:1:") == true && refused?.description.contains("hunter2") == false)
         let unknown = await #expect(throws: TransportError.self) {
-            try await client.send(TransportRequest("GET", HTTPURL("http://nobody.invalid/")))
+            try await client.send(HTTPRequest("GET", HTTPURL("http://nobody.invalid/")))
         }
         #expect(unknown?.code == .cannotResolve && unknown?.message.contains("nobody.invalid") == true)
     }
 
     @Test func `a header can't contain a line end`() async throws {
         let server = try RawServer { _ = try $0.readRequest() }
-        for headers: TransportHeaders in [
+        for headers: HTTPHeaders in [
             ["X": "a\r\nY: b"], ["X\r\nY": "b"], ["X": "a\u{0}"], ["Content-Length": "5"], ["Host": "other"], ["": "x"],
         ] {
             var request = try request(server)

@@ -3,6 +3,7 @@ import SettlePlatform
 import SettleTesting
 import Testing
 
+@testable import SettleHTTP
 @testable import SettleReplication
 
 /// Parsing, printing and composing addresses.
@@ -42,7 +43,7 @@ import Testing
         let url = try HTTPURL("http://anna:hunter2@h/db?key=hunter2")
         var text = "\(url) \(url.debugDescription) \(url.withoutCredentials.path) \([url])"
         dump(url, to: &text)
-        dump(TransportRequest("GET", url, headers: ["Authorization": "hunter2"]), to: &text)
+        dump(HTTPRequest("GET", url, headers: ["Authorization": "hunter2"]), to: &text)
         #expect(!text.contains("hunter2") && !text.contains("anna"))
     }
 

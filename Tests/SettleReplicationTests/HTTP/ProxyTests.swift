@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleReplication
 import SettleServer
@@ -25,7 +26,7 @@ import Testing
             }
         }
         let through = try HTTPProxy.through("http://an%40na:p%3Aw@127.0.0.1:\(proxy.port)")
-        let request = TransportRequest("GET", try HTTPURL("http://couch.invalid/db?a=b"))
+        let request = HTTPRequest("GET", try HTTPURL("http://couch.invalid/db?a=b"))
         #expect(try await client(through).send(request).collect(limit: 10) == Array("ok".utf8))
         let seen = await head.get()
         #expect(seen.hasPrefix("GET http://couch.invalid/db?a=b HTTP/1.1\r\n"))
@@ -67,7 +68,7 @@ import Testing
                 try peer.write("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
             }
         }
-        let request = TransportRequest("GET", try HTTPURL("https://couch.invalid/db"))
+        let request = HTTPRequest("GET", try HTTPURL("https://couch.invalid/db"))
         let address = "http://anna:hunter2@127.0.0.1"
         for port in [proxy.port, 1] {
             let client = client(try .through("\(address):\(port)"))
@@ -80,7 +81,7 @@ import Testing
         let server = try RawServer { peer in
             while try peer.readRequest() != nil { try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
         }
-        let request = TransportRequest("GET", try HTTPURL(server.url))
+        let request = HTTPRequest("GET", try HTTPURL(server.url))
         let client = client(try .through("http://127.0.0.1:1", except: ["couch.example", "127.0.0.1"]))
         #expect(try await client.send(request).status == 200)
     }

@@ -1,3 +1,4 @@
+import SettleHTTP
 import SettlePlatform
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:49:37 GMT", nil, .seconds(37)),
         ] as [(String, String?, Duration?)])
     func `Retry-After is read in seconds and as a date`(value: String, date: String?, wait: Duration?) {
-        var headers: TransportHeaders = ["retry-after": value]
+        var headers: HTTPHeaders = ["retry-after": value]
         headers["Date"] = date
         #expect(RetryAfter.read(headers, now: 784_111_740) == wait)
     }

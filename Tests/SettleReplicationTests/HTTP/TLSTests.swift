@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleReplication
 import SettleServer
 import SettleTesting
@@ -30,7 +31,7 @@ import Testing
         options.proxy = .direct
         try change(&options.tls)
         do {
-            return .success(try await DefaultTransport(options).send(TransportRequest("GET", url)).status)
+            return .success(try await DefaultTransport(options).send(HTTPRequest("GET", url)).status)
         } catch let error as TransportError {
             return .failure(error)
         }

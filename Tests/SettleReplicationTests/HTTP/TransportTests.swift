@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleReplication
 import Testing
@@ -8,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
     private let client = DefaultTransport()
 
-    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> TransportRequest {
-        TransportRequest(method, try HTTPURL(server.url + path))
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPRequest {
+        HTTPRequest(method, try HTTPURL(server.url + path))
     }
 
     @Test func `status, headers and body are received as sent`() async throws {

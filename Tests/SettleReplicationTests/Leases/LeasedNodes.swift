@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -141,7 +142,7 @@ final class HeldTransport: HTTPTransport {
     /// Whether a request is held.
     var isHolding: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let url = "\(request.url)"
         if url.contains("_bulk_docs") {
             if state.withLock(\.holdsAfterCheckpoint) { try await Task.sleep(for: .milliseconds(100)) }

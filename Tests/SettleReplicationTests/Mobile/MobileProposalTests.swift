@@ -66,6 +66,12 @@ import Testing
             Issue.record("an older server does not decide")
             return
         }
+        // A database of Couchbase Lite with version vectors names what no tree has, and breaks off if it gets what it refuses.
+        let version: JSONValue = ["status": 409, "rev": "18eb294ff580000@taTaqEMFTcmPzX4iVJ1NAw; 1-cc"]
+        guard case .refuse = proposal.step(after: answer(version)) else {
+            Issue.record("sent beside a version")
+            return
+        }
     }
 
     @Test

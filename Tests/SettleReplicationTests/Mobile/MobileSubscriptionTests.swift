@@ -19,7 +19,7 @@ import Testing
 
     private func give(_ number: UInt64, _ profile: String, _ properties: [String: String] = [:], _ body: String = "") {
         let all = properties.merging(["Profile": profile]) { $1 }
-        subscription.take(BLIPMessage(number: number, properties: all, body: Array(body.utf8)))
+        subscription.receive(BLIPMessage(number: number, properties: all, body: Array(body.utf8)))
     }
 
     /// The numbers of the answered messages, and the bodies or the codes of the answers.
@@ -46,9 +46,9 @@ import Testing
         let (changes, isOver) = try await subscription.changes(limit: 10, wait: nil)
         #expect(changes.map(\.id.string) == ["a", "b", "c"] && changes.map(\.isDeleted) == [false, false, true])
         #expect(!isOver)
-        subscription.note(missing: [try lack(changes[0], "1-ff")], of: Array(changes[..<2]))
+        subscription.record(missing: [try lack(changes[0], "1-ff")], of: Array(changes[..<2]))
         #expect(given.isEmpty)
-        subscription.note(missing: [try lack(changes[2])], of: Array(changes[2...]))
+        subscription.record(missing: [try lack(changes[2])], of: Array(changes[2...]))
         #expect(given == [#"1: [["1-ff"],0,0,[],0]"#])
     }
 
@@ -57,7 +57,7 @@ import Testing
         give(2, "changes", [:], #"[[2,"a","2-aa"],[3,"a","3-aa"]]"#)
         let changes = try await subscription.changes(limit: 10, wait: nil).changes
         #expect(changes.count == 3)
-        subscription.note(missing: [try lack(changes[2])], of: [changes[2]])
+        subscription.record(missing: [try lack(changes[2])], of: [changes[2]])
         #expect(given == ["1: [0]", "2: [0,[]]"])
     }
 
@@ -78,7 +78,7 @@ import Testing
     @Test func `a wanted revision is waited for, and another one is refused`() async throws {
         give(1, "changes", [:], #"[[1,"a","1-aa"],[2,"b","1-bb"]]"#)
         let changes = try await subscription.changes(limit: 10, wait: nil).changes
-        subscription.note(missing: try changes.map { try lack($0) }, of: changes)
+        subscription.record(missing: try changes.map { try lack($0) }, of: changes)
         async let waiting = subscription.revision(key("a", "1-aa"))
         give(2, "rev", ["id": "z", "rev": "1-aa"], "{}")
         give(3, "norev", ["id": "b", "rev": "1-bb", "reason": "not here"])
@@ -98,7 +98,7 @@ import Testing
     @Test func `rows that nobody compares count as not wanted two seconds after one is asked for`() async throws {
         give(1, "changes", [:], #"[[1,"a","1-aa"],[2,"b","1-bb"]]"#)
         let changes = try await subscription.changes(limit: 1, wait: nil).changes
-        subscription.note(missing: [try lack(changes[0])], of: changes)
+        subscription.record(missing: [try lack(changes[0])], of: changes)
         guard case .unknown = try await subscription.revision(key("b", "1-bb")) else {
             Issue.record("another outcome")
             return

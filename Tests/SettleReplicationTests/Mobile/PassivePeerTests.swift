@@ -79,6 +79,43 @@ import Testing
         #expect(end.words == "3" && end.status == 0, "\(end.words)")
     }
 
+    @Test func `a peer with version vectors says so when it is pulled from, and gets no branch`() async throws {
+        let passive = try Passive("vectors")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        let error = await #expect(throws: PeerError.self) { _ = try await pull(peer) }
+        #expect(error?.code == .badRequest && error?.isTransient == false)
+        #expect(error?.message.contains("has version vectors") == true, "\(String(describing: error))")
+        for name in ["edited", "new"] as [DocumentID] {
+            try database.save(Document(id: name, body: try DocumentBody(["n": 1])))
+        }
+        let pushed = try await OneWayReplicator(.push(database, to: peer)).run()
+        #expect(pushed.counts.revisionsWritten == 1)
+        #expect(pushed.ledger.entries.map(\.documentID) == ["edited"] && pushed.ledger.entries.first?.status == 409)
+        await peer.close()
+        let end = try passive.end()
+        #expect(end.words == "1" && end.status == 0, "\(end.words)")
+    }
+
+    @Test func `a server is asked once a page about documents in conflict`() async throws {
+        for name in ["2-bb", "2-cc"] {
+            let history = try #require(RevisionID(name).flatMap { RevisionHistory([$0]) })
+            let body = try DocumentBody(["n": .string(name)])
+            for number in 0..<50 {
+                let id = DocumentID(unchecked: "doc-\(number)")
+                _ = try database.insertReplicated([ReplicatedRevision(id: id, history: history, body: body)])
+            }
+        }
+        let passive = try Passive("asked")
+        let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")
+        var configuration = ReplicationConfiguration.pull(database, from: peer)
+        configuration.conflictPolicy = .remoteWins
+        let pulled = try await OneWayReplicator(configuration).run()
+        #expect(pulled.counts.conflictsSettled == 50 && pulled.ledger.entries.isEmpty)
+        await peer.close()
+        let end = try passive.end()
+        #expect(end.words == "1" && end.status == 0, "\(end.words)")
+    }
+
     @Test func `a pull whose connection is cut goes on, and asks for the rest by ids`() async throws {
         let passive = try Passive("cutting")
         let peer = try MobilePeer("ws://127.0.0.1:\(passive.port)/db")

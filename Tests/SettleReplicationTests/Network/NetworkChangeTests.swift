@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleServer
 import SettleTesting
 import Testing
@@ -29,10 +30,10 @@ import Testing
         await replicator.waits { $0.mode == .offline }
         try source.database.put("a", ["n": 1])
         remote.tell { $0.always = [.store: Self.away] }
-        configuration.network.tell()
+        configuration.network.notify()
         await replicator.waits { $0.mode == .offline && $0.counts.revisionsMissing == 1 }
         remote.tell { $0.always = [:] }
-        configuration.network.tell()
+        configuration.network.notify()
         let idle = await replicator.waits { $0.mode == .idle }
         #expect(idle.counts.revisionsWritten == 1 && idle.error == nil)
         await replicator.stop()
@@ -47,10 +48,10 @@ import Testing
         replicator.start()
         await replicator.waits { $0.mode == .idle }
         remote.tell { $0.always[.connect] = Self.away }
-        configuration.network.tell()
+        configuration.network.notify()
         #expect(await replicator.waits { $0.mode == .offline }.error?.code == .unreachable)
         remote.tell { $0.always = [:] }
-        configuration.network.tell()
+        configuration.network.notify()
         #expect(await replicator.waits { $0.mode == .idle }.error == nil)
         await replicator.stop()
     }
@@ -64,10 +65,10 @@ import Testing
         await replicator.waits { $0.mode == .idle }
         // The waiting feed ends only because of the change.
         remote.tell { $0.always[.changes] = Self.away }
-        configuration.network.tell()
+        configuration.network.notify()
         await replicator.waits { $0.mode == .offline }
         remote.tell { $0.always = [:] }
-        configuration.network.tell()
+        configuration.network.notify()
         await replicator.waits { $0.mode == .idle }
         try source.database.put("a", ["n": 1])
         await replicator.waits { $0.counts.revisionsWritten == 1 }

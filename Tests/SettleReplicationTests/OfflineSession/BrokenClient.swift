@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleReplication
 
@@ -28,7 +29,7 @@ final class BrokenClient: HTTPTransport {
         set { hanging.withLock { $0 = newValue } }
     }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         if isBroken { throw TransportError(.cannotConnect, "the network is down") }
         if hangs {
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleServer
 import SettleTesting
@@ -210,7 +211,7 @@ private final class TokenGate: HTTPTransport {
         self.user = user
     }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         let signed = request.headers["Authorization"] ?? ""
         let isKnown = tokens.withLock(\.self).contains { signed.contains("oauth_token=\"\($0)\"") }

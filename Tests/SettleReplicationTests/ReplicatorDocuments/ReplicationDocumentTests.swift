@@ -1,4 +1,5 @@
 import SettleCore
+import SettleHTTP
 import Testing
 
 @testable import SettleReplication

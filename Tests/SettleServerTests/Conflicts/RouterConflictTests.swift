@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import Testing
 
 @testable import SettleServer

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 
 @testable import SettleServer
 
@@ -20,7 +21,7 @@ struct FormedRequestMaker {
             isWhole = false
             for _ in 0...grammar.choices.below(3) { spoil(&bytes) }
         }
-        let isEndless = RequestTarget(target).query.contains {
+        let isEndless = RequestTarget(target).query.items.contains {
             $0.name == "heartbeat" || ["continuous", "eventsource", "longpoll"].contains($0.value)
         }
         return FormedRequest(

@@ -20,7 +20,9 @@ struct RequestForm {
         "meta=true", "attachments=true", "att_encoding_info=true", "open_revs=all", "open_revs=[%22{rev}%22]",
         "atts_since=[%22{rev}%22]", "deleted=true", "open_revs=[]", "rev=",
     ]
-    private static let writing = ["rev={rev}", "new_edits=false", "batch=ok", "new_edits=true"]
+    private static let writing = [
+        "rev={rev}", "new_edits=false", "batch=ok", "new_edits=true", "conflicts=branch", "conflicts=refuse",
+    ]
     private static let listing = [
         "limit={n}", "skip={n}", "descending=true", "include_docs=true", "conflicts=true", "attachments=true",
         "inclusive_end=false", "update_seq=true", "startkey=%22{doc}%22", "endkey=%22{doc}%22", "key=%22{doc}%22",
@@ -78,6 +80,7 @@ struct RequestForm {
             query: writing + ["q=1", "rev=1"], body: .document),
         RequestForm(path: "/{db}/_ensure_full_commit", methods: ["POST"]),
         RequestForm(path: "/{db}/_compact", methods: ["POST"]),
+        RequestForm(path: "/{db}/_info", methods: ["GET"]),
         RequestForm(path: "/{db}/_compact/d", methods: ["POST"]),
         RequestForm(path: "/{db}/_view_cleanup", methods: ["POST"]),
         RequestForm(path: "/{db}/_revs_limit", methods: ["GET", "PUT"], body: .number),
@@ -95,6 +98,7 @@ struct RequestForm {
             path: "/{db}/_conflicts", methods: ["GET", "POST"],
             query: [
                 "kind=all", "kind=deletions", "kind=x", "limit={n}", "startkey=%22{doc}%22", "endkey=1", "differs=true",
+                "values=false",
             ],
             body: .keys),
         RequestForm(
@@ -109,6 +113,7 @@ struct RequestForm {
             body: .boolean),
         RequestForm(path: "/{db}/_journal/_undo", methods: ["POST"], body: .trial),
         RequestForm(path: "/_condition", methods: ["POST"], body: .trial),
+        RequestForm(path: "/_policies", methods: ["GET"]),
         RequestForm(path: "/_utils", methods: ["GET", "HEAD"]),
         RequestForm(path: "/_utils/a/{doc}/{file}", methods: ["GET"]),
         RequestForm(path: "/{db}/_missing_revs", methods: ["POST"], body: .revisions),
@@ -120,7 +125,8 @@ struct RequestForm {
         RequestForm(path: "/{db}/_explain", methods: ["POST"], body: .find),
         RequestForm(path: "/{db}/_explain/x", methods: ["POST"], body: .changes),
         RequestForm(
-            path: "/{db}/_index", methods: ["GET", "POST", "POST"], query: ["limit={n}", "skip={n}"], body: .index),
+            path: "/{db}/_index", methods: ["GET", "POST", "POST"], query: ["limit={n}", "skip={n}", "status=true"],
+            body: .index),
         RequestForm(path: "/{db}/_index/_bulk_delete", methods: ["POST"], body: .indexNames),
         RequestForm(path: "/{db}/_index/a/json/b", methods: ["DELETE"]),
         RequestForm(path: "/{db}/_index/_design/a/json/b", methods: ["DELETE"]),

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleHTTP
 import SettleTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import Testing
 
@@ -19,11 +20,11 @@ import Testing
 
     /// Renders the rows of a kind of feed.
     private func row(_ feed: String = "continuous") throws -> ChangeRow {
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([]))
         let context = RequestContext(
             server: server, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
-            query: QueryParameters([("feed", feed)]))
+            query: ["feed": feed])
         return ChangeRow(query: try ChangesQuery(context), filter: .all, sequences: sequences, metrics: Metrics())
     }
 
@@ -72,13 +73,13 @@ import Testing
         var group = FeedGroup(nil, try row(), at: 0)
         let woken = Guarded<[Int]>([])
         for number in 1...3 { group.wait(number, at: 0) { woken.withLock { $0.append(number) } } }
-        #expect(!group.hasNews && group.takeWaiting(3).isEmpty)
+        #expect(!group.hasNews && group.dequeueWaiting(3).isEmpty)
         group.add(try batch(["a"], after: 0), keeping: 1 << 20)
         group.wait(4, at: 1) {}
         group.leave(1)
-        for wake in group.takeWaiting(1) { wake() }
+        for wake in group.dequeueWaiting(1) { wake() }
         #expect(woken.withLock(\.self) == [2])
-        for wake in group.takeWaiting(9) { wake() }
+        for wake in group.dequeueWaiting(9) { wake() }
         #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
     }
 
@@ -99,7 +100,7 @@ import Testing
         group.wait(4, at: 1, note(4))
         group.add(try batch(["b"], after: 1), keeping: 1 << 20)
         group.waitForTurn(5, at: 0, note(5))
-        while group.hasNews { for wake in group.takeWaiting(1) { wake() } }
+        while group.hasNews { for wake in group.dequeueWaiting(1) { wake() } }
         #expect(woken.withLock(\.self) == [1, 2, 3, 4, 5] && group.waiting == 0)
         guard case .rows(_, 2, 2) = group.find(after: 0, newest: 2, limit: .max, isFirst: true, hasTurn: true) else {
             return #expect(Bool(false), "one whose turn it is gets its rows")

@@ -1,6 +1,7 @@
 import Dispatch
 import Settle
 import SettleCore
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import SettleViews
@@ -39,7 +40,7 @@ import Testing
 
     @Test func `a query ends when its client has gone`() throws {
         let client = try Self.client(20)
-        var request = HTTPRequest(
+        var request = ServerRequest(
             method: "POST", target: RequestTarget("/db/_find"),
             headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json"],
             body: BufferedBody(#"{"selector":{"x":1}}"#.utf8.map { $0 }))

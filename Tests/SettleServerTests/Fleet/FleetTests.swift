@@ -2,7 +2,9 @@ import SettleFleet
 import Testing
 
 /// Fleets of devices that edit documents of one server: a seed that breaks a rule says how it is repeated.
-@Suite(.timeLimit(.minutes(10))) struct FleetTests {
+///
+/// They run one by one, because a run hardly ever waits: several would take all threads that other tests' tasks have.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FleetTests {
     @Test func `a fleet becomes quiet and equal and loses nothing`() async throws {
         let failure = try await Fleet().failure(in: 0..<80)
         #expect(failure == nil, "\(failure?.description ?? ""); repeat it: settle-simulate --fleet --rounds 1 --seed N")

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing

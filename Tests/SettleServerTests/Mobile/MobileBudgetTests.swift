@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleMobile
 import SettlePlatform
 import SettleTesting
@@ -45,9 +46,9 @@ import Testing
         let account: String
         let bytesInMemory = 0
         init(account: String) { self.account = account }
-        func take(_ message: BLIPMessage) {}
+        func receive(_ message: BLIPMessage) {}
         func advance() {}
-        func note(_ error: any Error) {}
+        func log(_ error: any Error) {}
         func end() { hasEnded.update { $0 = true } }
     }
 
@@ -70,7 +71,7 @@ import Testing
         let encoder = BLIPConnection(isServer: false, limits: BLIPLimits(), handler: { _ in })
         encoder.send(BLIPMessage(body: [UInt8](repeating: 7, count: 4 << 20)))
         var frames: [UInt8] = []
-        for _ in 0..<62 { if let bytes = try encoder.takeOutput() { frames += bytes } }
+        for _ in 0..<62 { if let bytes = try encoder.nextOutput() { frames += bytes } }
         for end in ends {
             _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
             var rest = frames[...]

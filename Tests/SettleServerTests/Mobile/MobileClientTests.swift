@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleMobile
 import Testing
 
@@ -77,11 +78,11 @@ import Testing
     }
 
     private static func context(_ client: RouterClient) -> RequestContext {
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: "GET", target: RequestTarget("/db/_blipsync"), headers: HTTPHeaders(), body: BufferedBody([]))
         return RequestContext(
             server: client.server.state, request: request, parameters: ["db": "db"],
-            user: User(name: "anna", roles: []), query: QueryParameters([]))
+            user: User(name: "anna", roles: []), query: HTTPQuery())
     }
 
     private static func revision(

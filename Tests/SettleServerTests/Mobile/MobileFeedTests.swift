@@ -5,8 +5,97 @@ import SettlePlatform
 import SettleServer
 import Testing
 
-/// What a continuous subscription sends and waits for.
+/// What a subscription sends, and what it waits for.
 @Suite(.timeLimit(.minutes(5))) struct MobileFeedTests {
+    /// A device that answers the requests of a server one by one, when the test says so.
+    private final class Device {
+        private let device: BLIPConnection
+        private let server: BLIPConnection
+        private let received: Guarded<[BLIPMessage]>
+
+        init(_ server: BLIPConnection) {
+            let received = Guarded<[BLIPMessage]>([])
+            (self.server, self.received) = (server, received)
+            device = BLIPConnection(
+                isServer: false, limits: BLIPLimits(), handler: { message in received.withLock { $0.append(message) } })
+        }
+
+        deinit {
+            device.end()
+            server.end()
+        }
+
+        /// Moves what both ends have to say; returns the requests of the server that are new.
+        private func move() throws -> [BLIPMessage] {
+            while true {
+                if let bytes = try device.nextOutput() {
+                    try bytes.withUnsafeBytes(server.receive)
+                } else if let bytes = try server.nextOutput() {
+                    try bytes.withUnsafeBytes(device.receive)
+                } else {
+                    return received.withLock { received in
+                        defer { received = [] }
+                        return received
+                    }
+                }
+            }
+        }
+
+        func send(_ properties: [String: String], _ body: JSONValue? = nil) throws -> [BLIPMessage] {
+            device.send(BLIPMessage(properties: properties, body: body?.utf8 ?? []))
+            return try move()
+        }
+
+        func answer(_ request: BLIPMessage, _ body: JSONValue? = nil) throws -> [BLIPMessage] {
+            device.respond(to: request, with: BLIPMessage(.reply, body: body?.utf8 ?? []))
+            return try move()
+        }
+    }
+
+    private func rows(_ page: BLIPMessage?) throws -> [String] {
+        try JSONValue(utf8: try #require(page).body).array?.compactMap { $0[1]?.string } ?? []
+    }
+
+    /// LiteCore answers a page by what it has stored, and stores what it wanted of the page before later.
+    @Test(arguments: [false, true])
+    func `a document is not offered again before the device has stored what it wanted of it`(isPushed: Bool) throws {
+        let database = try Database.inMemory()
+        let server = try InProcessServer(database, name: "db", scripts: nil)
+        defer { server.close() }
+        try database.save(Document(id: "a", body: ["n": 1]))
+        try database.save(Document(id: "b", body: ["n": 1]))
+        try database.delete("b")
+        try database.save(Document(id: "c", body: ["n": 1]))
+        let device = Device(server.connect(userAgent: "device"))
+        let first = try device.send(["Profile": "subChanges"])
+        #expect(first.count == 1)
+        #expect(try rows(first.first) == ["a", "b", "c"])
+        var revisions = try device.answer(first[0], [[], [], []])
+        #expect(revisions.map { $0.properties["id"] } == ["a", "b", "c"])
+        // The device makes the deleted document anew, or another client does.
+        if isPushed {
+            let name = "1-" + String(repeating: "d", count: 32)
+            revisions += try device.send(["Profile": "rev", "id": "b", "rev": name, "noconflicts": "1"], ["n": 2])
+        } else {
+            try database.save(Document(id: "b", body: ["n": 2]))
+        }
+        try database.save(Document(id: "d", body: ["n": 1]))
+        let edited = try #require(try database.document("b")?.revision).description
+        // Nothing is offered, nor is the end said.
+        var others = try device.answer(revisions[0])
+        others += try device.answer(revisions[2])
+        #expect(others.isEmpty, "\(others)")
+        let next = try device.answer(revisions[1])
+        #expect(next.count == 1)
+        #expect(try rows(next.first) == ["b", "d"])
+        #expect(try JSONValue(utf8: next[0].body)[0]?[2] == .string(edited))
+        let rest = try device.answer(next[0], [[], 0])
+        #expect(rest.map { $0.properties["rev"] } == [edited])
+        let end = try device.answer(rest[0])
+        #expect(end.count == 1)
+        #expect(try rows(end.first).isEmpty)
+    }
+
     @Test func `a subscription waits when the newest change was purged and sends the next one`() throws {
         let database = try Database.inMemory()
         let server = try InProcessServer(database, name: "db", scripts: nil)
@@ -23,9 +112,9 @@ import Testing
         let other = server.connect(userAgent: "device")
         func move() throws {
             while true {
-                if let bytes = try device.takeOutput() {
+                if let bytes = try device.nextOutput() {
                     try bytes.withUnsafeBytes(other.receive)
-                } else if let bytes = try other.takeOutput() {
+                } else if let bytes = try other.nextOutput() {
                     try bytes.withUnsafeBytes(device.receive)
                 } else if let message = answers.withLock({ $0.popLast() }) {
                     device.respond(to: message, with: BLIPMessage(.reply, body: Array("[]".utf8)))

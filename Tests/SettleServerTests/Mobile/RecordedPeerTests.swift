@@ -22,10 +22,9 @@ import Testing
         let database = try live.server.state.databases.open("rec")
         let raw = try RawConnection(port: live.port)
         try raw.write([UInt8](Data(contentsOf: Self.folder.appending(path: file))))
-        let end = ContinuousClock.now + .seconds(30)
         func counts() throws -> [Int] { [try database.info().documents].flatMap { [$0.live, $0.deleted] } }
-        while try counts() != [21, 1], ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try counts() == [21, 1])
+        // The time limit of the suite ends the wait.
+        while try counts() != [21, 1] { try await Task.sleep(for: .milliseconds(20)) }
         let document = try #require(try database.document(DocumentID(unchecked: "\(prefix)-edited")))
         #expect(document["text"] == "second" && document.revision?.description == edited)
         #expect(try database.tree(of: DocumentID(unchecked: "\(prefix)-gone"))?.isDeleted == true)

@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleMobile
 import SettlePlatform
 import SettleTesting
@@ -13,9 +14,9 @@ import Testing
         let isBusy = false
         let account = "anna"
         let bytesInMemory = 0
-        func take(_ message: BLIPMessage) {}
+        func receive(_ message: BLIPMessage) {}
         func advance() {}
-        func note(_ error: any Error) {}
+        func log(_ error: any Error) {}
         func end() { hasEnded.update { $0 = true } }
     }
 

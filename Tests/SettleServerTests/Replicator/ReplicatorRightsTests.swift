@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleHTTP
 import SettleReplication
 import Testing
 
@@ -160,7 +161,7 @@ import Testing
         var options = TransportOptions()
         options.refusesPrivateAddresses = true
         options.proxy = .direct
-        let request = TransportRequest("GET", try HTTPURL("http://\(host):\(server.port)/"))
+        let request = HTTPRequest("GET", try HTTPURL("http://\(host):\(server.port)/"))
         await #expect(throws: TransportError.self) { _ = try await DefaultTransport(options).send(request) }
     }
 

@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettleTesting
 import Testing
 
@@ -14,11 +15,11 @@ struct RouterAtOnceTests {
     {
         let headers: HTTPHeaders = ["Host": "test", "Accept": "application/json", "Authorization": "Basic \(login)"]
         return client.server.router.respondAtOnce(
-            to: HTTPRequest(method: method, target: RequestTarget(path), headers: headers, body: BufferedBody()))
+            to: ServerRequest(method: method, target: RequestTarget(path), headers: headers, body: BufferedBody()))
     }
 
     private func bytes(_ response: HTTPResponse?) -> [UInt8]? {
-        if case .bytes(let bytes)? = response?.body { bytes } else { nil }
+        if case .bytes(let bytes)? = response?.body.content { bytes } else { nil }
     }
 
     @Test(arguments: ["/", "/_up", "/db/a", "/db/a?conflicts=true&revs_info=true&local_seq=true", "/db/_design/d"])
@@ -36,7 +37,7 @@ struct RouterAtOnceTests {
 
     @Test func `a request that may take long is left to a worker`() throws {
         let client = try RouterClient.withDatabase()
-        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.maximumBytes))
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         let first = try client.send("GET", "/db/a").json["_rev"]?.string ?? ""
         #expect(try client.send("PUT", "/db/a?rev=\(first)", ["n": 2]).status == 201)
@@ -100,7 +101,7 @@ struct RouterAtOnceTests {
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         func stranger() -> HTTPResponse? {
             client.server.router.respondAtOnce(
-                to: HTTPRequest(
+                to: ServerRequest(
                     method: "GET", target: RequestTarget("/db/a"), headers: ["Host": "test"], body: BufferedBody()))
         }
         #expect(try client.send("GET", "/db/a").status == 200)

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -108,7 +109,7 @@ import Testing
         let piece = [UInt8](repeating: 7, count: size)
         let body = InterruptedBody([piece, piece]) { try? client.server.state.databases.delete("db") }
         let response = client.server.router.respond(
-            to: HTTPRequest(
+            to: ServerRequest(
                 method: "PUT", target: RequestTarget("/db/a/x"),
                 headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "image/x"], body: body))
         #expect(response.status == 404)

@@ -1,5 +1,6 @@
 import Dispatch
 import Settle
+import SettleHTTP
 import Testing
 
 @testable import SettleServer
@@ -84,10 +85,10 @@ import Testing
         for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let path = "/db/_changes?feed=\(feed)&descending=true&filter=_doc_ids&doc_ids=[%22none%22]&heartbeat=60000"
         let response = client.server.router.respond(
-            to: HTTPRequest(
+            to: ServerRequest(
                 method: "GET", target: RequestTarget(path), headers: ["Authorization": "Basic YWRtaW46YWRtaW4="],
                 body: BufferedBody()))
-        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        guard case .stream(let stream, _) = response.body.content else { return #expect(response.status == 200) }
         stream.begin {}
         defer { stream.end() }
         var hasEnded = false
@@ -98,11 +99,11 @@ import Testing
     /// The text of a feed, and how many steps it took.
     private func read(_ client: RouterClient, _ path: String, _ body: JSONValue) throws -> (text: String, steps: Int) {
         let response = client.server.router.respond(
-            to: HTTPRequest(
+            to: ServerRequest(
                 method: "POST", target: RequestTarget(path),
                 headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json"],
                 body: BufferedBody(Array(body.description.utf8))))
-        guard case .stream(let stream, _) = response.body else {
+        guard case .stream(let stream, _) = response.body.content else {
             #expect(response.status == 200)
             return ("", 0)
         }

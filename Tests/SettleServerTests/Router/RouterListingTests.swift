@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import Testing
 
 @testable import SettleServer
@@ -62,10 +63,10 @@ import Testing
         let docs = (names + ["z"]).map { ["_id": .string($0), "_deleted": .bool($0 != "z")] as JSONValue }
         #expect(try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).status == 201)
         let response = client.server.router.respond(
-            to: HTTPRequest(
+            to: ServerRequest(
                 method: "GET", target: RequestTarget("/db/_all_docs"),
                 headers: ["Authorization": "Basic YWRtaW46YWRtaW4="], body: BufferedBody()))
-        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        guard case .stream(let stream, _) = response.body.content else { return #expect(response.status == 200) }
         var text = ""
         var steps = 0
         while case .piece(let bytes) = try stream.next() {

@@ -1,5 +1,6 @@
 import Dispatch
 import Settle
+import SettleHTTP
 import Testing
 
 @testable import SettleServer
@@ -14,6 +15,7 @@ import Testing
             report("document_copy", 1, 4)
             begun.signal()
             goesOn.wait()
+            return .failure(DatabaseError(.diskFull, "there is no room"))
         }
         #expect(begun.wait(timeout: .now() + 60) == .success)
         let task = try client.send("GET", "/_active_tasks").json[0]
@@ -25,6 +27,8 @@ import Testing
             _ = begun.wait(timeout: .now() + 0.01)
         }
         #expect(try client.send("GET", "/_active_tasks").json == [])
+        let failure: JSONValue = ["number": 1, "error": "disk_full", "reason": "there is no room"]
+        #expect(try client.send("GET", "/db/_info").json["compaction"] == failure)
     }
 
     @Test func `completed requests are counted`() throws {
@@ -84,9 +88,9 @@ import Testing
         let metrics = client.server.state.metrics
         let context = RequestContext(
             server: client.server.state,
-            request: HTTPRequest(
+            request: ServerRequest(
                 method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([])),
-            parameters: ["db": "db"], user: User(name: nil, roles: []), query: QueryParameters([("feed", "continuous")])
+            parameters: ["db": "db"], user: User(name: nil, roles: []), query: ["feed": "continuous"]
         )
         let stream = try ChangesStream(database: database, query: ChangesQuery(context), filter: .all, metrics: metrics)
         let gauge = {

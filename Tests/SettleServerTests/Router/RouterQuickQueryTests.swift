@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettleTesting
 import Testing
 
@@ -31,9 +32,9 @@ import Testing
             "Host": "test", "Accept": "application/json", "Authorization": "Basic YWRtaW46YWRtaW4=",
             "Content-Type": "application/json",
         ]
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(body?.utf8 ?? []))
-        if case .bytes(let bytes)? = client.server.router.respondAtOnce(to: request)?.body { return bytes }
+        if case .bytes(let bytes)? = client.server.router.respondAtOnce(to: request)?.body.content { return bytes }
         return nil
     }
 
@@ -64,7 +65,7 @@ import Testing
         let headers: HTTPHeaders = [
             "Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json",
         ]
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: "POST", target: RequestTarget("/db/_find"), headers: headers, body: BufferedBody(query.utf8))
         guard case .work(let work) = client.server.router.plan(request) else {
             Issue.record("the index does not have what was just written")
@@ -72,7 +73,7 @@ import Testing
         }
         let response = work()
         #expect(response.status == 200)
-        if case .bytes(let bytes) = response.body { #expect(try JSONValue(utf8: bytes)["docs"]?.array?.count == 2) }
+        if case .bytes(let bytes) = response.body.content { #expect(try JSONValue(utf8: bytes)["docs"]?.array?.count == 2) }
     }
 
     @Test func `a query that reads many documents, or each by a pattern, is left to a worker`() throws {
@@ -90,7 +91,7 @@ import Testing
     @Test func `a query that finds a long document, or looks at documents between two ids, is left to a worker`() throws
     {
         let client = try client()
-        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        let long = JSONValue.string(String(repeating: "x", count: PromptDatabase.maximumBytes))
         #expect(try client.send("PUT", "/db/long", ["n": 1001, "text": long]).status == 201)
         for query: JSONValue in [
             ["selector": ["n": 1001]], ["selector": ["_id": "long"]],

@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleScripting
 import Testing
@@ -76,11 +77,11 @@ import Testing
         let ancestor = try ReplicatedRevision(
             id: "a", history: RevisionHistory(start: 1, signatures: [older]), body: DocumentBody(["locked": true]))
         let child = try ReplicatedRevision(id: "a", history: RevisionHistory(start: 2, signatures: [newer, older]))
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: "POST", target: RequestTarget("/db/_bulk_docs"), headers: HTTPHeaders(), body: BufferedBody([]))
         let context = RequestContext(
             server: client.server.state, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
-            query: QueryParameters([]))
+            query: HTTPQuery())
         var parents: [RevisionID?] = []
         let write = ValidatedWrite<ReplicatedRevision.Outcome>(
             database: database, context: context,

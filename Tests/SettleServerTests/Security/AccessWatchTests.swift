@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleHTTP
 import SettleMobile
 import SettleTesting
 import Testing
@@ -164,7 +165,7 @@ import Testing
             let connection = try open(.webSocket, port: client.server.port, basic("ben"))
             let blip = BLIPConnection(isServer: false, limits: BLIPLimits(), handler: { _ in })
             blip.send(BLIPMessage(properties: ["Profile": "subChanges", "continuous": "true"]))
-            while let bytes = try blip.takeOutput() { try connection.write(bytes) }
+            while let bytes = try blip.nextOutput() { try connection.write(bytes) }
             // The subscription is answered.
             #expect(!connection.readWhatComes(first: 20_000, then: 0).bytes.isEmpty)
             try secure(client, names: ["eve"])

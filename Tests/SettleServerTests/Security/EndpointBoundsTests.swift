@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -86,9 +87,9 @@ import Testing
             let headers: HTTPHeaders = [
                 "Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json",
             ]
-            let request = HTTPRequest(method: method, target: RequestTarget(path), headers: headers, body: body)
+            let request = ServerRequest(method: method, target: RequestTarget(path), headers: headers, body: body)
             let response = client.server.router.respond(to: request)
-            if case .stream(let stream, _) = response.body { stream.end() }
+            if case .stream(let stream, _) = response.body.content { stream.end() }
             #expect(body.count.withLock(\.self) <= bound + 2048, "\(method) \(path)")
         }
     }

@@ -1,6 +1,7 @@
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettleReplication
 import SettleTesting
 import Testing

@@ -1,4 +1,5 @@
 import Dispatch
+import SettleHTTP
 import SettlePlatform
 import Testing
 

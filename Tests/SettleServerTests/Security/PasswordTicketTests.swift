@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -21,8 +22,8 @@ import Testing
         return try RouterClient(store: store) { $0.security.admins = [:] }
     }
 
-    private static func request(_ headers: HTTPHeaders) -> HTTPRequest {
-        HTTPRequest(method: "GET", target: RequestTarget("/_session"), headers: headers, body: BufferedBody())
+    private static func request(_ headers: HTTPHeaders) -> ServerRequest {
+        ServerRequest(method: "GET", target: RequestTarget("/_session"), headers: headers, body: BufferedBody())
     }
 
     @Test func `a client that sends its password with each request needs no derivation after a restart`() throws {

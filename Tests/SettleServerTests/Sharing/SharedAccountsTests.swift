@@ -2,6 +2,7 @@ import Dispatch
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing

@@ -3,7 +3,7 @@ import SettleDatabase
 import SettlePlatform
 
 /// The engine by which one node uses a shared storage: it learns of the commits of other nodes when it asks, or somewhat later.
-final class SharedEngine: StorageEngine {
+final class SharedEngine: SettleDatabase.SharedStorage, MaintainedStorage {
     private struct State {
         var notify: (@Sendable (CommitNotice) -> Void)?
         /// Whether another node has committed something that this one has not heard of.
@@ -17,8 +17,6 @@ final class SharedEngine: StorageEngine {
 
     init(_ storage: SharedStorage) { self.storage = storage }
 
-    var readsInParallel: Bool { storage.engine.readsInParallel }
-    var isShared: Bool { true }
     var isWriting: Bool { storage.engine.isWriting }
 
     func refresh() throws {
@@ -51,7 +49,11 @@ final class SharedEngine: StorageEngine {
 
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.notify = notify } }
 
-    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try storage.engine.maintain(task) }
+    func requireCurrentDesign() {}
+
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
+        try (storage.engine as? any MaintainedStorage)?.maintain(task) ?? MaintenanceReport()
+    }
 
     func close() { state.withLock { $0.isClosed = true } }
 

@@ -90,7 +90,7 @@ final class SharedMemoryStore: ServerStore {
         var newestVersion: Int64? { newest.withLock(\.self) }
 
         func found(_ version: Int64?) { newest.withLock { $0 = version } }
-        func take() {}
+        func reserve() {}
         func release() {}
 
         func read() throws -> (bytes: [UInt8], version: Int64)? {

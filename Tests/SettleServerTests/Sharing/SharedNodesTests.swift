@@ -2,6 +2,7 @@ import Dispatch
 import Settle
 import SettleCore
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -93,7 +94,7 @@ import Testing
         #expect(try nodes.one.send("PUT", "/db/_security", Self.everybody).status == 200)
         for path in ["/", "/_up", "/db/a", "/absent/a", "/_nope/x", "/db/_design/d"] {
             for headers: HTTPHeaders in [["Authorization": "Basic YWRtaW46YWRtaW4="], [:]] {
-                let request = HTTPRequest(
+                let request = ServerRequest(
                     method: "GET", target: RequestTarget(path), headers: headers, body: BufferedBody())
                 _ = nodes.two.server.router.respond(to: request)
                 #expect(nodes.two.server.router.respondAtOnce(to: request) == nil, "\(path)")
@@ -150,8 +151,8 @@ private struct LiveFeed {
     init(_ client: RouterClient, _ path: String) throws {
         let headers: HTTPHeaders = ["Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4="]
         let response = client.server.router.respondInTheEnd(
-            to: HTTPRequest(method: "GET", target: RequestTarget(path), headers: headers, body: BufferedBody()))
-        guard case .stream(let stream, _) = response.body else { throw DatabaseError(.invalid, "no feed") }
+            to: ServerRequest(method: "GET", target: RequestTarget(path), headers: headers, body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body.content else { throw DatabaseError(.invalid, "no feed") }
         self.stream = stream
         let woken = woken
         stream.begin { woken.signal() }

@@ -1,6 +1,7 @@
 import Dispatch
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -9,14 +10,14 @@ import Testing
 
 extension Router {
     /// The answer to a request if it needs no worker.
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+    func respondAtOnce(to request: ServerRequest) -> HTTPResponse? {
         if case .answered(let response) = plan(request) { response } else { nil }
     }
 
     /// The answer to a request, also if it comes later: once a password was verified, for one.
-    func respondInTheEnd(to request: HTTPRequest) -> HTTPResponse {
+    func respondInTheEnd(to request: ServerRequest) -> HTTPResponse {
         var response = respond(to: request)
-        while case .later(let deferred) = response.body {
+        while case .later(let deferred) = response.body.content {
             response = deferred.wait()
         }
         return response
@@ -67,19 +68,19 @@ struct RouterClient {
         if headers["Authorization"] == nil, headers["Cookie"] == nil {
             headers["Authorization"] = "Basic YWRtaW46YWRtaW4="
         }
-        let request = HTTPRequest(
+        let request = ServerRequest(
             method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(bytes ?? []))
         return try Self.read(server.router.respond(to: request))
     }
 
     private static func read(_ response: HTTPResponse) throws -> Answer {
-        switch response.body {
+        switch response.body.content {
         case .bytes(let bytes): return Answer(status: response.status, headers: response.headers, body: bytes)
         case .stream(let stream, let length):
             let body = try read(stream)
             if let length { #expect(length == Int64(body.count)) }
             return Answer(status: response.status, headers: response.headers, body: body)
-        case .upgrade: return Answer(status: response.status, headers: response.headers, body: [])
+        case .upgrade, .pieces: return Answer(status: response.status, headers: response.headers, body: [])
         case .later(let deferred):
             return try read(#require(deferred.wait(seconds: 60), "the answer never came"))
         }

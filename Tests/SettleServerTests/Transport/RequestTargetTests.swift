@@ -1,3 +1,4 @@
+import SettleHTTP
 import Testing
 
 @testable import SettleServer
@@ -12,7 +13,7 @@ struct RequestTargetTests {
     }
 
     @Test func `parameters are separated by ampersands and semicolons`() {
-        let query = RequestTarget("/x?a=1;b&&%63=d+e%26#f").query
+        let query = RequestTarget("/x?a=1;b&&%63=d+e%26#f").query.items
         #expect(query.map(\.name) == ["a", "b", "c"])
         #expect(query.map(\.value) == ["1", "", "d e&"])
     }

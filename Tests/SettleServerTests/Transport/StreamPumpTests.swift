@@ -1,5 +1,6 @@
 import Dispatch
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import Testing
 

@@ -1,4 +1,5 @@
 /** The one way to ask the server, relative to the page, so that a proxy may add a prefix. */
+import { t } from './words.js';
 
 /** The beginning of the server's addresses. */
 export const root = new URL('../', new URL('.', document.baseURI));
@@ -6,7 +7,7 @@ export const root = new URL('../', new URL('.', document.baseURI));
 /** An answer that is an error. */
 export class ApiError extends Error {
   constructor(status, error, reason, requestId, body) {
-    super(reason || error || `status ${status}`);
+    super(reason || error || t.api.status(status));
     Object.assign(this, { status, error, reason, requestId, body });
   }
 }
@@ -40,7 +41,7 @@ export function isExact(where) {
 /** The address of a path; fails for one that a browser or a proxy would change. */
 export function address(where, query) {
   if (!isExact(where)) {
-    throw new ApiError(0, 'unsafe_path', 'A name here is empty, “.” or “..”. Browsers and proxies remove it from a path, so nothing was sent.');
+    throw new ApiError(0, 'unsafe_path', t.api.aNameHereIsEmpty);
   }
   const url = new URL(where.replace(/^\//, ''), root);
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null) url.searchParams.set(name, value);
@@ -57,7 +58,7 @@ export async function ask(where, options = {}) {
   const isRead = method === 'GET' || method === 'HEAD';
   const sent = { 'X-CouchDB-WWW-Authenticate': 'Cookie', Accept: 'application/json', ...headers };
   if (method === 'DELETE' && !whole && !query?.rev) {
-    throw new ApiError(0, 'no_revision', 'No stored revision is shown, so there is nothing to delete.');
+    throw new ApiError(0, 'no_revision', t.api.noStoredRevisionIsShown);
   }
   const url = address(where, query);
   let content = body;
@@ -71,7 +72,7 @@ export async function ask(where, options = {}) {
     } catch (error) {
       if (signal?.aborted) throw error;
       if (isRead && attempt < 2) { await pause(500 * (attempt + 1), signal); continue; }
-      throw new ApiError(0, 'unreachable', 'The server does not answer.', null, null);
+      throw new ApiError(0, 'unreachable', t.api.theServerDoesNotAnswer, null, null);
     }
     if (response.status === 401 && attempt === 0 && !quiet && await logIn()) continue;
     if (response.status === 503 && isRead && attempt < 2) { await pause(1000, signal); continue; }

@@ -3,18 +3,18 @@ import { address, isExact, root, onAnswer } from './api.js';
 import { link, read } from './router.js';
 import { session, onSession, refresh, logOut, loginDialog } from './session.js';
 import { h, bdi, button, replace } from './parts/dom.js';
-import { errorBox } from './parts/panel.js';
-import { dialog } from './parts/dialog.js';
+import { errorBox, dialog } from './parts/panel.js';
+import { t } from './words.js';
 
-const TABS = [['docs', 'Documents'], ['conflicts', 'Conflicts'], ['changes', 'Changes'], ['query', 'Query'], ['design', 'Design'], ['rights', 'Rights'], ['journal', 'Journal']];
-const PLACES = [['#/', 'Databases'], ['#/replications', 'Replications'], ['#/users', 'Users'], ['#/activity', 'Activity'], ['#/server', 'Server']];
+const TABS = [['docs', t.common.documents], ['conflicts', t.common.conflicts], ['changes', t.common.changes], ['query', t.common.query], ['design', t.main.design], ['rights', t.common.rights], ['journal', t.common.journal]];
+const PLACES = [['#/', t.common.databases], ['#/replications', t.common.replications], ['#/users', t.common.users], ['#/activity', t.common.activity], ['#/server', t.common.server]];
 
 const outlet = h('main', { id: 'main', tabindex: '-1' });
-const path = h('nav', { class: 'path', 'aria-label': 'Path' });
+const path = h('nav', { class: 'path', 'aria-label': t.main.path });
 const status = h('p', { class: 'status', role: 'status' });
 const user = h('span', { class: 'user' });
-const theme = h('select', { 'aria-label': 'Colours', on: { change: () => setTheme(theme.value) } },
-  ['system', 'light', 'dark'].map(name => h('option', { value: name }, name)));
+const theme = h('select', { 'aria-label': t.main.colours, on: { change: () => setTheme(theme.value) } },
+  Object.entries(t.themes).map(([name, text]) => h('option', { value: name }, text)));
 const same = h('details', { class: 'same' });
 let leave = null;
 
@@ -47,12 +47,12 @@ document.addEventListener('keydown', event => {
 function help() {
   const box = h('input', { type: 'checkbox', checked: areOn(), on: { change: () => localStorage.setItem('keys', box.checked ? 'on' : 'off') } });
   dialog({
-    title: 'Keys',
+    title: t.main.keys,
     body: h('div', { class: 'stack' },
-      h('dl', { class: 'keys' }, [...shown, { key: '?', text: 'show the keys' }].map(key => [
-        h('dt', {}, h('kbd', {}, `${key.ctrl ? 'Ctrl ' : ''}${key.key}`)), h('dd', {}, key.text)])),
-      h('label', {}, box, ' Single keys are on')),
-    actions: [{ label: 'Close', run: () => true }],
+      h('dl', { class: 'keys' }, [...shown, { key: '?', text: t.main.showTheKeys }].map(key => [
+        h('dt', {}, h('kbd', {}, `${key.ctrl ? t.main.ctrl : ''}${key.key}`)), h('dd', {}, key.text)])),
+      h('label', {}, box, t.main.singleKeys)),
+    actions: [{ label: t.main.close, run: () => true }],
   });
 }
 
@@ -60,7 +60,7 @@ function help() {
 function setSame({ url, curl, settle }) {
   // The path of a document “.” would be that of its database.
   const href = isExact(url) ? address(url).href : null;
-  replace(same, h('summary', {}, 'The same elsewhere'),
+  replace(same, h('summary', {}, t.main.theSameElsewhere),
     h('pre', {}, [href, href && (curl ?? `curl -u NAME '${href}'`), settle].filter(Boolean).join('\n')));
 }
 
@@ -93,11 +93,12 @@ async function show() {
   try {
     const module = await import(`./pages/${where.page}.js`);
     if (control.signal.aborted) return;
-    const page = module.default(context);
+    const page = await module.default(context);
+    if (control.signal.aborted) return;
     inner = page.leave;
     replace(outlet, page.element);
   } catch (error) {
-    replace(outlet, h('h1', {}, 'This page can’t be shown'), errorBox(error, show));
+    replace(outlet, h('h1', {}, t.main.thisPageCantBeShown), errorBox(error, show));
   }
   outlet.dataset.shown = location.hash;
   if (document.activeElement === document.body) outlet.focus({ preventScroll: true });
@@ -112,16 +113,16 @@ window.addEventListener('hashchange', () => {
 });
 
 onSession(() => replace(user, session.name
-  ? [bdi(session.name), ' ', button('Log out', logOut, { class: 'button small' })]
-  : button('Log in', async () => { if (await loginDialog()) show(); }, { class: 'button small' })));
+  ? [bdi(session.name), ' ', button(t.main.logOut, logOut, { class: 'button small' })]
+  : button(t.common.logIn, async () => { if (await loginDialog()) show(); }, { class: 'button small' })));
 onAnswer(({ method, where, status: code }) => { status.textContent = `${method} /${where.replace(/^\//, '').split('?')[0]} → ${code}`; });
 setTheme(localStorage.getItem('theme') ?? 'system');
 replace(document.getElementById('app'),
-  h('a', { class: 'skip', href: '#main', on: { click: event => { event.preventDefault(); outlet.focus(); } } }, 'To the page'),
+  h('a', { class: 'skip', href: '#main', on: { click: event => { event.preventDefault(); outlet.focus(); } } }, t.main.toThePage),
   h('header', { class: 'top' },
     h('a', { class: 'brand', href: '#/' }, 'Settle'),
-    h('nav', { 'aria-label': 'Server' }, h('ul', { class: 'places' }, PLACES.map(([href, label]) => h('li', {}, h('a', { href }, label))))),
-    user, theme, button('?', help, { class: 'button small', 'aria-label': 'Keys' })),
+    h('nav', { 'aria-label': t.common.server }, h('ul', { class: 'places' }, PLACES.map(([href, label]) => h('li', {}, h('a', { href }, label))))),
+    user, theme, button('?', help, { class: 'button small', 'aria-label': t.main.keys })),
   path, outlet, h('footer', { class: 'bottom' }, status, same));
 await refresh().catch(() => {});
 show();

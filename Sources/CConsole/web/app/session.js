@@ -1,7 +1,8 @@
 /** Who is logged in. */
 import { ask, onUnauthorized } from './api.js';
 import { h, field } from './parts/dom.js';
-import { dialog } from './parts/dialog.js';
+import { dialog } from './parts/panel.js';
+import { t } from './words.js';
 
 export const session = { name: null, roles: [], get isAdmin() { return this.roles.includes('_admin'); } };
 const changed = new EventTarget();
@@ -37,7 +38,7 @@ export function loginFields() {
   const password = h('input', { type: 'password', autocomplete: 'current-password', required: true });
   const code = h('input', { inputmode: 'numeric', autocomplete: 'one-time-code' });
   return {
-    element: h('div', { class: 'stack' }, field('Name', name), field('Password', password), field('Code', code, 'if you have one')),
+    element: h('div', { class: 'stack' }, field(t.common.name, name), field(t.common.password, password), field(t.session.code, code, t.session.ifYouHaveOne)),
     first: name,
     async send() {
       const token = code.value.trim();
@@ -53,8 +54,8 @@ export function loginDialog() {
   asking ??= (async () => {
     const fields = loginFields();
     return await dialog({
-      title: 'Log in', body: fields.element,
-      actions: [{ label: 'Log in', kind: 'primary', run: async () => { await fields.send(); return true; } }],
+      title: t.common.logIn, body: fields.element,
+      actions: [{ label: t.common.logIn, kind: 'primary', run: async () => { await fields.send(); return true; } }],
     }) === true;
   })().finally(() => { asking = null; });
   return asking;

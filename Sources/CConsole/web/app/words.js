@@ -1,14 +1,24 @@
-/** Numbers, sizes and moments as people read them. */
+/**
+ * The texts of the console, in the language that the browser prefers among those there are, and numbers, sizes and moments as
+ * people of that language read them. A language is a file of `texts` with the members of `en.js`, and a line here.
+ */
 
-const numbers = new Intl.NumberFormat('en');
-const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const LANGUAGES = { en: () => import('./texts/en.js') };
+
+const language = navigator.languages.map(tag => tag.split('-')[0].toLowerCase()).find(name => Object.hasOwn(LANGUAGES, name)) ?? 'en';
+document.documentElement.lang = language;
+
+/** The texts: `t.{module}.{name}`, and `t.common.{name}` for those of several modules. */
+export const t = (await LANGUAGES[language]()).default;
+
+const numbers = new Intl.NumberFormat(t.formats.numbers);
+const moments = new Intl.DateTimeFormat(t.formats.moments, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export const number = value => numbers.format(value);
 export const moment = milliseconds => moments.format(new Date(milliseconds));
-export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 
 export function bytes(value) {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  const units = t.formats.sizes;
   let unit = 0;
   for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
   return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;

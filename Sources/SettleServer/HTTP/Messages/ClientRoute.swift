@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// How a client has reached the server: over TLS or not, and under which address.

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Entity tags, by which clients avoid repeated downloads.
@@ -8,13 +9,13 @@ enum EntityTag {
     /// The answer 304 if the client has the tag.
     ///
     /// Tags are compared weakly (RFC 9110, 8.8.3.2), because a proxy that compresses an answer weakens its tag.
-    static func notModified(_ tag: String, _ request: HTTPRequest) -> HTTPResponse? {
+    static func notModified(_ tag: String, _ request: ServerRequest) -> HTTPResponse? {
         guard let given = request.headers["If-None-Match"], matches(given[...], tag) else { return nil }
         return HTTPResponse(status: 304, headers: ["ETag": tag])
     }
 
     /// Whether a write must not change an existing document or attachment: `If-None-Match: *`.
-    static func asksForCreation(_ request: HTTPRequest) -> Bool {
+    static func asksForCreation(_ request: ServerRequest) -> Bool {
         request.headers["If-None-Match"]?.trimmingBlanks() == "*"
     }
 

@@ -1,3 +1,4 @@
+internal import SettleHTTP
 internal import SettlePlatform
 
 /// Finds what is wrong with where a request says it ends.
@@ -11,8 +12,8 @@ enum RequestFraming {
         var lengths = 0
         var encodings = 0
         for (name, value) in headers.fields {
-            guard isToken(name) else { return "the name of a header field is malformed" }
-            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard HTTPSyntax.isToken(name) else { return "the name of a header field is malformed" }
+            guard HTTPSyntax.isValue(value) else {
                 return "the value of a header field is malformed"
             }
             switch name.utf8.count {
@@ -41,15 +42,5 @@ enum RequestFraming {
         if encodings > 0, lengths > 0 { return "there are both a Content-Length and a Transfer-Encoding" }
         if encodings > 0, version != "HTTP/1.1" { return "a Transfer-Encoding needs HTTP/1.1" }
         return nil
-    }
-
-    private static func isToken(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 
 @testable import SettleReplication

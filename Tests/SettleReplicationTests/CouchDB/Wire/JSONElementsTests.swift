@@ -15,7 +15,7 @@ struct JSONElementsTests {
         var reader = JSONElements(of: "results", longestElement: longest)
         var elements: [String] = []
         for piece in pieces {
-            _ = try reader.take(Array(piece)) { element in
+            _ = try reader.parse(Array(piece)) { element in
                 switch element {
                 case .bytes(let bytes): elements.append(String(decoding: bytes, as: UTF8.self))
                 case .overlong: elements.append("overlong")
@@ -55,7 +55,7 @@ struct JSONElementsTests {
     @Test func `reading ends when the consumer stops`() throws {
         var reader = JSONElements(of: "results", longestElement: 100)
         var count = 0
-        let goesOn = try reader.take(text) { _ in
+        let goesOn = try reader.parse(text) { _ in
             count += 1
             return false
         }

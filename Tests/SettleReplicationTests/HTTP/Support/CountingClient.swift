@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettleHTTP
 import SettlePlatform
 import SettleReplication
 
@@ -21,7 +22,7 @@ final class CountingClient: HTTPTransport {
     /// Corrupts the next cookie.
     func spoilCookies() { state.withLock { $0.spoils = true } }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         let spoils = state.withLock { state in
             state.counts[request.url.path, default: 0] += 1

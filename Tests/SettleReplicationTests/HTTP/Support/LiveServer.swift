@@ -1,4 +1,5 @@
 import Settle
+import SettleHTTP
 import SettleServer
 import SettleTesting
 

@@ -2,13 +2,12 @@
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, replace, field } from '../parts/dom.js';
-import { panel } from '../parts/panel.js';
-import { dialog } from '../parts/dialog.js';
+import { panel, dialog } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { saveDocument } from '../documents/writing.js';
 import { trial } from './trial.js';
-import { count } from '../words.js';
+import { t } from '../words.js';
 
 const RULE = 'validate_doc_update';
 /** The kinds of functions with names: the member that has them, and what a new one begins with. */
@@ -37,7 +36,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     document = parse((await ask(path`${db}/${whole}`, { signal })).text);
     stored = viewsOf(parse(stringify(document)));
     return document;
-  }, show, { label: 'Reading the design document' });
+  }, show, { label: t.designDocument.readingTheDesignDocument });
 
   const functions = kind => document.get(KINDS[kind].member) ?? new Map();
   const entries = () => Object.keys(KINDS).flatMap(kind => [...functions(kind).keys()].filter(name => kind !== 'view' || name !== 'lib').map(name => ({ kind, name })));
@@ -49,7 +48,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     return [
       h('div', { class: 'toolbar' },
         entries().map(entry => button(`${entry.kind} ${entry.name}`, () => choose(entry), { 'aria-pressed': String(isChosen(entry)) })),
-        document.get(RULE) ? button('the rule', () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button('+ Rule', addRule),
+        document.get(RULE) ? button(t.designDocument.theRule, () => choose({ kind: 'rule' }), { 'aria-pressed': String(chosen?.kind === 'rule') }) : button(t.common.rule, addRule),
         Object.keys(KINDS).map(kind => button(`+ ${kind[0].toUpperCase()}${kind.slice(1)}`, () => add(kind)))),
       h('div', { class: 'two' }, editor, tried.element),
     ];
@@ -67,12 +66,12 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
   }
 
   function edit() {
-    if (!chosen) { replace(editor, h('p', { class: 'muted' }, 'It has no function yet.')); return; }
+    if (!chosen) { replace(editor, h('p', { class: 'muted' }, t.designDocument.itHasNoFunctionYet)); return; }
     const text = textOf(chosen);
-    if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, 'This is no function in JavaScript.')); return; }
-    code = codeArea({ text, label: chosen.kind === 'rule' ? 'The rule' : `The ${chosen.kind === 'view' ? 'map' : chosen.kind} function`, onInput: changed, language: 'javascript' });
-    reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: '_count, _sum, _stats, or a function', on: { input: changed } }) : null;
-    replace(editor, code.element, reduce && field('Reduce', reduce), h('div', { class: 'toolbar' }, button(`Remove this ${chosen.kind}`, remove)));
+    if (typeof text !== 'string') { replace(editor, h('p', { class: 'muted' }, t.designDocument.thisIsNoFunction)); return; }
+    code = codeArea({ text, label: chosen.kind === 'rule' ? t.designDocument.theRuleAction : t.designDocument.theFunction(chosen.kind === 'view' ? t.designDocument.map : chosen.kind), onInput: changed, language: 'javascript' });
+    reduce = chosen.kind === 'view' ? h('input', { value: functions('view').get(chosen.name).get('reduce') ?? '', placeholder: t.designDocument.reduceHint, on: { input: changed } }) : null;
+    replace(editor, code.element, reduce && field(t.designDocument.reduce, reduce), h('div', { class: 'toolbar' }, button(t.designDocument.removeThis(chosen.kind), remove)));
     tried.ofKind(chosen.kind, subject, code);
   }
 
@@ -104,7 +103,7 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
 
   async function add(kind) {
     const title = h('input', { required: true });
-    const made = await dialog({ title: `A new ${kind}`, body: field('Name', title), actions: [{ label: 'Add', kind: 'primary', run: () => title.value || undefined }] });
+    const made = await dialog({ title: t.designDocument.aNew(kind), body: field(t.common.name, title), actions: [{ label: t.designDocument.add, kind: 'primary', run: () => title.value || undefined }] });
     if (!made) return;
     keep();
     const { member, text } = KINDS[kind];
@@ -139,20 +138,20 @@ export function one({ db, id, signal, setTitle, setSame, setKeys }) {
     // The views of a document have one index: a change of one map builds all of them.
     const isBuilt = names.length > 0 && !equal(views, stored);
     const isSure = await dialog({
-      title: `Save ${id}`, body: h('p', {}, isBuilt ? `⚠ Saving builds ${count(names.length, 'view')} of it anew, at their next use.` : 'No view is built anew.'),
-      actions: [{ label: 'Save', kind: 'primary', run: async () => { await saveDocument(db, whole, stringify(document)); return true; } }],
+      title: t.designDocument.save(id), body: h('p', {}, isBuilt ? t.designDocument.savingBuildsOfItAnew(t.designDocument.viewsCount(names.length)) : t.designDocument.noViewIsBuiltAnew),
+      actions: [{ label: t.common.save, kind: 'primary', run: async () => { await saveDocument(db, whole, stringify(document)); return true; } }],
     });
     if (!isSure) return;
     isSaved = true;
-    replace(problems, h('p', { class: 'good', role: 'status' }, 'Saved.'));
+    replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
     main.reload();
   }
 
-  setKeys([{ key: 's', ctrl: true, text: 'save', run: save }]);
+  setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   main.reload();
   return {
-    element: h('div', {}, h('h1', {}, bdi(id)), h('div', { class: 'toolbar' }, button('Save…', save, { class: 'button primary' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, 'As a document')), problems, main.element),
-    leave: () => { tried.stop(); return isSaved || confirm('What was typed is not saved. Leave?'); },
+    element: h('div', {}, h('h1', {}, bdi(id)), h('div', { class: 'toolbar' }, button(t.designDocument.saveButton, save, { class: 'button primary' }), h('a', { class: 'button', href: link([db, 'doc', whole]) }, t.designDocument.asADocument)), problems, main.element),
+    leave: () => { tried.stop(); return isSaved || confirm(t.common.whatWasTyped); },
   };
 }
 

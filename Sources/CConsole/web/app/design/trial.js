@@ -5,7 +5,7 @@ import { h, bdi, button, replace, field, tableHead } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { understand } from '../documents/search.js';
 import { parse, stringify } from '../value/json.js';
-import { count } from '../words.js';
+import { t } from '../words.js';
 
 const ROWS = 50;
 
@@ -17,7 +17,7 @@ export function trial({ db, signal }) {
   let kind = 'view';
   const [inputs, outcome] = [h('div', { class: 'stack' }), h('div', { role: 'status' })];
   const samples = h('input', { type: 'number', min: 1, max: 100, value: 20 });
-  const where = h('input', { placeholder: 'all, an id, mi*, or count > 1' });
+  const where = h('input', { placeholder: t.trial.samplesHint });
   const [name, roles, query] = [h('input', { placeholder: 'ben' }), h('input', { placeholder: 'staff' }), h('input', { placeholder: 'type=milk' })];
   const given = h('textarea', { rows: 4, class: 'mono', placeholder: '{"_id": "milk", "count": 3}' });
 
@@ -30,10 +30,10 @@ export function trial({ db, signal }) {
   function ofKind(next, ask, area) {
     [kind, subject, code] = [next, ask, area];
     replace(inputs,
-      kind === 'rule' && [field('Tried as', name), field('with the roles', roles), field('with this new document', given, 'beside the stored one of its id; else stored documents are saved as they are')],
+      kind === 'rule' && [field(t.trial.tried, name), field(t.trial.withTheRoles, roles), field(t.trial.withThisNewDocument, given, t.trial.besideTheStoredOne)],
       kind === 'filter' && field('req.query', query),
-      kind !== 'update' && [field('on the first', samples), field('of', where)]);
-    if (kind === 'update') replace(outcome, h('p', { class: 'muted' }, 'An update function is not tried here, for it answers a request of its own.'));
+      kind !== 'update' && [field(t.trial.onTheFirst, samples), field(t.trial.of, where)]);
+    if (kind === 'update') replace(outcome, h('p', { class: 'muted' }, t.trial.anUpdateFunction));
     else attempt();
   }
 
@@ -66,25 +66,25 @@ export function trial({ db, signal }) {
   function mistake(error) {
     const line = pointed(error.get('line'));
     return h('p', { class: 'bad' }, error.has('id') && ['✕ ', document(error.get('id')), ': '], error.get('function') && `${error.get('function')}: `,
-      line && `line ${line}: `, bdi(error.get('reason')), ' ',
-      line && error.get('function') !== 'reduce' && button('Go there', () => code.showError({ line, column: 1, message: error.get('reason') }), { class: 'button small' }));
+      line && t.trial.line(line), bdi(error.get('reason')), ' ',
+      line && error.get('function') !== 'reduce' && button(t.common.goThere, () => code.showError({ line, column: 1, message: error.get('reason') }), { class: 'button small' }));
   }
 
   function tell(answer) {
     const [errors, rows, results, reduced, log] = ['errors', 'rows', 'results', 'reduced', 'log'].map(member => answer.get(member));
     replace(outcome,
       errors.slice(0, ROWS).map(mistake),
-      h('p', {}, `${rows ? `${count(rows.length, 'row')} of ` : ''}${count(pointed(answer.get('docs')), 'document')}${errors.length ? `, ${count(errors.length, 'error')}` : ''}, ${stringify(answer.get('milliseconds'))} ms`),
-      reduced && h('p', {}, 'reduced: ', h('span', { class: 'mono' }, bdi(stringify(reduced[0].get('value'))))),
-      rows?.length > 0 && h('table', {}, tableHead(['Key', 'Value', 'Document']), h('tbody', {}, rows.slice(0, ROWS).map(row => h('tr', {},
+      h('p', {}, t.trial.ms(rows ? t.trial.partOf(t.trial.rowsCount(rows.length)) : '', t.common.documentsCount(pointed(answer.get('docs'))), errors.length ? `, ${t.trial.errorsCount(errors.length)}` : '', stringify(answer.get('milliseconds')))),
+      reduced && h('p', {}, t.trial.reduced, h('span', { class: 'mono' }, bdi(stringify(reduced[0].get('value'))))),
+      rows?.length > 0 && h('table', {}, tableHead([t.trial.key, t.trial.value, t.common.document]), h('tbody', {}, rows.slice(0, ROWS).map(row => h('tr', {},
         h('td', {}, bdi(stringify(row.get('key')))), h('td', {}, bdi(stringify(row.get('value')))), h('td', {}, document(row.get('id'))))))),
-      results?.length > 0 && h('table', {}, tableHead(['Document', 'Outcome']), h('tbody', {}, results.map(result => h('tr', {}, h('td', {}, document(result.get('id'))), verdict(result))))),
-      log.length > 0 && h('details', { open: true }, h('summary', {}, count(log.length, 'logged line')), h('pre', {}, log.map(line => [bdi(line), '\n']))));
+      results?.length > 0 && h('table', {}, tableHead([t.common.document, t.trial.outcome]), h('tbody', {}, results.map(result => h('tr', {}, h('td', {}, document(result.get('id'))), verdict(result))))),
+      log.length > 0 && h('details', { open: true }, h('summary', {}, t.trial.loggedLinesCount(log.length)), h('pre', {}, log.map(line => [bdi(line), '\n']))));
   }
 
   function verdict(result) {
-    if (result.has('passes')) return h('td', { class: result.get('passes') ? 'good' : 'muted' }, result.get('passes') ? 'passes' : 'is left out');
-    return h('td', { class: result.get('ok') ? 'good' : 'bad' }, result.get('ok') ? 'passes' : bdi(`${result.get('error')}: ${result.get('reason')}`));
+    if (result.has('passes')) return h('td', { class: result.get('passes') ? 'good' : 'muted' }, result.get('passes') ? t.trial.passes : t.trial.isLeftOut);
+    return h('td', { class: result.get('ok') ? 'good' : 'bad' }, result.get('ok') ? t.trial.passes : bdi(`${result.get('error')}: ${result.get('reason')}`));
   }
 
   for (const input of [samples, where, name, roles, query, given]) input.addEventListener('input', soon);

@@ -1,9 +1,8 @@
 /** The attachments of a document: images and the beginnings of texts are shown, everything else is a download. */
 import { ask, address, isExact, path } from '../api.js';
 import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
-import { dialog } from '../parts/dialog.js';
-import { errorBox } from '../parts/panel.js';
-import { bytes } from '../words.js';
+import { errorBox, dialog } from '../parts/panel.js';
+import { bytes, t } from '../words.js';
 
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 const BEGINNING = 64 * 1024;
@@ -47,7 +46,7 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
     const about = [bdi(name), ` ${bytes(length)} `, h('span', { class: 'muted' }, bdi(type)), ' '];
     if (!isExact(url)) {
       return h('li', {}, about, h('span', { class: 'muted' },
-        'Its name has no address that browsers keep. To remove it, take it out of _attachments in the text, and save.'));
+        t.attachments.itsNameHasNoAddress));
     }
     const { href } = address(url, { rev });
     const look = h('div');
@@ -58,19 +57,19 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
       if (!isText) { replace(look, h('img', { src: href, alt: visible(name), width: 240 })); return; }
       const { text, size } = await beginningOf(url, rev, signal);
       replace(look, h('pre', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': visible(name) }, text),
-        size < length && h('p', { class: 'muted' }, `The first ${bytes(size)} of ${bytes(length)}.`));
+        size < length && h('p', { class: 'muted' }, t.attachments.theFirst(bytes(size), bytes(length))));
     };
     return h('li', {}, about,
-      (isText || IMAGES.has(plain)) && button('Show', () => tried(show), named('Show')),
-      h('a', { href, download: name.split('/').at(-1), ...named('Download') }, 'Download'),
-      mayWrite && button('Remove…', () => tried(() => remove(name)), named('Remove')), look);
+      (isText || IMAGES.has(plain)) && button(t.common.show, () => tried(show), named(t.common.show)),
+      h('a', { href, download: name.split('/').at(-1), ...named(t.attachments.download) }, t.attachments.download),
+      mayWrite && button(t.common.removeButton, () => tried(() => remove(name)), named(t.common.remove)), look);
   }
 
   async function remove(name) {
     if (!mayWrite()) return;
     const gone = await dialog({
-      title: `Remove ${name}`, body: h('p', {}, 'A new revision is written without it.'),
-      actions: [{ label: 'Remove', kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: current } }); return true; } }],
+      title: t.common.removeOfName(name), body: h('p', {}, t.attachments.aNewRevisionIsWritten),
+      actions: [{ label: t.common.remove, kind: 'danger', run: async () => { await ask(path`${db}/${id}/${name}`, { method: 'DELETE', query: { rev: current } }); return true; } }],
     });
     if (gone) onWritten();
   }
@@ -80,11 +79,11 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
     try {
       for (const file of files) {
         const isSure = !Object.hasOwn(stubs, file.name) || await dialog({
-          title: `Replace ${file.name}`, body: h('p', {}, 'There is an attachment of this name.'),
-          actions: [{ label: 'Replace', kind: 'danger', run: () => true }],
+          title: t.attachments.replace(file.name), body: h('p', {}, t.attachments.thereIsAnAttachment),
+          actions: [{ label: t.attachments.replaceAction, kind: 'danger', run: () => true }],
         });
         if (!isSure) continue;
-        replace(problems, h('p', { class: 'muted' }, `Sending ${visible(file.name)}, ${bytes(file.size)}…`));
+        replace(problems, h('p', { class: 'muted' }, t.attachments.sending(visible(file.name), bytes(file.size))));
         current = (await ask(path`${db}/${id}/${file.name}`, {
           method: 'PUT', query: { rev: current }, body: file, headers: { 'Content-Type': file.type || 'application/octet-stream' },
         })).json.rev;
@@ -96,9 +95,9 @@ export function attachmentList({ db, id, rev, stubs, signal, mayWrite, onWritten
   }
 
   const file = h('input', { type: 'file', multiple: true, on: { change: () => tried(() => upload([...file.files])).finally(() => { file.value = ''; }) } });
-  const section = h('section', {}, h('h2', {}, 'Attachments'),
-    Object.keys(stubs).length === 0 && h('p', { class: 'muted' }, 'none'),
-    h('ul', {}, Object.entries(stubs).map(line)), mayWrite && field('Attach files', file, 'or drop them here'), problems);
+  const section = h('section', {}, h('h2', {}, t.attachments.attachments),
+    Object.keys(stubs).length === 0 && h('p', { class: 'muted' }, t.common.none),
+    h('ul', {}, Object.entries(stubs).map(line)), mayWrite && field(t.attachments.attachFiles, file, t.attachments.orDropThemHere), problems);
   if (mayWrite) {
     section.addEventListener('dragover', event => event.preventDefault());
     section.addEventListener('drop', event => { event.preventDefault(); tried(() => upload([...event.dataTransfer.files])); });

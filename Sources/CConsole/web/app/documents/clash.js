@@ -3,6 +3,7 @@ import { h, button } from '../parts/dom.js';
 import { memberTable } from '../parts/member-table.js';
 import { parse, stringify } from '../value/json.js';
 import { withRev } from '../value/json-text.js';
+import { t } from '../words.js';
 
 /**
  * The view of two edits of one document.
@@ -15,17 +16,17 @@ import { withRev } from '../value/json-text.js';
 export function clashView({ base, theirs, mine, onTake }) {
   const take = (label, run) => h('div', { class: 'toolbar' }, button(label, run, { class: 'button primary' }));
   if (theirs.text === null) {
-    return h('div', { class: 'card' }, h('h2', {}, 'Somebody else has deleted it meanwhile'),
-      h('p', {}, 'Nothing is overwritten. Saved without a revision, the text makes the document anew.'),
-      take('Take out the revision', () => onTake(withRev(mine, null))));
+    return h('div', { class: 'card' }, h('h2', {}, t.clash.somebodyElseHasDeleted),
+      h('p', {}, t.clash.nothingIsOverwrittenSavedWithout),
+      take(t.clash.takeOutTheRevision, () => onTake(withRev(mine, null))));
   }
   const table = memberTable({
     base: base === null ? null : parse(base),
-    sides: [{ rev: theirs.rev, label: 'theirs', doc: parse(theirs.text) }, { rev: 'mine', label: 'mine', doc: parse(mine) }],
+    sides: [{ rev: theirs.rev, label: t.clash.theirs, doc: parse(theirs.text) }, { rev: 'mine', label: t.clash.mine, doc: parse(mine) }],
   });
   return h('div', { class: 'card' },
-    h('h2', {}, 'Somebody else has saved meanwhile'), h('p', {}, 'Choose for each member; then take the result into the text, and save it.'),
-    table.element, take('Take into the text', () => {
+    h('h2', {}, t.clash.somebodyElseHasSavedMeanwhile), h('p', {}, t.clash.chooseForEachMemberThen),
+    table.element, take(t.clash.takeIntoTheText, () => {
       const result = table.result();
       result.set('_rev', theirs.rev);
       onTake(stringify(result, 2));

@@ -6,7 +6,7 @@ import { h, button, replace } from '../parts/dom.js';
 import { codeArea, COLOURED } from '../parts/code-area.js';
 import { placeOf } from '../value/json.js';
 import { partOf } from '../value/json-text.js';
-import { number } from '../words.js';
+import { number, t } from '../words.js';
 
 const WHOLE = COLOURED; // characters above which a text is edited in parts
 
@@ -28,7 +28,7 @@ export function editor({ label, onInput }) {
     event.preventDefault();
     const next = whole.indexOf(word.value, found + 1);
     found = next < 0 ? whole.indexOf(word.value) : next;
-    replace(told, found < 0 ? 'It is not in the text.' : '');
+    replace(told, found < 0 ? t.editor.notFound : '');
     if (found >= 0) area.scrollTo(placeOf(whole, found).line, true);
   }
 
@@ -37,8 +37,8 @@ export function editor({ label, onInput }) {
     const isLong = next.length > WHOLE;
     area = codeArea({ text: next, label, onInput, readOnly: isLong });
     replace(element, isLong && h('form', { class: 'toolbar', on: { submit: find } },
-      'This text is long. It is edited in parts, so that the page stays quick. ', button('Edit the lines in sight', editInSight),
-      h('label', {}, 'Find ', word), h('button', { class: 'button' }, 'Next'), told), area.element);
+      t.editor.thisTextIsLong, button(t.editor.editTheLinesInSight, editInSight),
+      h('label', {}, t.editor.find, word), h('button', { class: 'button' }, t.editor.next), told), area.element);
     if (place > 1) area.scrollTo(place);
   }
 
@@ -46,8 +46,8 @@ export function editor({ label, onInput }) {
   function showPart(next, first) {
     [whole, part] = [next, partOf(next, first)];
     area = codeArea({ text: next.slice(part.start, part.end), label, firstLine: first, onInput });
-    replace(element, h('p', { class: 'toolbar' }, `These are the lines from ${number(first)} on; all others stay as they are. `,
-      button('Show all', () => showWhole(text(), first))), area.element);
+    replace(element, h('p', { class: 'toolbar' }, t.editor.theseAreTheLines(number(first)),
+      button(t.editor.showAll, () => showWhole(text(), first))), area.element);
   }
 
   function editInSight() {

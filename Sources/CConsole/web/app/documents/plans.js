@@ -1,18 +1,19 @@
 /** What `_explain` answers, in words. */
 import { visible } from '../parts/dom.js';
 import { stringify } from '../value/json.js';
+import { t } from '../words.js';
 
 const REASONS = {
-  alphabetically_comes_after: 'another fits as well and comes first by its name',
-  empty_selector: 'an empty selector asks for every document',
-  excluded_by_user: 'the query names another one',
-  field_mismatch: 'the query does not ask for all of its members',
-  is_partial: 'it has only some documents, so a query must name it',
-  less_overlap: 'another one narrows the query more',
-  needs_text_search: 'the query asks for words',
-  sort_order_mismatch: 'it has another order',
-  too_many_fields: 'another fits with fewer members',
-  unfavored_type: 'an index of members is quicker',
+  alphabetically_comes_after: t.plans.anotherFitsAsWell,
+  empty_selector: t.plans.anEmptySelectorAsks,
+  excluded_by_user: t.plans.theQueryNamesAnotherOne,
+  field_mismatch: t.plans.theQueryDoesNotAsk,
+  is_partial: t.plans.itHasOnlySomeDocuments,
+  less_overlap: t.plans.anotherOneNarrowsTheQuery,
+  needs_text_search: t.plans.theQueryAsksForWords,
+  sort_order_mismatch: t.plans.itHasAnotherOrder,
+  too_many_fields: t.plans.anotherFitsWithFewerMembers,
+  unfavored_type: t.plans.anIndexOfMembers,
 };
 
 /** The part of an index that is read. */
@@ -22,7 +23,7 @@ function rangeOf(args) {
     .map(part => visible(stringify(part))).join(', ');
   const keys = [edge(args?.get('start_key')), edge(args?.get('end_key'))];
   const [from, to] = isBackwards ? keys.reverse() : keys;
-  const range = from && from === to ? `at ${from}` : from && to ? `from ${from} to ${to}` : from ? `from ${from} on` : to ? `up to ${to}` : null;
+  const range = from && from === to ? t.plans.at(from) : from && to ? t.plans.from(from, to) : from ? t.plans.fromOfFrom(from) : to ? t.plans.upTo(to) : null;
   return { range, isBackwards };
 }
 
@@ -30,10 +31,10 @@ function rangeOf(args) {
 export function planOf(explained) {
   const index = explained.get('index');
   const { range, isBackwards } = rangeOf(explained.get('mrargs'));
-  if (index?.get('type') === 'text') return { text: `The index of texts ${visible(index.get('name'))} finds the words.` };
-  if (!index || (index.get('type') === 'special' && !range)) return { text: 'No index fits: every document is looked at.', isWhole: true };
-  if (index.get('type') === 'special') return { text: `Documents are read by their ids, ${range}, and checked.` };
-  return { text: `Answered by the index ${visible(index.get('name'))}, ${range ?? 'all of it'}${isBackwards ? ', backwards' : ''}; ${explained.get('covering') ? 'no document has to be read' : 'each document that it finds is read and checked'}.` };
+  if (index?.get('type') === 'text') return { text: t.plans.theIndexOfTextsFinds(visible(index.get('name'))) };
+  if (!index || (index.get('type') === 'special' && !range)) return { text: t.plans.noIndexFitsEveryDocument, isWhole: true };
+  if (index.get('type') === 'special') return { text: t.plans.documentsAreReadByTheir(range) };
+  return { text: t.plans.answeredByTheIndex(visible(index.get('name')), range ?? t.plans.all, isBackwards ? t.plans.backwards : '', explained.get('covering') ? t.plans.noDocumentHas : t.plans.eachDocumentThatItFinds) };
 }
 
 /** The members that an index for this query would have. */
@@ -46,8 +47,8 @@ export function wanted(explained) {
 export function verdict(index, explained) {
   if (!explained) return '';
   const isThat = other => other?.get('name') === index.name && (other.get('ddoc') ?? null) === (index.ddoc ?? null);
-  if (isThat(explained.get('index'))) return 'used';
+  if (isThat(explained.get('index'))) return t.plans.used;
   const found = (explained.get('index_candidates') ?? []).find(one => isThat(one.get('index')));
   const reasons = (found?.get('analysis').get('reasons') ?? []).map(reason => REASONS[reason.get('name')] ?? reason.get('name'));
-  return reasons.length ? `passed over: ${reasons.join(', ')}` : '';
+  return reasons.length ? t.plans.passedOver(reasons.join(', ')) : '';
 }

@@ -1,7 +1,7 @@
 /** The revisions of a document beside its text: which bodies are kept, which are gone, and links to them. */
 import { link } from '../router.js';
 import { h } from '../parts/dom.js';
-import { count, number, short } from '../words.js';
+import { number, short, t } from '../words.js';
 
 const FEW = 12;
 const MOST = 500;
@@ -9,10 +9,10 @@ const generation = rev => Number(rev.split('-')[0]);
 
 /** What a revision is: its sign, and the word for it. */
 function stateOf(revision, winner) {
-  if (revision.deleted) return ['✕', 'tombstone'];
-  if (revision.rev === winner) return ['●', 'winner'];
-  if (revision.leaf) return ['●', 'in conflict'];
-  return revision.stored ? ['●', 'kept'] : ['○', 'its body is gone'];
+  if (revision.deleted) return ['✕', t.revisions.tombstone];
+  if (revision.rev === winner) return ['●', t.common.winner];
+  if (revision.leaf) return ['●', t.revisions.inConflict];
+  return revision.stored ? ['●', t.revisions.kept] : ['○', t.revisions.itsBodyIsGone];
 }
 
 /** Lists revisions, the newest first; `shown` is the one in the editor. */
@@ -28,8 +28,8 @@ export function revisionList({ db, id, tree, shown }) {
       revision.stored ? h('a', { href: isWinner ? link([db, 'doc', id]) : link([db, 'doc', id], { rev: revision.rev }) }, name) : name,
       h('span', { class: 'muted' }, ` ${word}`));
   };
-  return h('section', {}, h('h2', {}, 'Revisions'),
-    h('p', { class: 'muted' }, `${count(all.filter(revision => revision.stored).length, 'body', 'bodies')} kept. Revisions serve replication; bodies of old ones go with the next compaction, so they are no archive.`),
+  return h('section', {}, h('h2', {}, t.common.revisions),
+    h('p', { class: 'muted' }, t.revisions.keptRevisionsServeReplicationBodies(t.revisions.bodiesCount(all.filter(revision => revision.stored).length))),
     h('ul', { class: 'plain' }, all.slice(0, FEW).map(line)),
-    all.length > FEW && h('details', {}, h('summary', {}, 'Older revisions'), h('ul', { class: 'plain' }, all.slice(FEW, MOST).map(line))));
+    all.length > FEW && h('details', {}, h('summary', {}, t.revisions.olderRevisions), h('ul', { class: 'plain' }, all.slice(FEW, MOST).map(line))));
 }

@@ -2,23 +2,23 @@
 import { ask } from '../api.js';
 import { h, bdi } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
-import { moment } from '../words.js';
+import { moment, t } from '../words.js';
 
 export default function page({ signal, setTitle, setSame }) {
-  setTitle('Activity');
+  setTitle(t.common.activity);
   setSame({ url: '_active_tasks' });
-  const list = panel(async () => (await ask('_active_tasks', { signal, quiet: true })).json, show, { label: 'Reading the tasks' });
+  const list = panel(async () => (await ask('_active_tasks', { signal, quiet: true })).json, show, { label: t.activity.readingTheTasks });
 
   function show(tasks) {
-    if (tasks.length === 0) return h('p', { class: 'muted' }, 'Nothing is being done at the moment.');
+    if (tasks.length === 0) return h('p', { class: 'muted' }, t.activity.nothingIsBeingDone);
     return h('ul', { class: 'stack' }, tasks.map(task => h('li', { class: 'card' },
       h('strong', {}, task.type.replaceAll('_', ' ')), ' ', bdi([task.database, task.design_document, task.source && `${task.source} → ${task.target}`].filter(Boolean).join(' ')), ' ',
-      typeof task.progress === 'number' && [h('progress', { max: 100, value: task.progress, 'aria-label': 'Progress' }), ` ${task.progress} % `],
-      task.docs_written !== undefined && `${task.docs_written} documents written `,
-      task.started_on && h('span', { class: 'muted' }, `since ${moment(task.started_on * 1000)}`))));
+      typeof task.progress === 'number' && [h('progress', { max: 100, value: task.progress, 'aria-label': t.common.progress }), ` ${task.progress} % `],
+      task.docs_written !== undefined && t.activity.documentsWritten(task.docs_written),
+      task.started_on && h('span', { class: 'muted' }, t.activity.since(moment(task.started_on * 1000))))));
   }
 
   list.reload();
   const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 2000);
-  return { element: h('div', {}, h('h1', {}, 'Activity'), list.element), leave: () => clearInterval(timer) };
+  return { element: h('div', {}, h('h1', {}, t.common.activity), list.element), leave: () => clearInterval(timer) };
 }

@@ -6,19 +6,19 @@ import { errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
 import { parse, stringify } from '../value/json.js';
 import { differences } from '../value/compare.js';
-import { short } from '../words.js';
+import { short, t } from '../words.js';
 
 const KEPT = 500;
 const IDLE = 10 * 60_000;
 
 export default function page({ db, signal, setTitle, setSame, setKeys }) {
-  setTitle(`${db}: changes`);
+  setTitle(t.changes.changesTitle(db));
   setSame({ url: `${encodeURIComponent(db)}/_changes?descending=true&limit=50`, settle: `settle changes URL/${db} --follow` });
   const list = h('ol', { class: 'plain', reversed: true });
   const problems = h('div');
   const state = h('span', { role: 'status' });
-  const rate = sparkLine({ label: 'changes a second' });
-  const pause = button('Pause', () => (feed ? end('paused') : begin()));
+  const rate = sparkLine({ label: t.changes.changesASecond });
+  const pause = button(t.changes.pause, () => (feed ? end(t.changes.paused) : begin()));
   let feed = null;
   let since = 'now';
   let arrived = 0;
@@ -38,8 +38,8 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
     const control = new AbortController();
     feed = control;
     signal.addEventListener('abort', () => control.abort(), { once: true });
-    pause.textContent = 'Pause';
-    state.textContent = '● live';
+    pause.textContent = t.changes.pause;
+    state.textContent = t.changes.live;
     const began = Date.now();
     try {
       await stream(path`${db}/_changes`, { query: { feed: 'continuous', since, heartbeat: 30_000 }, signal: control.signal }, line => {
@@ -52,16 +52,16 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
       });
       if (feed !== control) return;
       // A feed ends with the session that opened it; there may be a newer one, and else the next request asks for a login.
-      if (Date.now() - began > 5000) begin(); else end('the feed has ended');
+      if (Date.now() - began > 5000) begin(); else end(t.changes.theFeedHasEnded);
     } catch (error) {
-      if (error.name !== 'AbortError' && feed === control) { end('not live'); replace(problems, errorBox(error, begin)); }
+      if (error.name !== 'AbortError' && feed === control) { end(t.changes.notLive); replace(problems, errorBox(error, begin)); }
     }
   }
 
   function end(words) {
     feed?.abort();
     feed = null;
-    pause.textContent = 'Go on';
+    pause.textContent = t.changes.goOn;
     state.textContent = words;
   }
 
@@ -83,27 +83,27 @@ export default function page({ db, signal, setTitle, setSame, setKeys }) {
         ? parse((await ask(path`${db}/${change.id}`, { query: { rev: before.get('rev') }, signal, quiet: true })).text) : null;
       const signs = { added: '+', removed: '−', changed: '~' };
       replace(look,
-        before && !old && h('p', { class: 'muted' }, 'The body before is not kept any more.'),
+        before && !old && h('p', { class: 'muted' }, t.changes.theBodyBefore),
         (old || !before) && h('ul', {}, differences(old ?? new Map(), now).map(({ path: place, kind, before: was, after }) => h('li', {},
           `${signs[kind]} `, bdi(place), ' ', was !== undefined && [h('span', { class: 'diff-gone' }, bdi(stringify(was))), ' → '], after !== undefined && h('span', { class: 'diff-new' }, bdi(stringify(after)))))),
-        h('a', { href: link([db, 'doc', change.id]) }, 'To the document'));
+        h('a', { href: link([db, 'doc', change.id]) }, t.common.toTheDocument));
     } catch (error) { replace(look, errorBox(error)); }
   }
 
   const use = () => { lastUse = Date.now(); };
-  const hide = () => { if (document.hidden) end('paused while the tab is hidden'); else if (!feed) begin(); };
+  const hide = () => { if (document.hidden) end(t.changes.pausedWhileTheTab); else if (!feed) begin(); };
   document.addEventListener('visibilitychange', hide);
   document.addEventListener('keydown', use);
   document.addEventListener('pointerdown', use);
   const timer = setInterval(() => {
     rate.push(arrived);
     arrived = 0;
-    if (feed && Date.now() - lastUse > IDLE) end('paused after ten minutes without a key');
+    if (feed && Date.now() - lastUse > IDLE) end(t.changes.pausedAfterTenMinutesWithout);
   }, 1000);
-  setKeys([{ key: ' ', text: 'pause or go on', run: () => pause.click() }]);
+  setKeys([{ key: ' ', text: t.changes.pauseOrGo, run: () => pause.click() }]);
   first();
   return {
-    element: h('div', {}, h('h1', {}, 'Changes'), h('div', { class: 'toolbar' }, state, pause, rate.element), problems, list),
+    element: h('div', {}, h('h1', {}, t.common.changes), h('div', { class: 'toolbar' }, state, pause, rate.element), problems, list),
     leave() {
       clearInterval(timer);
       document.removeEventListener('visibilitychange', hide);

@@ -8,20 +8,19 @@ import { revTree } from '../parts/rev-tree.js';
 import { parse, stringify } from '../value/json.js';
 import { givenUp } from '../value/compare.js';
 import { saveDocument } from '../documents/writing.js';
-import { short, count } from '../words.js';
-import { POLICIES, policyForm } from '../parts/policy-form.js';
+import { short, t } from '../words.js';
+import { policyForm, readPolicies, settling } from '../parts/policy-form.js';
 import { originForm, readOrigins, recorded, stamped } from '../parts/origins.js';
 
 const MOST_SIDES = 4;
 const MISSING = {
-  none_in_common: 'The leaves have no revision in common: the document was created in several places.',
-  unknown: 'No base is known, because histories were cut.',
-  content_not_kept: 'The base is known, but its content is not kept any more.',
+  none_in_common: t.conflict.theLeavesHaveNoRevision,
+  unknown: t.conflict.noBaseIsKnownBecause,
+  content_not_kept: t.conflict.theBaseIsKnownBut,
 };
 
-export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
-  setTitle(`${id}: conflict`);
-  setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy threeWayMerge --dry-run` });
+export default async function page({ db, id, signal, setTitle, setSame, setKeys }) {
+  setTitle(t.conflict.conflictTitle(id));
   const picks = new Map();
   const [preview, outcomes, notes, done] = [h('div'), h('div'), h('div'), h('div')];
   let beside = null;
@@ -29,9 +28,14 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   let table = null;
   let plan = null;
   let turn = 0;
-  const policy = policyForm(() => rehearse());
-  const settleButton = button('Settle', settle, { class: 'button primary', title: 'Ctrl Enter', disabled: true });
-  const main = panel(load, show, { label: 'Reading the conflict' });
+  const policies = await readPolicies();
+  const policy = policyForm(policies, () => { showSame(); rehearse(); });
+  const settleButton = button(t.common.settle, settle, { class: 'button primary', title: t.common.ctrlEnter, disabled: true });
+  const main = panel(load, show, { label: t.conflict.readingTheConflict });
+
+  function showSame() {
+    setSame({ url: path`${db}/_conflicts/${id}`, settle: `settle resolve URL/${db} ${id} --policy ${policy.name} --dry-run` });
+  }
 
   async function load() {
     const [origins, answer] = await Promise.all([readOrigins(db, signal), ask(path`${db}/_conflicts/${id}`, { signal })]);
@@ -49,7 +53,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       settleButton.disabled = true;
       replace(preview);
       replace(outcomes);
-      return [h('p', { role: 'status' }, 'This document is not in conflict.'), drawing];
+      return [h('p', { role: 'status' }, t.conflict.thisDocument), drawing];
     }
     const all = read.value.get('leaves');
     const names = new Map(all.map((leaf, index) => [leaf.get('rev'), index < 26 ? String.fromCharCode(65 + index) : `${index + 1}`]));
@@ -60,12 +64,12 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     table = memberTable({ base, sides: chosen, picks, decided, onPick: rehearse });
     const missing = read.value.get('missing_base');
     return h('div', { class: 'inspect' }, drawing, h('div', {},
-      h('p', {}, `${count(all.length, 'leaf', 'leaves')}, base ${read.value.get('base') ? short(read.value.get('base').get('rev')) : 'none'}`,
-        all.some(leaf => leaf.get('deleted')) && ' · a deletion against an edit',
-        chosen.length < sides.length && ` · two of ${sides.length} live leaves stand beside the base; all of them count`),
-      chosen.length < sides.length && h('div', { class: 'toolbar' }, chosen.map((entry, place) => field(place ? 'and' : 'Beside the base', chooser(sides, place)))),
+      h('p', {}, t.conflict.base(t.conflict.leavesCount(all.length), read.value.get('base') ? short(read.value.get('base').get('rev')) : t.common.none),
+        all.some(leaf => leaf.get('deleted')) && t.conflict.aDeletionAgainstAnEdit,
+        chosen.length < sides.length && t.conflict.twoOfLiveLeavesStand(sides.length)),
+      chosen.length < sides.length && h('div', { class: 'toolbar' }, chosen.map((entry, place) => field(place ? t.conflict.and : t.conflict.besideTheBase, chooser(sides, place)))),
       missing && h('p', { class: 'warn' }, MISSING[missing] ?? missing),
-      all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, 'Some leaves are too large to be shown here.'),
+      all.some(leaf => leaf.get('omitted')) && h('p', { class: 'warn' }, t.conflict.someLeavesAreTooLarge),
       table.element, originForm({ db, origins: read.origins, leaves: all, onSave: main.reload })), preview);
   }
 
@@ -91,7 +95,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   }
 
   function side(leaf, index, name, origins) {
-    const origin = { local: 'made here', remote: 'came' }[leaf.get('side')];
+    const origin = { local: t.conflict.madeHere, remote: t.common.came }[leaf.get('side')];
     const label = `${name} ${short(leaf.get('rev'))}`;
     return {
       rev: leaf.get('rev'), label, doc: leaf.get('deleted') ? null : leaf.get('doc') ?? null,
@@ -103,7 +107,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   function decided(place) {
     const member = plan?.get('decision')?.get('members').find(entry => entry.get('path') === place);
     if (!member) return null;
-    return { value: member.get('result'), why: member.get('left') ? 'left in conflict' : named(member.get('reason')), isClash: member.get('clash') };
+    return { value: member.get('result'), why: member.get('left') ? t.common.leftInConflict : named(member.get('reason')), isClash: member.get('clash') };
   }
 
   /** A text in which revisions of leaves are called by their letters. */
@@ -138,7 +142,7 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
   function drawPlan() {
     const [writes, refused] = [plan.get('writes') ?? [], plan.get('refused') ?? []];
     if (plan.get('outcome') !== 'settled') {
-      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? 'This policy leaves the conflict as it is.' : 'This policy has nothing to decide here; deletions are decided by deletesWin.'));
+      replace(preview, h('p', { class: 'warn' }, plan.get('outcome') === 'left' ? t.conflict.thisPolicyLeavesTheConflict : t.conflict.thisPolicyHasNothing(policies.policies.filter(entry => entry.decides.includes('deletion')).map(entry => entry.name).join(', '))));
       return;
     }
     const result = writes.find(write => !write.get('deleted'))?.get('doc') ?? found.sides.find(entry => entry.rev === plan.get('rev'))?.doc;
@@ -146,23 +150,23 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     const reason = plan.get('decision')?.get('reason');
     replace(preview,
       reason && h('p', {}, named(reason)),
-      h('h2', {}, 'Would write'),
+      h('h2', {}, t.conflict.wouldWrite),
       h('ul', {}, writes.map(write => h('li', {}, write.get('deleted') ? '✕ ' : '● ', h('span', { class: 'rev', title: write.get('rev') }, short(write.get('rev'))),
-        ` on ${short(write.get('parent'))}`, write.get('deleted') && write.get('doc')?.get('$closed') && ` closed for ${short(write.get('doc').get('$closed'))}`)),
-      writes.length === 0 && h('li', {}, 'nothing: one leaf stays as it is')),
-      h('h2', {}, 'Given up'),
-      lost.length === 0 ? h('p', { class: 'muted' }, 'Nothing: every changed value is in the result.')
+        t.conflict.on(short(write.get('parent'))), write.get('deleted') && write.get('doc')?.get('$closed') && t.conflict.closed(short(write.get('doc').get('$closed'))))),
+      writes.length === 0 && h('li', {}, t.conflict.nothingOneLeafStays)),
+      h('h2', {}, t.conflict.givenUp),
+      lost.length === 0 ? h('p', { class: 'muted' }, t.conflict.nothingEveryChangedValue)
         : h('ul', {}, lost.map(entry => h('li', {}, bdi(`${found.names.get(entry.rev)}: ${entry.path} ${stringify(entry.value)}`)))),
       h('p', { class: refused.length ? 'bad' : 'good' }, refused.length
-        ? `Validation refuses ${count(refused.length, 'write')}: ${refused.map(entry => `${short(entry.get('rev'))} ${entry.get('reason')}`).join('; ')}`
-        : 'Validation: all writes pass.'),
+        ? t.conflict.validationRefuses(t.conflict.writesCount(refused.length), refused.map(entry => `${short(entry.get('rev'))} ${entry.get('reason')}`).join('; '))
+        : t.conflict.validationAllWritesPass),
       (plan.get('warnings') ?? []).map(text => h('p', { class: 'warn' }, text)));
     settleButton.disabled = refused.length > 0;
   }
 
   /** Somebody else has written meanwhile: what is there now is shown, and the picks are laid over it. */
   async function changed() {
-    replace(notes, h('p', { class: 'warn', role: 'alert' }, 'The leaves have changed meanwhile. This is what is there now; your picks are still here.'));
+    replace(notes, h('p', { class: 'warn', role: 'alert' }, t.conflict.theLeavesHaveChangedMeanwhile));
     await main.reload();
     for (const [place, pick] of picks) if (pick.rev && !leaves().includes(pick.rev)) picks.delete(place);
     if (found.value.get('conflict')) await rehearse();
@@ -176,8 +180,8 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
       const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', text: request(false) })).json;
       replace(notes);
       replace(done, h('div', { class: 'card', role: 'status' },
-        h('p', { class: 'good' }, `Settled: ${count(answer.written.length, 'revision')} written, ${short(answer.rev)} stays. `, h('a', { href: link([db, 'doc', id]) }, 'Look at it')),
-        h('div', { class: 'toolbar' }, before.sides.map(entry => button(`Take back to ${entry.label}`, () => takeBack(entry, answer.rev), { class: 'button small' })))));
+        h('p', { class: 'good' }, t.conflict.settledWrittenStays(t.conflict.revisionsCount(answer.written.length), short(answer.rev)), h('a', { href: link([db, 'doc', id]) }, t.conflict.lookAtIt)),
+        h('div', { class: 'toolbar' }, before.sides.map(entry => button(t.conflict.takeBack(entry.label), () => takeBack(entry, answer.rev), { class: 'button small' })))));
       picks.clear();
       await main.reload();
     } catch (error) {
@@ -190,37 +194,38 @@ export default function page({ db, id, signal, setTitle, setSame, setKeys }) {
     try {
       const text = stringify(new Map([...entry.doc, ['_rev', rev]]));
       const rev = await saveDocument(db, id, text);
-      replace(done, h('p', { class: 'good', role: 'status' }, `${entry.label} is written again as ${short(rev)}.`));
+      replace(done, h('p', { class: 'good', role: 'status' }, t.conflict.isWrittenAgain(entry.label, short(rev))));
       main.reload();
     } catch (error) { done.append(errorBox(error)); }
   }
 
   /** What each policy would do with this conflict. */
   async function askAll() {
-    const rows = await Promise.all(POLICIES.map(async name => {
+    const rows = await Promise.all(settling(policies).map(async name => {
       try {
         const answer = (await ask(path`${db}/_settle/${id}`, { method: 'POST', json: { policy: name, dry_run: true }, signal, quiet: true })).json;
         const what = answer.decision?.resolution;
         const winner = found.names?.get(answer.rev);
-        const text = answer.outcome === 'settled' ? (what === 'keep' ? `keeps ${winner ?? short(answer.rev)}` : what === 'delete' ? 'deletes' : `merges to ${short(answer.rev)}`) : answer.outcome === 'left' ? 'leaves it' : 'has nothing to decide';
+        const text = answer.outcome === 'settled' ? (what === 'keep' ? t.conflict.keeps(winner ?? short(answer.rev)) : what === 'delete' ? t.conflict.deletes : t.conflict.merges(short(answer.rev))) : answer.outcome === 'left' ? t.conflict.leaves : t.conflict.hasNothingToDecide;
         return [name, text];
       } catch (error) { return [name, error.reason ?? error.message]; }
     }));
-    replace(outcomes, h('details', {}, h('summary', {}, 'What each policy does with this conflict'),
+    replace(outcomes, h('details', {}, h('summary', {}, t.conflict.whatEachPolicyDoes),
       h('table', {}, h('tbody', {}, rows.map(([name, text]) => h('tr', {}, h('th', { scope: 'row' }, button(name, () => policy.choose(name), { class: 'button small' })), h('td', {}, bdi(text))))))));
   }
 
   setKeys([
-    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit => ({ key: String(digit), text: `take side ${String.fromCharCode(64 + digit)}`, run: () => table?.pickSide(digit - 1) })),
-    { key: '0', text: 'take the base', run: () => table?.pickBase() }, { key: 'x', text: 'remove the member', run: () => table?.pickNone() },
-    { key: 'e', text: 'edit the value', run: () => table?.editCurrent() }, { key: 'n', text: 'next clash', run: () => table?.move(1) },
-    { key: 'p', text: 'previous clash', run: () => table?.move(-1) }, { key: 'u', text: 'take the last pick back', run: () => table?.undo() },
-    { key: 'Enter', ctrl: true, text: 'settle', run: settle },
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit => ({ key: String(digit), text: t.conflict.takeSide(String.fromCharCode(64 + digit)), run: () => table?.pickSide(digit - 1) })),
+    { key: '0', text: t.conflict.takeTheBase, run: () => table?.pickBase() }, { key: 'x', text: t.conflict.removeTheMember, run: () => table?.pickNone() },
+    { key: 'e', text: t.conflict.editTheValue, run: () => table?.editCurrent() }, { key: 'n', text: t.conflict.nextClash, run: () => table?.move(1) },
+    { key: 'p', text: t.conflict.previousClash, run: () => table?.move(-1) }, { key: 'u', text: t.conflict.takeTheLastPickBack, run: () => table?.undo() },
+    { key: 'Enter', ctrl: true, text: t.conflict.settle, run: settle },
   ]);
+  showSame();
   main.reload().then(() => { if (found?.value.get('conflict')) { rehearse(); askAll(); } });
   return {
     element: h('div', {}, h('h1', {}, bdi(id)), done, notes, policy.element, main.element, outcomes,
-      h('div', { class: 'toolbar' }, settleButton, h('a', { class: 'button', href: link([db, 'conflicts']) }, 'Leave'), h('a', { href: link([db, 'doc', id]) }, 'to the document'))),
-    leave: () => picks.size === 0 || confirm('The picks are not settled. Leave?'),
+      h('div', { class: 'toolbar' }, settleButton, h('a', { class: 'button', href: link([db, 'conflicts']) }, t.conflict.leave), h('a', { href: link([db, 'doc', id]) }, t.conflict.toTheDocument))),
+    leave: () => picks.size === 0 || confirm(t.conflict.thePicksAreNotSettled),
   };
 }

@@ -4,17 +4,17 @@ import { link, setQuery } from '../router.js';
 import { session } from '../session.js';
 import { h, bdi, tableHead, button, replace, field } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
-import { number, count, short } from '../words.js';
+import { number, short, t } from '../words.js';
 
 const PAGE = 100;
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
-  setTitle(`${db}: conflicts`);
+  setTitle(t.conflicts.conflictsTitle(db));
   let [kind, by] = [query.kind ?? 'all', query.by ?? 'members'];
   let rows = [];
   let next = null;
   const [summary, list, problems] = [h('p', { role: 'status' }), h('div'), h('div')];
-  const more = button('More', () => read(false));
+  const more = button(t.common.more, () => read(false));
 
   async function read(isNew) {
     replace(problems);
@@ -25,7 +25,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       const answer = (await ask(path`${db}/_conflicts`, { signal, query: { kind, differs: true, limit: PAGE + 1, ...(next !== null && { startkey: JSON.stringify(next) }) } })).json;
       next = answer.rows.length > PAGE ? answer.rows[PAGE].id : null;
       rows.push(...answer.rows.slice(0, PAGE));
-      replace(summary, answer.total_rows === 0 ? 'No document is in conflict.' : `${count(answer.total_rows, 'document')} in conflict; ${number(rows.length)} are shown.`);
+      replace(summary, answer.total_rows === 0 ? t.conflicts.noDocumentIsInConflict : t.conflicts.inConflictAreShown(t.common.documentsCount(answer.total_rows), number(rows.length)));
       draw();
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, () => read(isNew))); }
     more.disabled = next === null;
@@ -33,29 +33,29 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function draw() {
-    const groups = Map.groupBy(rows, row => by === 'members' ? (row.value.differs ?? []).join(', ') || (row.value.kind === 'deletion' ? 'a deletion against an edit' : 'the same members') : row.id.split(/[:/_-]/)[0]);
+    const groups = Map.groupBy(rows, row => by === 'members' ? (row.value.differs ?? []).join(', ') || (row.value.kind === 'deletion' ? t.common.aDeletionAgainstAnEdit : t.conflicts.theSameMembers) : row.id.split(/[:/_-]/)[0]);
     replace(list, [...groups].map(([name, members]) => h('details', { open: groups.size <= 8 },
       h('summary', {}, bdi(name), ' ', h('span', { class: 'chip' }, number(members.length))),
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead(['Id', 'Leaves', 'Winner', 'Base', 'Kind']),
+        tableHead([t.common.id, t.conflicts.leaves, t.conflicts.winner, t.common.base, t.common.kind]),
         h('tbody', {}, members.map(row => h('tr', {},
           h('th', { scope: 'row' }, h('a', { href: link([db, 'conflict', row.id]) }, bdi(row.id))),
-          h('td', { class: 'num', 'data-label': 'leaves' }, number(row.value.conflicts.length + 1)),
-          h('td', { class: 'rev', 'data-label': 'winner' }, short(row.value.rev)),
-          h('td', { class: 'rev', 'data-label': 'base' }, row.value.base ? short(row.value.base) : 'none'),
-          h('td', { 'data-label': 'kind' }, row.value.kind)))))))));
+          h('td', { class: 'num', 'data-label': t.conflicts.leavesLabel }, number(row.value.conflicts.length + 1)),
+          h('td', { class: 'rev', 'data-label': t.common.winner }, short(row.value.rev)),
+          h('td', { class: 'rev', 'data-label': t.common.baseLabel }, row.value.base ? short(row.value.base) : t.common.none),
+          h('td', { 'data-label': t.conflicts.kind }, row.value.kind)))))))));
   }
 
   const choose = (label, value, words, set) => field(label, h('select', { on: { change: event => set(event.target.value) } },
     Object.entries(words).map(([name, text]) => h('option', { value: name, selected: name === value }, text))));
-  setKeys([{ key: 'r', text: 'read again', run: () => read(true) }]);
+  setKeys([{ key: 'r', text: t.common.readAgain, run: () => read(true) }]);
   read(true);
   return {
-    element: h('div', {}, h('h1', {}, 'Conflicts'),
+    element: h('div', {}, h('h1', {}, t.common.conflicts),
       h('div', { class: 'toolbar' },
-        choose('Kind', kind, { all: 'all', branches: 'two or more edits', deletions: 'a deletion against an edit' }, value => { kind = value; setQuery({ kind }); read(true); }),
-        choose('Group by', by, { members: 'members that differ', prefix: 'prefix of the id' }, value => { by = value; setQuery({ by }); draw(); }),
-        session.name && h('a', { class: 'button', href: link([db, 'settle'], { kind }) }, 'Settle many…')),
+        choose(t.common.kind, kind, { all: 'all', branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit }, value => { kind = value; setQuery({ kind }); read(true); }),
+        choose(t.conflicts.group, by, { members: t.conflicts.membersThatDiffer, prefix: t.conflicts.prefixOfTheId }, value => { by = value; setQuery({ by }); draw(); }),
+        session.name && h('a', { class: 'button', href: link([db, 'settle'], { kind }) }, t.conflicts.settleMany)),
       problems, summary, list, more),
   };
 }

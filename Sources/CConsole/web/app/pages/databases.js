@@ -3,22 +3,21 @@ import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { session } from '../session.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
-import { panel } from '../parts/panel.js';
-import { dialog, confirmByTyping } from '../parts/dialog.js';
-import { number, bytes } from '../words.js';
+import { panel, dialog, confirmByTyping } from '../parts/panel.js';
+import { number, bytes, t } from '../words.js';
 
 const PAGE = 50;
 
 export default function page({ query, signal, setTitle, setSame, setKeys }) {
-  setTitle('Databases');
+  setTitle(t.common.databases);
   setSame({ url: '_all_dbs', settle: 'settle dbs URL' });
   let prefix = query.prefix ?? '';
   let limit = PAGE;
   const search = h('input', {
-    type: 'search', value: prefix, placeholder: 'prefix…', 'aria-label': 'Names that begin with',
+    type: 'search', value: prefix, placeholder: t.databases.prefix, 'aria-label': t.databases.namesThatBegin,
     on: { input: () => { prefix = search.value; limit = PAGE; list.reload(); } },
   });
-  const list = panel(load, show, { label: 'Reading the names' });
+  const list = panel(load, show, { label: t.databases.readingTheNames });
 
   async function load() {
     const bounds = prefix ? { startkey: JSON.stringify(prefix), endkey: JSON.stringify(`${prefix}\u{10ffff}`) } : {};
@@ -38,54 +37,54 @@ export default function page({ query, signal, setTitle, setSame, setKeys }) {
   }
 
   function show({ rows, hasMore, isHidden }) {
-    if (isHidden) return h('p', { class: 'muted' }, 'The list of databases is for administrators: open one by its name.');
-    if (rows.length === 0) return h('p', { class: 'muted' }, prefix ? 'No database begins so.' : 'There is no database yet.');
+    if (isHidden) return h('p', { class: 'muted' }, t.databases.theListOfDatabases);
+    if (rows.length === 0) return h('p', { class: 'muted' }, prefix ? t.databases.noDatabaseBegins : t.databases.thereIsNoDatabaseYet);
     return [
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead(['Name', 'Documents', 'Conflicts', 'Deleted', 'Size', ''], index => index > 0 && index < 5),
+        tableHead([t.common.name, t.common.documents, t.common.conflicts, t.databases.deleted, t.databases.size, ''], index => index > 0 && index < 5),
         h('tbody', {}, rows.map(row)))),
-      hasMore && button('More', () => { limit += PAGE; list.reload(); }),
+      hasMore && button(t.common.more, () => { limit += PAGE; list.reload(); }),
     ];
   }
 
   function row({ key, info }) {
     const open = info && info.conflicts.branches + info.conflicts.deletions;
-    if (!info) return h('tr', {}, h('th', { scope: 'row' }, bdi(key)), h('td', { colspan: 5, class: 'muted' }, 'is not there any more'));
+    if (!info) return h('tr', {}, h('th', { scope: 'row' }, bdi(key)), h('td', { colspan: 5, class: 'muted' }, t.databases.isNotThereAnyMore));
     return h('tr', {},
       h('th', { scope: 'row' }, h('a', { href: link([key, 'docs']) }, bdi(key))),
-      h('td', { class: 'num', 'data-label': 'documents' }, number(info.doc_count)),
-      h('td', { class: 'num', 'data-label': 'conflicts' }, open ? h('a', { href: link([key, 'conflicts']), class: 'warn' }, `${number(open)} ▲`) : '0'),
-      h('td', { class: 'num', 'data-label': 'deleted' }, number(info.doc_del_count)),
-      h('td', { class: 'num', 'data-label': 'size' }, bytes(info.sizes.file)),
-      h('td', {}, info.compact_running && h('span', { class: 'chip' }, 'compacting'), ' ',
-        session.isAdmin && button('Delete…', () => remove(key, info), { class: 'button small', 'aria-label': `Delete ${key}…` })));
+      h('td', { class: 'num', 'data-label': t.databases.documents }, number(info.doc_count)),
+      h('td', { class: 'num', 'data-label': t.databases.conflicts }, open ? h('a', { href: link([key, 'conflicts']), class: 'warn' }, `${number(open)} ▲`) : '0'),
+      h('td', { class: 'num', 'data-label': t.common.deleted }, number(info.doc_del_count)),
+      h('td', { class: 'num', 'data-label': t.databases.sizeLabel }, bytes(info.sizes.file)),
+      h('td', {}, info.compact_running && h('span', { class: 'chip' }, t.databases.compacting), ' ',
+        session.isAdmin && button(t.common.delete, () => remove(key, info), { class: 'button small', 'aria-label': t.databases.delete(key) })));
   }
 
   async function create() {
     const name = h('input', { required: true, autocapitalize: 'off', spellcheck: 'false' });
     const made = await dialog({
-      title: 'A new database', body: field('Name', name, 'small letters, digits and _$()+-/, a letter first'),
-      actions: [{ label: 'Create', kind: 'primary', run: async () => { await ask(path`${name.value}`, { method: 'PUT' }); return name.value; } }],
+      title: t.databases.aNewDatabase, body: field(t.common.name, name, t.databases.smallLettersDigits),
+      actions: [{ label: t.common.create, kind: 'primary', run: async () => { await ask(path`${name.value}`, { method: 'PUT' }); return name.value; } }],
     });
     if (made) location.hash = link([made, 'docs']);
   }
 
   async function remove(key, info) {
     const gone = await confirmByTyping({
-      title: `Delete ${key}`, text: `${number(info.doc_count)} documents are deleted here, with all their revisions. Copies elsewhere stay.`,
-      word: key, action: 'Delete', run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
+      title: t.common.deleteOfKey(key), text: t.databases.documentsAreDeletedHere(number(info.doc_count)),
+      word: key, action: t.common.deleteAction, run: () => ask(path`${key}`, { method: 'DELETE', whole: true }),
     });
     if (gone) list.reload();
   }
 
-  const open = h('input', { 'aria-label': 'Open a database by its name', placeholder: 'open by name' });
-  const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, 'Open'));
-  setKeys([{ key: '/', text: 'search', run: () => search.focus() }, { key: 'r', text: 'read again', run: list.reload }]);
+  const open = h('input', { 'aria-label': t.databases.openADatabase, placeholder: t.databases.openByName });
+  const form = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (open.value) location.hash = link([open.value, 'docs']); } } }, open, h('button', { class: 'button' }, t.common.open));
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'r', text: t.common.readAgain, run: list.reload }]);
   list.reload();
   const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 10_000);
   return {
-    element: h('div', {}, h('h1', {}, 'Databases'),
-      h('div', { class: 'toolbar' }, search, session.isAdmin && button('+ New', create), form), list.element),
+    element: h('div', {}, h('h1', {}, t.common.databases),
+      h('div', { class: 'toolbar' }, search, session.isAdmin && button(t.common.new, create), form), list.element),
     leave: () => clearInterval(timer),
   };
 }

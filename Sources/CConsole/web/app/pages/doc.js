@@ -2,8 +2,7 @@
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, replace, field, visible } from '../parts/dom.js';
-import { panel, errorBox } from '../parts/panel.js';
-import { dialog } from '../parts/dialog.js';
+import { panel, errorBox, dialog } from '../parts/panel.js';
 import { COLOURED } from '../parts/code-area.js';
 import { parseNoting } from '../value/json.js';
 import { format, withRev } from '../value/json-text.js';
@@ -13,20 +12,20 @@ import { revisionList } from '../documents/revisions.js';
 import { attachmentList } from '../documents/attachments.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { clashView } from '../documents/clash.js';
-import { bytes, short, count } from '../words.js';
+import { bytes, short, t } from '../words.js';
 
 const CALM = 300; // milliseconds without a key until the text is looked at
 const LARGE = 1_000_000; // bytes from which on the page shows the size before the text
 
 export default function page({ db, id, query, signal, setTitle, setSame, setKeys }) {
   const isNew = id === undefined;
-  setTitle(isNew ? `${db}: a new document` : id);
+  setTitle(isNew ? t.doc.aNewDocumentTitle(db) : id);
   const [problems, notes, size] = [h('div'), h('div', { role: 'status' }), h('div', { role: 'status' })];
-  const side = h('aside', { 'aria-label': 'Revisions and attachments' });
-  const area = editor({ label: 'The document', onInput: () => { clearTimeout(timer); timer = setTimeout(look, CALM); } });
+  const side = h('aside', { 'aria-label': t.doc.revisionsAndAttachments });
+  const area = editor({ label: t.doc.theDocument, onInput: () => { clearTimeout(timer); timer = setTimeout(look, CALM); } });
   // The text stays where it is while the document is read again, with its place and the cursor in it.
   const place = h('div', { hidden: !isNew }, area.element);
-  const main = panel(load, shown, { label: 'Reading the document' });
+  const main = panel(load, shown, { label: t.doc.readingTheDocument });
   let loaded = { text: '{\n  "_id": ""\n}', rev: null };
   let timer = 0;
   let [isSaving, isAskedAgain] = [false, false];
@@ -34,7 +33,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
   async function load() {
     if (isNew) return null;
     const [found, tree] = await Promise.all([
-      readDocument(db, id, { rev: query.rev, signal, onSize: length => { if (length > LARGE) replace(size, `Reading ${bytes(length)}…`); } }).finally(() => replace(size)),
+      readDocument(db, id, { rev: query.rev, signal, onSize: length => { if (length > LARGE) replace(size, t.doc.reading(bytes(length))); } }).finally(() => replace(size)),
       readTree(db, id, signal),
     ]);
     // An older revision is saved on the newest one of now: another edit since is a conflict, as always.
@@ -57,21 +56,21 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       found.rev && !id.startsWith('_local/') && attachmentList({ db, id, rev: found.rev, stubs: found.attachments, signal, mayWrite: query.rev ? null : mayWrite, onWritten: main.reload }));
     place.hidden = found.text === null && Boolean(query.rev);
     return h('p', {}, found.rev && h('span', { class: 'rev', title: found.rev }, short(found.rev)), ' ',
-      found.tree?.isConflict && others > 0 && h('a', { class: 'warn', href: link([db, 'conflict', id]) }, `▲ in conflict with ${count(others, 'other')} → inspect`),
-      state(found), query.rev && [' ', h('a', { href: link([db, 'doc', id]) }, 'To the newest')]);
+      found.tree?.isConflict && others > 0 && h('a', { class: 'warn', href: link([db, 'conflict', id]) }, t.doc.inConflictWithInspect(t.common.othersCount(others))),
+      state(found), query.rev && [' ', h('a', { href: link([db, 'doc', id]) }, t.doc.toTheNewest)]);
   }
 
   function state(found) {
     const told = words => h('span', { class: 'warn' }, words);
-    if (found.text === null && query.rev) return told(`The content of ${short(query.rev)} is gone. Revisions serve replication and are no archive: the content of all but the newest goes at the next compaction.`);
-    if (found.text === null) return told(found.isDeleted ? '✕ This document is deleted. Saving makes it anew.' : 'There is no such document yet. Saving makes it.');
-    return query.rev && told('an older revision; saving writes a new one on the newest.');
+    if (found.text === null && query.rev) return told(t.doc.theContentOfIsGone(short(query.rev)));
+    if (found.text === null) return told(found.isDeleted ? t.doc.thisDocumentIsDeletedSaving : t.doc.thereIsNoSuchDocument);
+    return query.rev && told(t.doc.anOlderRevisionSavingWrites);
   }
 
   /** What is attached makes a new revision, which is read again: the text must not be lost. */
   function mayWrite() {
     if (!area.isChanged) return true;
-    replace(problems, h('p', { class: 'warn', role: 'alert' }, 'Save the text first: an attachment makes a new revision.'));
+    replace(problems, h('p', { class: 'warn', role: 'alert' }, t.doc.saveTheTextFirst));
     return false;
   }
 
@@ -86,14 +85,14 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   function tell(duplicates) {
     replace(notes, duplicates.slice(0, 20).map(({ name, line, column }) => h('p', { class: 'warn' },
-      '⚠ The name “', bdi(name), `” stands twice (line ${line}, column ${column}); the last one counts.`)));
+      t.doc.theName, bdi(name), t.doc.standsTwiceLineColumn(line, column))));
   }
 
   /** Reads what was typed; `null` after showing what is wrong with it. */
   async function typed(text) {
     try {
       const { value, duplicates } = await parseNoting(text);
-      if (!(value instanceof Map)) throw Object.assign(new Error('a document is an object'), { line: 1, column: 1 });
+      if (!(value instanceof Map)) throw Object.assign(new Error(t.doc.aDocumentIsAnObject), { line: 1, column: 1 });
       tell(duplicates);
       area.showError(null);
       return value;
@@ -114,7 +113,7 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       if (area.text === sent) break;
       sent = area.text;
       isAskedAgain = false;
-      replace(problems, h('p', { class: 'muted' }, 'Saving…'));
+      replace(problems, h('p', { class: 'muted' }, t.doc.saving));
       try {
         const value = await typed(sent);
         if (value) await send(value, sent); else replace(problems);
@@ -125,12 +124,12 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
 
   async function send(value, sent) {
     const name = isNew ? value.get('_id') : id;
-    if (!name) { area.showError({ line: 1, column: 1, message: 'a document needs an _id' }); return; }
+    if (!name) { area.showError({ line: 1, column: 1, message: t.doc.aDocumentNeedsAnId }); return; }
     const text = query.rev ? withRev(sent, loaded.newest) : sent;
     try {
       // Blanks between the tokens of a long text would count as its size.
       const rev = await saveDocument(db, name, text.length > COLOURED ? format(text, 0) : text);
-      replace(problems, h('p', { class: 'good', role: 'status' }, `Saved as ${short(rev)}.`));
+      replace(problems, h('p', { class: 'good', role: 'status' }, t.doc.saved(short(rev))));
       const now = area.text;
       const written = withRev(sent, rev);
       loaded = { ...loaded, rev, newest: query.rev ? rev : null, text: written };
@@ -168,40 +167,40 @@ export default function page({ db, id, query, signal, setTitle, setSame, setKeys
       const refused = results.filter(result => !result.ok);
       replace(problems, refused.length
         ? refused.map(result => errorBox({ status: 403, error: result.error, reason: result.reason }))
-        : h('p', { class: 'good', role: 'status' }, 'The stored validation functions let it pass. Nothing was written.'));
+        : h('p', { class: 'good', role: 'status' }, t.doc.theStoredValidationFunctionsLet));
     } catch (error) { replace(problems, errorBox(error)); }
   }
 
   async function copy() {
     const name = h('input', { required: true });
     const made = await dialog({
-      title: 'Copy', body: h('div', { class: 'stack' }, h('p', {}, 'The stored revision is copied with its attachments, not what is being typed.'), field('Id of the copy', name)),
-      actions: [{ label: 'Copy', kind: 'primary', run: async () => { await ask(path`${db}/${id}`, { method: 'COPY', query: { rev: query.rev }, headers: { Destination: encodeURIComponent(name.value) } }); return name.value; } }],
+      title: t.doc.copy, body: h('div', { class: 'stack' }, h('p', {}, t.doc.theStoredRevisionIsCopied), field(t.doc.idOfTheCopy, name)),
+      actions: [{ label: t.doc.copy, kind: 'primary', run: async () => { await ask(path`${db}/${id}`, { method: 'COPY', query: { rev: query.rev }, headers: { Destination: encodeURIComponent(name.value) } }); return name.value; } }],
     });
     if (made) location.hash = link([db, 'doc', made]);
   }
 
   async function remove() {
     const gone = await dialog({
-      title: `Delete ${visible(id)}`,
-      body: h('p', {}, 'A tombstone is written, and replicated like any edit.', loaded.tree?.isConflict && ' The document is in conflict: another leaf becomes the winner, and the document stays.'),
-      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
+      title: t.common.deleteOfKey(visible(id)),
+      body: h('p', {}, t.doc.aTombstoneIsWritten, loaded.tree?.isConflict && t.doc.theDocumentIsInConflict),
+      actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await deleteDocument(db, id, loaded.rev); return true; } }],
     });
     if (gone) { area.store(area.text); location.hash = link([db, 'docs']); }
   }
 
   const warn = event => { if (area.isChanged) event.preventDefault(); };
   window.addEventListener('beforeunload', warn);
-  setKeys([{ key: 's', ctrl: true, text: 'save', run: save }]);
+  setKeys([{ key: 's', ctrl: true, text: t.common.saveKey, run: save }]);
   area.store(loaded.text);
   main.reload();
   return {
-    element: h('div', {}, h('h1', {}, isNew ? 'A new document' : bdi(id)), main.element, size,
-      h('div', { class: 'toolbar' }, button('Save', save, { class: 'button primary', title: 'Ctrl S' }), button('Check', check),
-        !isNew && [button('Copy to…', copy), button('Delete…', remove, { class: 'button danger' }), h('a', { class: 'button', href: link([db, 'conflict', id]) }, 'Tree')]),
+    element: h('div', {}, h('h1', {}, isNew ? t.doc.aNewDocument : bdi(id)), main.element, size,
+      h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary', title: t.doc.ctrlS }), button(t.doc.check, check),
+        !isNew && [button(t.doc.copyButton, copy), button(t.common.delete, remove, { class: 'button danger' }), h('a', { class: 'button', href: link([db, 'conflict', id]) }, t.doc.tree)]),
       problems, notes, h('div', { class: 'two' }, place, side)),
     leave() {
-      if (area.isChanged && !confirm('What was typed is not saved. Leave?')) return false;
+      if (area.isChanged && !confirm(t.common.whatWasTyped)) return false;
       clearTimeout(timer);
       window.removeEventListener('beforeunload', warn);
       return true;

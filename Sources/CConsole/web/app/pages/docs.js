@@ -6,20 +6,20 @@ import { keyList } from '../parts/key-list.js';
 import { stringify } from '../value/json.js';
 import { understand, listed, selected } from '../documents/search.js';
 import { sight } from '../documents/sight.js';
-import { count, short } from '../words.js';
+import { short, t } from '../words.js';
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
-  setTitle(`${db}: documents`);
+  setTitle(t.docs.documentsTitle(db));
   let words = query.q ?? '';
   let fields = namesIn(query.fields ?? '');
   let from = query.from;
   let [list, eyes, searching, timer] = [null, null, null, 0];
   const outlet = h('div');
   const notes = h('div', { role: 'status' });
-  const search = h('input', { type: 'search', value: words, class: 'grow', 'aria-label': 'Search', placeholder: 'id, mi*, count > 1, or {"selector": …}' });
-  const columns = h('input', { value: fields.join(','), 'aria-label': 'Members shown as columns', placeholder: 'columns: name,count' });
+  const search = h('input', { type: 'search', value: words, class: 'grow', 'aria-label': t.docs.search, placeholder: t.docs.searchHint });
+  const columns = h('input', { value: fields.join(','), 'aria-label': t.docs.membersShownAsColumns, placeholder: t.docs.columnsNameCount });
   const form = h('form', { class: 'toolbar', role: 'search', on: { submit: event => { event.preventDefault(); show(search.value.trim()); } } },
-    search, columns, h('button', { class: 'button' }, 'Show'), h('a', { class: 'button', href: link([db, 'doc']) }, '+ New'));
+    search, columns, h('button', { class: 'button' }, t.common.show), h('a', { class: 'button', href: link([db, 'doc']) }, t.common.new));
 
   function show(asked) {
     words = asked;
@@ -38,8 +38,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       const asked = await understand(db, words, mine);
       if (mine.aborted) return;
       setSame({ url: `${encodeURIComponent(db)}/_all_docs?limit=200`, settle: asked.selector ? `settle find URL/${db} '${words.replaceAll('\'', '\'\\\'\'')}'` : `settle docs URL/${db}` });
-      if (asked.missing) replace(notes, h('p', {}, 'No document has the id “', bdi(words), '”. These are the ids from there on.'));
-      if (asked.found?.isDeleted) replace(notes, h('p', {}, 'The document “', bdi(words), '” is deleted. The ids from there on follow it.'));
+      if (asked.missing) replace(notes, h('p', {}, t.docs.noDocumentHasTheId, bdi(words), t.docs.theseAreTheIds));
+      if (asked.found?.isDeleted) replace(notes, h('p', {}, t.docs.theDocument, bdi(words), t.docs.isDeletedTheIds));
       make(asked.selector ? selected(db, asked.selector, mine, facts => tell(asked.selector, facts)) : listed(db, asked, from, mine), Boolean(asked.selector));
     } catch (error) { if (!mine.aborted) notes.append(errorBox(error, read)); }
   }
@@ -49,8 +49,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     eyes?.leave();
     eyes = sight({ db, columns: fields, onChange: () => list.refresh(), onError: error => replace(notes, errorBox(error)) });
     list = keyList({
-      ...source, row, key: item => item.id, label: 'Documents', columns: ['Id', 'Revision', ...fields],
-      empty: words ? 'Nothing is found.' : from ? 'There is no document from there on.' : 'There is no document yet.',
+      ...source, row, key: item => item.id, label: t.common.documents, columns: [t.common.id, t.common.revision, ...fields],
+      empty: words ? t.docs.nothingIsFound : from ? t.docs.thereIsNoDocument : t.docs.thereIsNoDocumentYet,
       onSight: rows => {
         eyes.see(rows);
         // The place stands in the address, so that coming back from a document leads to it.
@@ -69,16 +69,16 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function tell(selector, { looked, warning }) {
-    replace(notes, warning && h('p', { class: 'warn' }, `⚠ ${/no matching index/i.test(warning) ? `No index fits: ${count(looked, 'document')} looked at.` : warning} `,
-      h('a', { href: link([db, 'query'], { selector: stringify(selector) }) }, 'Look at the plan, or make an index')));
+    replace(notes, warning && h('p', { class: 'warn' }, `⚠ ${/no matching index/i.test(warning) ? t.docs.noIndexFitsLooked(t.common.documentsCount(looked)) : warning} `,
+      h('a', { href: link([db, 'query'], { selector: stringify(selector) }) }, t.docs.lookAtThePlan)));
   }
 
   function row(item) {
     const named = text => ({ title: text, 'aria-label': text });
     return h('tr', {},
       h('th', { scope: 'row' }, h('a', { href: link([db, 'doc', item.id]) }, bdi(item.id)), ' ',
-        item.conflicts > 0 && h('a', { class: 'warn', href: link([db, 'conflict', item.id]), ...named(`in conflict with ${count(item.conflicts, 'other')}`) }, '▲'),
-        item.isDeleted && h('span', { class: 'bad', role: 'img', ...named('deleted') }, '✕')),
+        item.conflicts > 0 && h('a', { class: 'warn', href: link([db, 'conflict', item.id]), ...named(t.docs.inConflict(t.common.othersCount(item.conflicts))) }, '▲'),
+        item.isDeleted && h('span', { class: 'bad', role: 'img', ...named(t.common.deleted) }, '✕')),
       h('td', { class: 'rev', title: item.rev }, short(item.rev)),
       fields.map(name => {
         const text = item.cells?.get(name);
@@ -86,12 +86,12 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       }));
   }
 
-  const jump = h('input', { 'aria-label': 'Jump to an id', placeholder: 'jump to id' });
-  const jumper = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (jump.value) location.hash = link([db, 'doc', jump.value]); } } }, jump, h('button', { class: 'button' }, 'Open'));
-  setKeys([{ key: '/', text: 'search', run: () => search.focus() }, { key: 'm', text: 'more rows', run: () => list?.more() }, { key: 'r', text: 'read again', run: () => list?.reload() }]);
+  const jump = h('input', { 'aria-label': t.docs.jumpToAnId, placeholder: t.docs.jumpToId });
+  const jumper = h('form', { class: 'toolbar', on: { submit: event => { event.preventDefault(); if (jump.value) location.hash = link([db, 'doc', jump.value]); } } }, jump, h('button', { class: 'button' }, t.common.open));
+  setKeys([{ key: '/', text: t.common.search, run: () => search.focus() }, { key: 'm', text: t.docs.moreRows, run: () => list?.more() }, { key: 'r', text: t.common.readAgain, run: () => list?.reload() }]);
   read();
   return {
-    element: h('div', {}, h('h1', {}, 'Documents'), form, notes, outlet, jumper),
+    element: h('div', {}, h('h1', {}, t.common.documents), form, notes, outlet, jumper),
     leave() {
       clearTimeout(timer);
       list?.leave();

@@ -2,18 +2,17 @@
 import { ask, path } from '../api.js';
 import { link } from '../router.js';
 import { h, bdi, button, tableHead } from '../parts/dom.js';
-import { panel } from '../parts/panel.js';
-import { dialog } from '../parts/dialog.js';
+import { panel, dialog } from '../parts/panel.js';
 import { parse, stringify } from '../value/json.js';
 import { differences } from '../value/compare.js';
-import { count, moment } from '../words.js';
+import { moment, t } from '../words.js';
 
 const SIGNS = { added: '+', removed: '−', changed: '~' };
 
 export default function page({ db, signal, setTitle, setSame }) {
-  setTitle(`${db}: journal`);
+  setTitle(t.journal.journalTitle(db));
   setSame({ url: `${encodeURIComponent(db)}/_journal`, settle: `settle log ${db}` });
-  const list = panel(load, show, { label: 'Reading the journal' });
+  const list = panel(load, show, { label: t.journal.readingTheJournal });
 
   async function load() {
     try { return parse((await ask(path`${db}/_journal`, { signal, quiet: true })).text); } catch (error) {
@@ -23,42 +22,42 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   function show(answer) {
-    if (!answer) return [h('p', { class: 'muted' }, 'This database keeps no journal.'), h('p', {}, button('Keep a journal', () => change(true)))];
+    if (!answer) return [h('p', { class: 'muted' }, t.journal.thisDatabaseKeepsNoJournal), h('p', {}, button(t.journal.keepAJournal, () => change(true)))];
     const entries = [...answer.get('history')].reverse();
-    const stop = h('p', {}, button('Stop the journal…', () => change(false)));
-    if (entries.length === 0) return [h('p', { class: 'good' }, 'Everything is synchronized.'), stop];
+    const stop = h('p', {}, button(t.journal.stopTheJournal, () => change(false)));
+    if (entries.length === 0) return [h('p', { class: 'good' }, t.journal.everythingIsSynchronized), stop];
     return [
-      h('p', {}, `${count(answer.get('count').toNumber(), 'operation')} on ${count(answer.get('pending').length, 'document')} that no peer has yet.`),
-      h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead(['When', 'Operation', 'Document', 'Changes', '']), h('tbody', {}, entries.map(row)))), stop,
+      h('p', {}, t.journal.onThatNoPeerHas(t.journal.operationsCount(answer.get('count').toNumber()), t.common.documentsCount(answer.get('pending').length))),
+      h('div', { class: 'scroll' }, h('table', { class: 'cards' }, tableHead([t.journal.when, t.journal.operation, t.common.document, t.common.changes, '']), h('tbody', {}, entries.map(row)))), stop,
     ];
   }
 
   function row(entry) {
     const [before, after] = [entry.get('old') ?? new Map(), entry.get('new') ?? new Map()];
     const id = entry.get('id');
-    return h('tr', {}, h('td', { 'data-label': 'when' }, moment(entry.get('timestamp').toNumber())), h('td', { 'data-label': 'operation' }, entry.get('operation')),
+    return h('tr', {}, h('td', { 'data-label': t.journal.whenLabel }, moment(entry.get('timestamp').toNumber())), h('td', { 'data-label': t.journal.operationLabel }, entry.get('operation')),
       h('th', { scope: 'row' }, h('a', { href: link([db, 'doc', id]) }, bdi(id))),
-      h('td', { class: 'long', 'data-label': 'changes' }, bdi(differences(before, after).slice(0, 6).map(change => `${SIGNS[change.kind]}${change.path}${change.after === undefined ? '' : ` ${stringify(change.after)}`}`).join('  '))),
-      h('td', {}, button('Undo all of it…', () => undo(id), { class: 'button small', 'aria-label': `Undo all operations on ${id}…` })));
+      h('td', { class: 'long', 'data-label': t.journal.changes }, bdi(differences(before, after).slice(0, 6).map(change => `${SIGNS[change.kind]}${change.path}${change.after === undefined ? '' : ` ${stringify(change.after)}`}`).join('  '))),
+      h('td', {}, button(t.journal.undoAll, () => undo(id), { class: 'button small', 'aria-label': t.journal.undoAllOperations(id) })));
   }
 
   async function change(isOn) {
-    const text = isOn ? 'Operations are recorded from now on, until a peer has them.' : 'All recorded operations are forgotten, and can not be undone. The documents stay.';
+    const text = isOn ? t.journal.operationsAreRecordedFromNow : t.journal.allRecordedOperationsAreForgotten;
     const done = await dialog({
-      title: isOn ? 'Keep a journal' : 'Stop the journal', body: h('p', {}, text),
-      actions: [{ label: isOn ? 'Keep it' : 'Stop it', kind: isOn ? 'primary' : 'danger', run: async () => { await ask(path`${db}/_journal`, { method: 'PUT', json: isOn }); return true; } }],
+      title: isOn ? t.journal.keepAJournal : t.journal.stopTheJournalHeading, body: h('p', {}, text),
+      actions: [{ label: isOn ? t.journal.keep : t.journal.stop, kind: isOn ? 'primary' : 'danger', run: async () => { await ask(path`${db}/_journal`, { method: 'PUT', json: isOn }); return true; } }],
     });
     if (done) list.reload();
   }
 
   async function undo(id) {
     const done = await dialog({
-      title: `Undo ${id}`, body: h('p', {}, 'All operations on this document that no peer has yet are undone. Changes by others stay.'),
-      actions: [{ label: 'Undo', kind: 'danger', run: async () => { await ask(path`${db}/_journal/_undo`, { method: 'POST', json: { id } }); return true; } }],
+      title: t.journal.undo(id), body: h('p', {}, t.journal.allOperationsOnThisDocument),
+      actions: [{ label: t.common.undo, kind: 'danger', run: async () => { await ask(path`${db}/_journal/_undo`, { method: 'POST', json: { id } }); return true; } }],
     });
     if (done) list.reload();
   }
 
   list.reload();
-  return { element: h('div', {}, h('h1', {}, 'Journal'), h('div', { class: 'toolbar' }, button('Read again', list.reload)), list.element) };
+  return { element: h('div', {}, h('h1', {}, t.common.journal), h('div', { class: 'toolbar' }, button(t.journal.readAgain, list.reload)), list.element) };
 }

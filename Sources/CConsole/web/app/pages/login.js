@@ -2,9 +2,10 @@
 import { h } from '../parts/dom.js';
 import { errorBox } from '../parts/panel.js';
 import { loginFields } from '../session.js';
+import { t } from '../words.js';
 
 export default function page({ setTitle, setSame }) {
-  setTitle('Log in');
+  setTitle(t.common.logIn);
   setSame({ url: '_session' });
   const fields = loginFields();
   const errors = h('div');
@@ -17,7 +18,7 @@ export default function page({ setTitle, setSame }) {
         try { await fields.send(); location.hash = '#/'; } catch (error) { errors.replaceChildren(errorBox(error)); }
       },
     },
-  }, h('h1', {}, 'Log in'), fields.element, errors, h('button', { class: 'button primary' }, 'Log in'));
+  }, h('h1', {}, t.common.logIn), fields.element, errors, h('button', { class: 'button primary' }, t.common.logIn));
   queueMicrotask(() => fields.first.focus());
   return { element: form };
 }

@@ -1,7 +1,8 @@
 /** What is shown where an address names no page. */
 import { h } from '../parts/dom.js';
+import { t } from '../words.js';
 
 export default function page({ setTitle }) {
-  setTitle('No such page');
-  return { element: h('div', {}, h('h1', {}, 'There is no such page'), h('p', {}, h('a', { href: '#/' }, 'To the databases'))) };
+  setTitle(t.missing.noSuchPageTitle);
+  return { element: h('div', {}, h('h1', {}, t.missing.thereIsNoSuchPage), h('p', {}, h('a', { href: '#/' }, t.missing.toTheDatabases))) };
 }

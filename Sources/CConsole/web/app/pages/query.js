@@ -3,21 +3,20 @@ import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { session } from '../session.js';
 import { h, bdi, tableHead, button, replace, field } from '../parts/dom.js';
-import { panel, errorBox } from '../parts/panel.js';
+import { panel, errorBox, dialog } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
-import { dialog } from '../parts/dialog.js';
 import { parse, stringify } from '../value/json.js';
 import { format } from '../value/json-text.js';
 import { planOf, verdict, wanted } from '../documents/plans.js';
-import { count, number } from '../words.js';
+import { number, t } from '../words.js';
 
 export default function page({ db, query, signal, setTitle, setSame, setKeys }) {
-  setTitle(`${db}: query`);
+  setTitle(t.query.queryTitle(db));
   setSame({ url: `${encodeURIComponent(db)}/_find`, settle: `settle find URL/${db} 'count > 1'` });
-  const area = codeArea({ text: format(`{"selector":${query.selector ?? '{}'},"limit":25}`), label: 'The query' });
-  const condition = h('input', { class: 'grow', 'aria-label': 'A condition', placeholder: 'count > 1 && name begins "M"' });
+  const area = codeArea({ text: format(`{"selector":${query.selector ?? '{}'},"limit":25}`), label: t.query.theQuery });
+  const condition = h('input', { class: 'grow', 'aria-label': t.query.aCondition, placeholder: 'count > 1 && name begins "M"' });
   const [result, plan] = [h('div'), h('div')];
-  const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: 'Reading the indexes' });
+  const indexes = panel(async () => (await ask(path`${db}/_index`, { signal })).json.indexes, showIndexes, { label: t.query.readingTheIndexes });
   let explained = null;
 
   function typed() {
@@ -30,8 +29,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     setQuery({ selector: stringify(value.get('selector')) });
     explain();
     const list = h('ol', {});
-    const facts = h('p', { role: 'status' }, 'Asking…');
-    const more = button('More', () => read(), { hidden: true });
+    const facts = h('p', { role: 'status' }, t.query.asking);
+    const more = button(t.common.more, () => read(), { hidden: true });
     replace(result, facts, list, more);
     let [found, bookmark] = [0, value.get('bookmark')];
     async function read() {
@@ -44,8 +43,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
         bookmark = answer.get('bookmark');
         list.append(...docs.map(doc => line(doc, value.has('fields'))));
         const of = name => number(cost?.get(name)?.toNumber() ?? 0);
-        replace(facts, found === 0 ? 'Nothing is found. ' : `${count(found, 'document')} found. `,
-          `${of('total_keys_examined')} keys and ${of('total_docs_examined')} documents read, ${of('execution_time_ms')} ms.`,
+        replace(facts, found === 0 ? t.query.nothingIsFound : t.query.found(t.common.documentsCount(found)),
+          t.query.keysAndDocumentsReadMs(of('total_keys_examined'), of('total_docs_examined'), of('execution_time_ms')),
           answer.get('warning') && h('span', { class: 'warn' }, ` ⚠ ${answer.get('warning')}`));
         more.hidden = docs.length === 0 || docs.length < (value.get('limit')?.toNumber?.() ?? 25);
       } catch (error) { if (error.name !== 'AbortError') replace(facts, errorBox(error, read)); }
@@ -59,7 +58,7 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
     const id = doc.get('_id');
     const text = h('pre', { class: 'scroll' });
     const details = h('details', { open: isShort, on: { toggle: () => { if (!text.firstChild) replace(text, bdi(stringify(doc, 2))); } } },
-      h('summary', {}, id === undefined ? 'without its id' : bdi(id)), text, id !== undefined && h('a', { href: link([db, 'doc', id]) }, 'To the document'));
+      h('summary', {}, id === undefined ? t.query.withoutItsId : bdi(id)), text, id !== undefined && h('a', { href: link([db, 'doc', id]) }, t.common.toTheDocument));
     return h('li', {}, details);
   }
 
@@ -69,8 +68,8 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
       const { text, isWhole } = planOf(explained);
       const names = wanted(explained);
       replace(plan, h('p', { class: isWhole ? 'warn' : null }, isWhole && '⚠ ', text, ' ',
-        isWhole && names.length > 0 && session.name && button('Make an index for this…', () => create(names), { class: 'button small' })),
-      h('details', {}, h('summary', {}, 'The plan as JSON'), h('pre', { class: 'scroll' }, bdi(stringify(explained, 2)))));
+        isWhole && names.length > 0 && session.name && button(t.query.makeAnIndexForThis, () => create(names), { class: 'button small' })),
+      h('details', {}, h('summary', {}, t.query.thePlanAsJson), h('pre', { class: 'scroll' }, bdi(stringify(explained, 2)))));
       indexes.reload();
     } catch (error) { if (error.name !== 'AbortError') replace(plan, errorBox(error)); }
   }
@@ -87,19 +86,19 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
   }
 
   function showIndexes(all) {
-    return h('table', { class: 'cards' }, tableHead(['Name', 'Members', 'Type', 'In this query', '']),
+    return h('table', { class: 'cards' }, tableHead([t.common.name, t.query.members, t.query.type, t.query.inThisQuery, '']),
       h('tbody', {}, all.map(index => h('tr', {}, h('th', { scope: 'row' }, bdi(index.name)),
-        h('td', { 'data-label': 'members' }, bdi(index.def.fields.map(entry => index.type === 'text' ? entry.name : typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', '))),
-        h('td', { 'data-label': 'type' }, index.type),
-        h('td', { 'data-label': 'in this query' }, verdict(index, explained)),
-        h('td', {}, index.ddoc && session.name && button('Delete…', () => remove(index), { class: 'button small', 'aria-label': `Delete the index ${index.name}…` }))))));
+        h('td', { 'data-label': t.query.membersLabel }, bdi(index.def.fields.map(entry => index.type === 'text' ? entry.name : typeof entry === 'string' ? entry : Object.keys(entry)[0]).join(', '))),
+        h('td', { 'data-label': t.query.typeLabel }, index.type),
+        h('td', { 'data-label': t.query.inThisQueryLabel }, verdict(index, explained)),
+        h('td', {}, index.ddoc && session.name && button(t.common.delete, () => remove(index), { class: 'button small', 'aria-label': t.query.deleteTheIndex(index.name) }))))));
   }
 
   async function create(proposed = []) {
     const names = h('input', { required: true, placeholder: 'count, name', value: proposed.join(', ') });
     const made = await dialog({
-      title: 'A new index', body: field('Members, the first ones narrow most', names),
-      actions: [{ label: 'Create', kind: 'primary', run: async () => {
+      title: t.query.aNewIndex, body: field(t.query.membersTheFirstOnesNarrow, names),
+      actions: [{ label: t.common.create, kind: 'primary', run: async () => {
         await ask(path`${db}/_index`, { method: 'POST', json: { index: { fields: names.value.split(',').map(name => name.trim()).filter(Boolean) } } });
         return true;
       } }],
@@ -109,19 +108,19 @@ export default function page({ db, query, signal, setTitle, setSame, setKeys }) 
 
   async function remove(index) {
     const gone = await dialog({
-      title: `Delete the index ${index.name}`, body: h('p', {}, 'Queries go on, by another index or over all documents.'),
-      actions: [{ label: 'Delete', kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE', whole: true }); return true; } }],
+      title: t.query.deleteTheIndexOfName(index.name), body: h('p', {}, t.query.queriesGoOnByAnother),
+      actions: [{ label: t.common.deleteAction, kind: 'danger', run: async () => { await ask(path`${db}/_index/${index.ddoc}/${index.type}/${index.name}`, { method: 'DELETE', whole: true }); return true; } }],
     });
     if (gone) explain();
   }
 
-  setKeys([{ key: 'Enter', ctrl: true, text: 'run the query', run }]);
+  setKeys([{ key: 'Enter', ctrl: true, text: t.query.runTheQuery, run }]);
   indexes.reload();
   if (query.selector) run();
   return {
-    element: h('div', {}, h('h1', {}, 'Query'),
-      h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, 'As selector')),
-      area.element, h('div', { class: 'toolbar' }, button('Run', run, { class: 'button primary', title: 'Ctrl Enter' })),
-      plan, result, h('h2', {}, 'Indexes'), indexes.element, button('+ New index', () => create())),
+    element: h('div', {}, h('h1', {}, t.common.query),
+      h('form', { class: 'toolbar', on: { submit: translate } }, condition, h('button', { class: 'button' }, t.query.asSelector)),
+      area.element, h('div', { class: 'toolbar' }, button(t.query.run, run, { class: 'button primary', title: t.common.ctrlEnter })),
+      plan, result, h('h2', {}, t.query.indexes), indexes.element, button(t.query.newIndex, () => create())),
   };
 }

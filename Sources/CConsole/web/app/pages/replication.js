@@ -4,18 +4,18 @@ import { link } from '../router.js';
 import { h, bdi, tableHead } from '../parts/dom.js';
 import { panel } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
-import { number, short } from '../words.js';
+import { number, short, t } from '../words.js';
 
-const KINDS = { refused: 'the target refuses it', failed: 'it failed, and is tried again', gone: 'the source has no content of it any more', conflicted: 'its conflict could not be settled', left: 'it does not pass the filter any more', losing: 'it is no winner, and only winners are replicated' };
+const KINDS = { refused: t.replication.theTargetRefuses, failed: t.replication.itFailedAndIsTried, gone: t.replication.theSourceHasNoContent, conflicted: t.replication.itsConflictCould, left: t.replication.itDoesNotPass, losing: t.replication.itIsNoWinner };
 
 export default function page({ id, signal, setTitle, setSame }) {
   const [database, ...rest] = (id ?? '').split('/');
   const name = rest.join('/');
   setTitle(name);
   setSame({ url: path`_scheduler/docs/${database}/${name}` });
-  const speed = sparkLine({ label: 'documents a second', shown: value => value.toFixed(1) });
+  const speed = sparkLine({ label: t.replication.documentsASecond, shown: value => value.toFixed(1) });
   let before = null;
-  const main = panel(load, show, { label: 'Reading the replication' });
+  const main = panel(load, show, { label: t.replication.readingTheReplication });
 
   async function load() {
     const job = (await ask(path`_scheduler/docs/${database}/${name}`, { signal, quiet: true })).json;
@@ -32,16 +32,16 @@ export default function page({ id, signal, setTitle, setSame }) {
     const info = job.info ?? {};
     // A database of this very server can be looked at here.
     const local = job.source?.startsWith(root.href) ? decodeURIComponent(job.source.slice(root.href.length).replace(/[/]$/, '')) : null;
-    const shown = [['From', job.source], ['To', job.target], ['State', job.state], ['Reason', info.error], ['Changes to go', info.changes_pending], ['Documents read', info.docs_read],
-      ['Documents written', info.docs_written], ['Refused by the target', info.doc_write_failures], ['Missing revisions found', info.missing_revisions_found]];
+    const shown = [[t.common.from, job.source], [t.common.to, job.target], [t.common.state, job.state], [t.replication.reason, info.error], [t.replication.changesToGo, info.changes_pending], [t.replication.documentsRead, info.docs_read],
+      [t.replication.documentsWritten, info.docs_written], [t.replication.refusedByTheTarget, info.doc_write_failures], [t.replication.missingRevisionsFound, info.missing_revisions_found]];
     return [
       h('dl', { class: 'keys' }, shown.filter(([, value]) => value !== undefined && value !== null).map(([label, value]) => [h('dt', {}, label), h('dd', {}, bdi(typeof value === 'number' ? number(value) : value))])),
-      ledger?.total_rows > 0 && [h('h2', {}, `Not brought: ${number(ledger.total_rows)}`), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead(['Document', 'Revision', 'What', 'Reason', 'Attempts']), h('tbody', {}, ledger.rows.map(row => h('tr', {},
+      ledger?.total_rows > 0 && [h('h2', {}, t.replication.notBrought(number(ledger.total_rows))), h('div', { class: 'scroll' }, h('table', { class: 'cards' },
+        tableHead([t.common.document, t.common.revision, t.replication.what, t.replication.reason, t.replication.attempts]), h('tbody', {}, ledger.rows.map(row => h('tr', {},
           h('th', { scope: 'row' }, local ? h('a', { href: link([local, 'doc', row.id]) }, bdi(row.id)) : bdi(row.id)),
-          h('td', { class: 'rev', 'data-label': 'revision' }, row.rev ? short(row.rev) : '–'), h('td', { 'data-label': 'what' }, KINDS[row.kind] ?? row.kind),
-          h('td', { class: 'long', 'data-label': 'reason' }, row.status && `${row.status} `, bdi(row.reason)), h('td', { class: 'num', 'data-label': 'attempts' }, number(row.attempts)))))))],
-      history.length > 0 && [h('h2', {}, 'History'), h('ol', {}, history.slice(0, 20).map(entry => h('li', {}, `${entry.timestamp} ${entry.type}`, entry.reason && [': ', bdi(entry.reason)])))],
+          h('td', { class: 'rev', 'data-label': t.replication.revision }, row.rev ? short(row.rev) : '–'), h('td', { 'data-label': t.replication.whatLabel }, KINDS[row.kind] ?? row.kind),
+          h('td', { class: 'long', 'data-label': t.replication.reasonLabel }, row.status && `${row.status} `, bdi(row.reason)), h('td', { class: 'num', 'data-label': t.replication.attemptsLabel }, number(row.attempts)))))))],
+      history.length > 0 && [h('h2', {}, t.replication.history), h('ol', {}, history.slice(0, 20).map(entry => h('li', {}, `${entry.timestamp} ${entry.type}`, entry.reason && [': ', bdi(entry.reason)])))],
     ];
   }
 

@@ -4,28 +4,27 @@ import { readDocument } from '../documents/reading.js';
 import { deleteDocument, saveDocument } from '../documents/writing.js';
 import { link } from '../router.js';
 import { h, bdi, tableHead, button, field } from '../parts/dom.js';
-import { panel } from '../parts/panel.js';
-import { dialog } from '../parts/dialog.js';
+import { panel, dialog } from '../parts/panel.js';
 import { parse } from '../value/json.js';
-import { number } from '../words.js';
+import { number, t } from '../words.js';
 
 const PAGE = 100;
 
 export default function page({ signal, setTitle, setSame }) {
-  setTitle('Replications');
+  setTitle(t.common.replications);
   setSame({ url: '_scheduler/docs', settle: 'settle replications URL' });
   let skip = 0;
-  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: 'Reading the replications' });
+  const list = panel(async () => (await ask('_scheduler/docs', { query: { limit: PAGE, skip }, signal, quiet: true })).json, show, { label: t.replications.readingTheReplications });
 
   function show({ total_rows: total, docs }) {
-    if (total === 0) return h('p', { class: 'muted' }, 'There is no stored replication yet.');
+    if (total === 0) return h('p', { class: 'muted' }, t.replications.thereIsNoStoredReplication);
     return [
       h('div', { class: 'scroll' }, h('table', { class: 'cards' },
-        tableHead(['Replication', 'From', 'To', 'State', 'Written', '']),
+        tableHead([t.replications.replication, t.common.from, t.common.to, t.common.state, t.replications.written, '']),
         h('tbody', {}, docs.map(row)))),
-      h('div', { class: 'toolbar' }, `${number(skip + 1)} to ${number(skip + docs.length)} of ${number(total)}`,
-        button('Before', () => { skip = Math.max(0, skip - PAGE); list.reload(); }, { disabled: skip === 0 }),
-        button('After', () => { skip += PAGE; list.reload(); }, { disabled: skip + docs.length >= total })),
+      h('div', { class: 'toolbar' }, t.replications.to(number(skip + 1), number(skip + docs.length), number(total)),
+        button(t.replications.before, () => { skip = Math.max(0, skip - PAGE); list.reload(); }, { disabled: skip === 0 }),
+        button(t.replications.after, () => { skip += PAGE; list.reload(); }, { disabled: skip + docs.length >= total })),
     ];
   }
 
@@ -33,23 +32,23 @@ export default function page({ signal, setTitle, setSame }) {
     const reason = job.info?.error;
     return h('tr', {},
       h('th', { scope: 'row' }, h('a', { href: link(['replication', `${job.database}/${job.doc_id}`]) }, bdi(job.doc_id))),
-      h('td', { 'data-label': 'from' }, bdi(job.source ?? '')), h('td', { 'data-label': 'to' }, bdi(job.target ?? '')),
-      h('td', { 'data-label': 'state' }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? 'waits'), reason && ['. ', bdi(reason)]),
-      h('td', { class: 'num', 'data-label': 'written' }, number(job.info?.docs_written ?? 0)),
-      h('td', {}, button('Remove…', () => remove(job), { class: 'button small', 'aria-label': `Remove ${job.doc_id}…` })));
+      h('td', { 'data-label': t.replications.from }, bdi(job.source ?? '')), h('td', { 'data-label': t.replications.toLabel }, bdi(job.target ?? '')),
+      h('td', { 'data-label': t.replications.state }, h('span', { class: ['crashing', 'failed', 'error'].includes(job.state) ? 'bad' : 'good' }, job.state ?? t.replications.waits), reason && ['. ', bdi(reason)]),
+      h('td', { class: 'num', 'data-label': t.replications.writtenLabel }, number(job.info?.docs_written ?? 0)),
+      h('td', {}, button(t.common.removeButton, () => remove(job), { class: 'button small', 'aria-label': t.common.removeNamed(job.doc_id) })));
   }
 
   async function create() {
     const inputs = {
-      name: h('input', { required: true }), source: h('input', { required: true, placeholder: 'database or address' }), target: h('input', { required: true, placeholder: 'database or address' }),
+      name: h('input', { required: true }), source: h('input', { required: true, placeholder: t.replications.databaseOrAddress }), target: h('input', { required: true, placeholder: t.replications.databaseOrAddress }),
       continuous: h('input', { type: 'checkbox', checked: true }), create: h('input', { type: 'checkbox' }), selector: h('input', { placeholder: '{"type": "note"}' }),
     };
     const made = await dialog({
-      title: 'A new replication',
-      body: h('div', { class: 'stack' }, field('Name', inputs.name), field('From', inputs.source), field('To', inputs.target),
-        field('Only documents by a selector', inputs.selector), h('label', {}, inputs.continuous, ' goes on with new changes'), h('label', {}, inputs.create, ' creates the target'),
-        h('p', { class: 'muted' }, 'A password in an address is stored in the document, and shown to administrators.')),
-      actions: [{ label: 'Create', kind: 'primary', run: async () => {
+      title: t.replications.aNewReplication,
+      body: h('div', { class: 'stack' }, field(t.common.name, inputs.name), field(t.common.from, inputs.source), field(t.common.to, inputs.target),
+        field(t.replications.onlyDocumentsByASelector, inputs.selector), h('label', {}, inputs.continuous, t.replications.goesOnWithNewChanges), h('label', {}, inputs.create, t.replications.createsTheTarget),
+        h('p', { class: 'muted' }, t.replications.aPasswordInAnAddress)),
+      actions: [{ label: t.common.create, kind: 'primary', run: async () => {
         const doc = { source: urlOf(inputs.source.value), target: urlOf(inputs.target.value), continuous: inputs.continuous.checked, create_target: inputs.create.checked };
         if (inputs.selector.value) { parse(inputs.selector.value); doc.selector = JSON.parse(inputs.selector.value); }
         await ask('_replicator', { method: 'PUT', quiet: true }).catch(error => { if (error.status !== 412) throw error; });
@@ -65,8 +64,8 @@ export default function page({ signal, setTitle, setSame }) {
 
   async function remove(job) {
     const gone = await dialog({
-      title: `Remove ${job.doc_id}`, body: h('p', {}, 'The replication stops. What it has brought stays.'),
-      actions: [{ label: 'Remove', kind: 'danger', run: async () => {
+      title: t.common.removeOfName(job.doc_id), body: h('p', {}, t.replications.theReplicationStopsWhat),
+      actions: [{ label: t.common.remove, kind: 'danger', run: async () => {
         const { rev } = await readDocument(job.database, job.doc_id);
         await deleteDocument(job.database, job.doc_id, rev);
         return true;
@@ -78,7 +77,7 @@ export default function page({ signal, setTitle, setSame }) {
   list.reload();
   const timer = setInterval(() => { if (!document.hidden) list.reload(); }, 5000);
   return {
-    element: h('div', {}, h('h1', {}, 'Replications'), h('div', { class: 'toolbar' }, button('+ New', create)), list.element),
+    element: h('div', {}, h('h1', {}, t.common.replications), h('div', { class: 'toolbar' }, button(t.common.new, create)), list.element),
     leave: () => clearInterval(timer),
   };
 }

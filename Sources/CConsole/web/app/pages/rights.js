@@ -5,14 +5,15 @@ import { panel, errorBox } from '../parts/panel.js';
 import { codeArea } from '../parts/code-area.js';
 import { parse } from '../value/json.js';
 import { format } from '../value/json-text.js';
+import { t } from '../words.js';
 
 export default function page({ db, signal, setTitle, setSame }) {
-  setTitle(`${db}: rights`);
+  setTitle(t.rights.rightsTitle(db));
   setSame({ url: `${encodeURIComponent(db)}/_security` });
   const problems = h('div');
-  const area = codeArea({ text: '{}', label: 'The security object' });
+  const area = codeArea({ text: '{}', label: t.rights.theSecurityObject });
   const meaning = h('p');
-  const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, show, { label: 'Reading the rights' });
+  const main = panel(async () => (await ask(path`${db}/_security`, { signal })).text, show, { label: t.rights.readingTheRights });
 
   function show(text) {
     area.text = format(text.trim());
@@ -21,10 +22,10 @@ export default function page({ db, signal, setTitle, setSame }) {
   }
 
   function tell({ members = {}, admins = {} }) {
-    const names = ({ names: people = [], roles = [] }) => [...people, ...roles.map(role => role === '_admin' ? 'the server’s administrators' : `whoever has the role ${role}`)];
+    const names = ({ names: people = [], roles = [] }) => [...people, ...roles.map(role => role === '_admin' ? t.rights.theServersAdministrators : t.rights.whoeverHasTheRole(role))];
     const [readers, keepers] = [names(members), names(admins)];
-    replace(meaning, readers.length ? ['Read and written by ', bdi(readers.join(', ')), '. '] : 'Read and written by anybody whom the server lets in. ',
-      keepers.length ? ['Settings are changed by ', bdi(keepers.join(', ')), '.'] : 'Settings are changed by the server’s administrators.');
+    replace(meaning, readers.length ? [t.rights.readAndWritten, bdi(readers.join(', ')), '. '] : t.rights.readAndWrittenByAnybody,
+      keepers.length ? [t.rights.settingsAreChanged, bdi(keepers.join(', ')), '.'] : t.rights.settingsAreChangedByTheServers);
   }
 
   async function save() {
@@ -32,11 +33,11 @@ export default function page({ db, signal, setTitle, setSame }) {
     try { parse(area.text); } catch (error) { area.showError(error); return; }
     try {
       await ask(path`${db}/_security`, { method: 'PUT', text: area.text });
-      replace(problems, h('p', { class: 'good', role: 'status' }, 'Saved.'));
+      replace(problems, h('p', { class: 'good', role: 'status' }, t.common.saved));
       tell(JSON.parse(area.text));
     } catch (error) { replace(problems, errorBox(error)); }
   }
 
   main.reload();
-  return { element: h('div', {}, h('h1', {}, 'Rights'), problems, main.element, h('div', { class: 'toolbar' }, button('Save', save, { class: 'button primary' }))) };
+  return { element: h('div', {}, h('h1', {}, t.common.rights), problems, main.element, h('div', { class: 'toolbar' }, button(t.common.save, save, { class: 'button primary' }))) };
 }

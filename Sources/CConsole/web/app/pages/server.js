@@ -3,19 +3,19 @@ import { ask } from '../api.js';
 import { h, bdi } from '../parts/dom.js';
 import { panel, errorBox } from '../parts/panel.js';
 import { sparkLine } from '../parts/spark-line.js';
-import { bytes, number } from '../words.js';
+import { bytes, number, t } from '../words.js';
 
 const EVERY = 5000;
 
 export default function page({ signal, setTitle, setSame }) {
-  setTitle('Server');
+  setTitle(t.common.server);
   setSame({ url: '_node/_local/_stats' });
   const problems = h('div');
   const rate = value => `${value.toFixed(1)}/s`;
   const lines = {
-    requests: sparkLine({ label: 'requests', shown: rate }), time: sparkLine({ label: 'time of 95 % of requests, at most', shown: value => `${value.toFixed(1)} ms` }), failed: sparkLine({ label: 'answers of 4xx and 5xx', shown: rate }),
-    writes: sparkLine({ label: 'documents written', shown: rate }), feeds: sparkLine({ label: 'feeds that wait' }),
-    databases: sparkLine({ label: 'open databases' }), memory: sparkLine({ label: 'memory', shown: bytes }),
+    requests: sparkLine({ label: t.server.requests, shown: rate }), time: sparkLine({ label: t.server.timeOf95OfRequests, shown: value => `${value.toFixed(1)} ms` }), failed: sparkLine({ label: t.server.answersOf4xxAnd5xx, shown: rate }),
+    writes: sparkLine({ label: t.server.documentsWritten, shown: rate }), feeds: sparkLine({ label: t.server.feedsThatWait }),
+    databases: sparkLine({ label: t.server.openDatabases }), memory: sparkLine({ label: t.server.memory, shown: bytes }),
   };
   let before = null;
 
@@ -46,17 +46,17 @@ export default function page({ signal, setTitle, setSame }) {
     const [welcome, versions, config] = await Promise.all([ask('', { signal }), ask('_node/_local/_versions', { signal }), ask('_node/_local/_config', { signal })]);
     return { welcome: welcome.json, versions: versions.json, config: config.json };
   }, ({ welcome, versions, config }) => [
-    h('p', {}, `Settle ${versions.settle?.version ?? ''}, as CouchDB ${welcome.version}; `, h('span', { class: 'mono' }, bdi(welcome.uuid ?? ''))),
-    h('h2', {}, 'Settings'),
+    h('p', {}, t.server.settleAsCouchdb(versions.settle?.version ?? '', welcome.version), h('span', { class: 'mono' }, bdi(welcome.uuid ?? ''))),
+    h('h2', {}, t.server.settings),
     Object.entries(config).map(([section, values]) => h('details', {}, h('summary', {}, bdi(section), ' ', h('span', { class: 'chip' }, number(Object.keys(values).length))),
       h('dl', { class: 'keys' }, Object.entries(values).map(([key, value]) => [h('dt', {}, bdi(key)), h('dd', {}, section === 'admins' ? '…' : bdi(String(value)))])))),
-  ], { label: 'Reading the settings' });
+  ], { label: t.server.readingTheSettings });
 
   settings.reload();
   read();
   const timer = setInterval(read, EVERY);
   return {
-    element: h('div', {}, h('h1', {}, 'Server'), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
+    element: h('div', {}, h('h1', {}, t.common.server), problems, h('div', { class: 'tiles' }, Object.values(lines).map(line => h('div', { class: 'card' }, line.element))), settings.element),
     leave: () => clearInterval(timer),
   };
 }

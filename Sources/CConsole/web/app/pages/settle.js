@@ -2,30 +2,32 @@
 import { ask, path } from '../api.js';
 import { link, setQuery } from '../router.js';
 import { h, bdi, button, replace, field } from '../parts/dom.js';
-import { errorBox } from '../parts/panel.js';
-import { confirmByTyping } from '../parts/dialog.js';
-import { policyForm } from '../parts/policy-form.js';
+import { errorBox, confirmByTyping } from '../parts/panel.js';
+import { policyForm, readPolicies } from '../parts/policy-form.js';
 import { stringify } from '../value/json.js';
-import { number, count } from '../words.js';
+import { number, t } from '../words.js';
 
 const PAGE = 100;
 const MOST_LISTED = 200;
 
-export default function page({ db, query, signal, setTitle, setSame }) {
-  setTitle(`${db}: settle many`);
-  setSame({ url: `${encodeURIComponent(db)}/_settle`, settle: `settle resolve URL/${db} --all --policy threeWayMerge --dry-run` });
-  const policy = policyForm(() => replace(results));
-  const kind = h('select', {}, Object.entries({ branches: 'two or more edits', deletions: 'a deletion against an edit', all: 'all' })
+export default async function page({ db, query, signal, setTitle, setSame }) {
+  setTitle(t.settle.settleManyTitle(db));
+  const policy = policyForm(await readPolicies(), () => { replace(results); showSame(); });
+  const kind = h('select', {}, Object.entries({ branches: t.common.twoOrMoreEdits, deletions: t.common.aDeletionAgainstAnEdit, all: 'all' })
     .map(([name, text]) => h('option', { value: name, selected: name === (query.kind ?? 'branches') }, text)));
-  const bar = h('progress', { 'aria-label': 'Progress', hidden: true });
+  const bar = h('progress', { 'aria-label': t.common.progress, hidden: true });
   const state = h('span', { role: 'status' });
   const [results, problems] = [h('div'), h('div')];
   let isStopped = true;
-  const stop = button('Stop', () => { isStopped = true; }, { hidden: true });
+  const stop = button(t.settle.stop, () => { isStopped = true; }, { hidden: true });
 
   const names = {
-    merged: 'merged without a clash', clash: 'clash, decided by the rule', left: 'left in conflict', nothing: 'nothing to decide', refused: 'refused',
+    merged: t.settle.mergedWithoutAClash, clash: t.settle.clashDecidedByTheRule, left: t.common.leftInConflict, nothing: t.settle.nothingToDecide, refused: 'refused',
   };
+
+  function showSame() {
+    setSame({ url: `${encodeURIComponent(db)}/_settle`, settle: `settle resolve URL/${db} --all --policy ${policy.name} --dry-run` });
+  }
 
   function groupOf(row) {
     if (row.error) return 'refused';
@@ -52,11 +54,11 @@ export default function page({ db, query, signal, setTitle, setSame }) {
         seen += answer.rows.length;
         start = answer.next_startkey;
         bar.value = seen;
-        state.textContent = `${number(seen)} of ${number(total)}`;
+        state.textContent = t.settle.of(number(seen), number(total));
         if (!isDry && !keysOf) setQuery({ from: start ?? undefined });
         if (keysOf) keysOf(answer.rows.length);
       } while ((start !== null || keysOf) && !isStopped);
-      state.textContent = `${isStopped ? 'Stopped after' : 'Done:'} ${number(seen)} of ${number(total)}`;
+      state.textContent = t.settle.progressOf(isStopped ? t.settle.stoppedAfter : t.settle.done, number(seen), number(total));
     } catch (error) { if (error.name !== 'AbortError') replace(problems, errorBox(error, () => go(isDry, keysOf))); }
     isStopped = true;
     stop.hidden = true;
@@ -72,8 +74,8 @@ export default function page({ db, query, signal, setTitle, setSame }) {
       return h('details', {}, h('summary', {}, isDry && box, ` ${names[name]} `, h('span', { class: 'chip' }, number(rows.length))),
         h('ul', {}, rows.slice(0, MOST_LISTED).map(row => h('li', {}, h('a', { href: link([db, 'conflict', row.id]) }, bdi(row.id)), ' ',
           bdi(row.reason ?? (row.clashes?.length ? row.clashes.join(', ') : ''))))),
-        rows.length > MOST_LISTED && h('p', { class: 'muted' }, `and ${number(rows.length - MOST_LISTED)} more`));
-    }), isDry && boxes.size > 0 && button('Run…', () => run(groups, boxes), { class: 'button primary' }));
+        rows.length > MOST_LISTED && h('p', { class: 'muted' }, t.settle.andMore(number(rows.length - MOST_LISTED))));
+    }), isDry && boxes.size > 0 && button(t.settle.run, () => run(groups, boxes), { class: 'button primary' }));
   }
 
   async function run(groups, boxes) {
@@ -82,16 +84,17 @@ export default function page({ db, query, signal, setTitle, setSame }) {
     let place = 0;
     const keysOf = taken => { place += taken ?? 0; return ids.slice(place, place + PAGE); };
     const isSure = await confirmByTyping({
-      title: 'Settle many', text: `${count(ids.length, 'conflict')} are settled. Every copy that settles them by the same rule writes the same revisions.`,
-      word: String(ids.length), action: 'Settle', run: () => true,
+      title: t.settle.settleMany, text: t.settle.areSettledEveryCopy(t.settle.conflictsCount(ids.length)),
+      word: String(ids.length), action: t.common.settle, run: () => true,
     });
     if (isSure) await go(false, keysOf);
   }
 
+  showSame();
   return {
-    element: h('div', {}, h('h1', {}, 'Settle many'), policy.element,
-      h('div', { class: 'toolbar' }, field('Kind', kind), button('Rehearse', () => go(true), { class: 'button primary' }), stop, bar, state),
-      h('p', { class: 'muted' }, 'A rehearsal writes nothing. A run may be stopped or cut at any moment: what is settled stays settled, and nothing is settled twice.'),
+    element: h('div', {}, h('h1', {}, t.settle.settleMany), policy.element,
+      h('div', { class: 'toolbar' }, field(t.common.kind, kind), button(t.settle.rehearse, () => go(true), { class: 'button primary' }), stop, bar, state),
+      h('p', { class: 'muted' }, t.settle.aRehearsalWritesNothing),
       problems, results),
     leave: () => { isStopped = true; },
   };

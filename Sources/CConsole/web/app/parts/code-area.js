@@ -8,7 +8,7 @@
  */
 import { h, button, replace } from './dom.js';
 import { lineSpans, digitsBeyond } from './code-colours.js';
-import { count, number } from '../words.js';
+import { number, t } from '../words.js';
 
 /** Above this length a text that is edited has no colours. */
 export const COLOURED = 256 * 1024;
@@ -73,8 +73,8 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
     const digits = language === 'json' ? spans.filter(span => span.kind === 'number').map(span => digitsBeyond(span.text)).find(Boolean) : 0;
     return h('div', { class: markOf(index) },
       spans.map(({ kind, text: word }) => kind === 'space' || kind === 'plain' || kind === 'punctuation' ? word : h('span', { class: `t-${kind}` }, word)),
-      shown.length < whole.length && h('i', { class: 'muted' }, ` … ${count(whole.length - shown.length, 'character')} more`),
-      digits > 0 && h('i', { class: 'muted' }, `  ← ${digits} digits`));
+      shown.length < whole.length && h('i', { class: 'muted' }, t.codeArea.more(t.codeArea.charactersCount(whole.length - shown.length))),
+      digits > 0 && h('i', { class: 'muted' }, t.codeArea.digits(digits)));
   }
 
   function repaint() {
@@ -132,8 +132,8 @@ export function codeArea({ text, label, onInput, readOnly = false, language = 'j
     [error, painted] = [found, ''];
     area.setAttribute('aria-invalid', String(Boolean(found)));
     if (found) area.setAttribute('aria-describedby', note.id); else area.removeAttribute('aria-describedby');
-    replace(note, found && [`Line ${number(found.line)}, column ${number(found.column)}: ${found.message}. `,
-      isTyping && button('Go there', () => goTo(found.line, found.column), { class: 'button small' })]);
+    replace(note, found && [t.codeArea.lineColumn(number(found.line), number(found.column), found.message),
+      isTyping && button(t.common.goThere, () => goTo(found.line, found.column), { class: 'button small' })]);
     if (found && !isTyping) goTo(found.line, found.column);
     schedule();
   }

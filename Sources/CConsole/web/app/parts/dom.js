@@ -1,4 +1,5 @@
 /** Elements without HTML in strings: text is only ever text. */
+import { t } from '../words.js';
 
 const SVG = `${'http'}://www.w3.org/2000/svg`;
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'open', 'readOnly', 'selected', 'indeterminate']);
@@ -33,7 +34,7 @@ export function replace(parent, ...children) { parent.replaceChildren(...nodes(c
 
 /** The head of a table; a column without a name is that of buttons. */
 export function tableHead(names, isNumber = () => false) {
-  return h('thead', {}, h('tr', {}, names.map((name, index) => h('th', { scope: 'col', class: isNumber(index) ? 'num' : null }, name || h('span', { class: 'sr' }, 'Actions')))));
+  return h('thead', {}, h('tr', {}, names.map((name, index) => h('th', { scope: 'col', class: isNumber(index) ? 'num' : null }, name || h('span', { class: 'sr' }, t.dom.actions)))));
 }
 
 /** A button. */

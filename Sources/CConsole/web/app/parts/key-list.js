@@ -6,7 +6,7 @@
  */
 import { h, button, replace } from './dom.js';
 import { errorBox } from './panel.js';
-import { number } from '../words.js';
+import { number, t } from '../words.js';
 
 const PAGE = 200;
 const KEPT = 5; // pages
@@ -31,10 +31,10 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
   const body = h('tbody');
   const head = h('thead', {}, h('tr', { 'aria-rowindex': 1 }, columns.map(column => h('th', { scope: 'col' }, column))));
   const table = h('table', { 'aria-label': label, hidden: true }, head, body);
-  const scroller = h('div', { class: 'key-list', tabindex: '0', role: 'region', 'aria-label': `${label}, rows` }, above, table, below);
+  const scroller = h('div', { class: 'key-list', tabindex: '0', role: 'region', 'aria-label': t.keyList.rows(label) }, above, table, below);
   const range = h('span', { class: 'muted', role: 'status' });
-  const earlier = button('Earlier', () => before(), { hidden: true });
-  const more = button('More', () => after(), { hidden: true });
+  const earlier = button(t.keyList.earlier, () => before(), { hidden: true });
+  const more = button(t.common.more, () => after(), { hidden: true });
   const note = h('div');
 
   let pages = []; // {start, rows}, those that are kept
@@ -90,7 +90,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
 
   function show() {
     const { length } = rows();
-    replace(range, length === 0 ? '' : front === null ? `${number(length)} rows` : `Rows ${number(front + 1)}–${number(front + length)}`);
+    replace(range, length === 0 ? '' : front === null ? t.keyList.rowsOfA(number(length)) : t.keyList.rowRange(number(front + 1), number(front + length)));
     earlier.hidden = front === 0 || length === 0;
     more.hidden = next === null;
     table.hidden = length === 0;
@@ -102,7 +102,7 @@ export function keyList({ load, loadBefore, isFirst = true, row, key, label, col
     if (work) return work;
     const mine = turn;
     const isOld = () => mine !== turn;
-    const waiting = setTimeout(() => replace(range, 'Reading…'), 150);
+    const waiting = setTimeout(() => replace(range, t.keyList.reading), 150);
     scroller.setAttribute('aria-busy', 'true');
     work = read().then(apply => {
       if (isOld()) return;

@@ -1,7 +1,7 @@
 /** A text beside the one it comes from, by lines: a sign says what became of each, and a colour repeats it. */
 import { h, bdi } from './dom.js';
 import { lineChanges } from '../value/lines.js';
-import { count } from '../words.js';
+import { t } from '../words.js';
 
 const AROUND = 2; // equal lines that stay before and after a change
 const MOST = 2000; // lines that are drawn
@@ -15,7 +15,7 @@ export function lineTable(before, after) {
     const folded = isNear.indexOf(true, index);
     const next = folded < 0 ? changes.length : folded;
     if (next > index) {
-      rows.push(h('span', { class: 'muted' }, `┊ ${count(next - index, 'line')} the same`));
+      rows.push(h('span', { class: 'muted' }, t.lineTable.theSame(t.lineTable.linesCount(next - index))));
       index = next - 1;
       continue;
     }
@@ -23,5 +23,5 @@ export function lineTable(before, after) {
     rows.push(h(name, {}, sign, bdi(changes[index].text)));
   }
   const rest = rows.length < MOST ? 0 : changes.length;
-  return h('div', { class: 'by-lines mono', role: 'group', 'aria-label': 'By lines, against the base' }, rows, rest > 0 && h('span', { class: 'muted' }, `the first of ${count(rest, 'line')}`));
+  return h('div', { class: 'by-lines mono', role: 'group', 'aria-label': t.lineTable.byLinesAgainstTheBase }, rows, rest > 0 && h('span', { class: 'muted' }, t.lineTable.theFirst(t.lineTable.linesCount(rest))));
 }

@@ -5,11 +5,12 @@
  *     /count   1        2           3           ◉ 4           clash, rule sum
  */
 import { h, bdi, button, replace } from './dom.js';
-import { dialog } from './dialog.js';
+import { dialog } from './panel.js';
 import { differences, at, namesOf } from '../value/compare.js';
 import { equal, parse, stringify } from '../value/json.js';
 import { codeArea } from './code-area.js';
 import { lineTable } from './line-table.js';
+import { t } from '../words.js';
 
 const LONG = 300;
 
@@ -32,13 +33,13 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
   function own(path) {
     const changed = sides.filter(side => !equal(at(side.doc, path), at(start, path)));
     const isClash = changed.some(side => !equal(at(side.doc, path), at(changed[0].doc, path)));
-    return { value: at(changed[0].doc, path), isClash, why: isClash ? 'clash: choose' : `only ${changed.map(side => side.label).join(', ')} changed it` };
+    return { value: at(changed[0].doc, path), isClash, why: isClash ? t.memberTable.clashChoose : t.memberTable.onlyChanged(changed.map(side => side.label).join(', ')) };
   }
 
   function outcome(path) {
     const pick = picks.get(path);
     const found = decided?.(path) ?? own(path);
-    return pick ? { ...found, value: picked(path, pick), why: 'picked by you' } : found;
+    return pick ? { ...found, value: picked(path, pick), why: t.memberTable.pickedByYou } : found;
   }
 
   function picked(path, pick) {
@@ -57,10 +58,10 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
 
   async function edit(path) {
     const value = outcome(path).value;
-    const area = codeArea({ text: value === undefined ? '' : stringify(value, 2), label: `The value of ${path}` });
+    const area = codeArea({ text: value === undefined ? '' : stringify(value, 2), label: t.memberTable.theValue(path) });
     const answer = await dialog({
       title: path, body: area.element,
-      actions: [{ label: 'Take', kind: 'primary', run: () => { try { return { value: parse(area.text) }; } catch (error) { area.showError(error); return undefined; } } }],
+      actions: [{ label: t.memberTable.take, kind: 'primary', run: () => { try { return { value: parse(area.text) }; } catch (error) { area.showError(error); return undefined; } } }],
     });
     if (answer) pick(path, answer);
   }
@@ -69,7 +70,7 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
     const name = `pick ${path}`;
     const input = h('input', { type: 'radio', name, checked: isChosen, 'aria-label': `${label}, ${path}`, on: { change: () => pick(path, chosen) } });
     return h('td', { class: isChosen ? 'chosen' : null, 'data-label': label },
-      h('label', {}, input, ' ', text(value, at(start, path), label !== 'base')), blame && h('span', { class: 'blame' }, blame));
+      h('label', {}, input, ' ', text(value, at(start, path), !chosen.base)), blame && h('span', { class: 'blame' }, blame));
   }
 
   function row(path, index) {
@@ -77,21 +78,21 @@ export function memberTable({ base, sides, decided, picks = new Map(), onPick = 
     const pickedNow = picks.get(path);
     return h('tr', { class: `${found.isClash ? 'clash' : ''} ${index === current ? 'current' : ''}`, 'data-path': path },
       h('th', { scope: 'row' }, bdi(path)),
-      base && choice(path, 'base', at(start, path), { base: true }, Boolean(pickedNow?.base)),
+      base && choice(path, t.common.baseLabel, at(start, path), { base: true }, Boolean(pickedNow?.base)),
       sides.map(side => choice(path, side.label, at(side.doc, path), { rev: side.rev }, pickedNow?.rev === side.rev, side.blame?.(path))),
-      h('td', { class: 'chosen long', 'data-label': 'result' }, text(found.value, undefined, false)),
-      h('td', { 'data-label': 'why' }, h('span', { class: found.isClash && !pickedNow ? 'warn' : 'muted' }, found.why), ' ',
-        button('Edit…', () => edit(path), { class: 'button small', 'aria-label': `Edit ${path}` }),
-        button('Remove', () => pick(path, { removed: true }), { class: 'button small', 'aria-label': `Remove ${path}` }),
-        pickedNow && button('Undo', () => pick(path, null), { class: 'button small', 'aria-label': `Take the pick of ${path} back` })));
+      h('td', { class: 'chosen long', 'data-label': t.memberTable.result }, text(found.value, undefined, false)),
+      h('td', { 'data-label': t.memberTable.why }, h('span', { class: found.isClash && !pickedNow ? 'warn' : 'muted' }, found.why), ' ',
+        button(t.memberTable.edit, () => edit(path), { class: 'button small', 'aria-label': t.memberTable.editOfPath(path) }),
+        button(t.common.remove, () => pick(path, { removed: true }), { class: 'button small', 'aria-label': t.common.removeOfName(path) }),
+        pickedNow && button(t.common.undo, () => pick(path, null), { class: 'button small', 'aria-label': t.memberTable.takeThePickOfBack(path) })));
   }
 
   function draw() {
     const focused = document.activeElement?.closest?.('tr')?.dataset.path;
     replace(element, paths.length === 0
-      ? h('p', { class: 'muted' }, 'All members are the same everywhere.')
+      ? h('p', { class: 'muted' }, t.memberTable.allMembersAreTheSame)
       : h('table', { class: 'members cards' },
-        h('thead', {}, h('tr', {}, ['Member', ...(base ? ['Base'] : []), ...sides.map(side => side.title ?? side.label), 'Result', 'Why'].map(name => h('th', { scope: 'col' }, name)))),
+        h('thead', {}, h('tr', {}, [t.memberTable.member, ...(base ? [t.common.base] : []), ...sides.map(side => side.title ?? side.label), t.memberTable.resultColumn, t.memberTable.whyColumn].map(name => h('th', { scope: 'col' }, name)))),
         h('tbody', {}, paths.map(row))));
     if (focused) element.querySelector(`tr[data-path="${CSS.escape(focused)}"] input`)?.focus({ preventScroll: true });
   }
@@ -142,8 +143,8 @@ function put(document, path, value) {
 }
 
 function text(value, base, isBeside) {
-  if (value === undefined) return h('span', { class: 'muted' }, base === undefined ? '—' : '— removed');
-  if (isBeside && equal(value, base)) return h('span', { class: 'muted', title: 'as the base' }, '·');
+  if (value === undefined) return h('span', { class: 'muted' }, base === undefined ? '—' : t.memberTable.removed);
+  if (isBeside && equal(value, base)) return h('span', { class: 'muted', title: t.memberTable.asTheBase }, '·');
   const full = stringify(value);
   if (full.length <= LONG && !(typeof value === 'string' && value.includes('\n'))) return bdi(full);
   const spread = one => typeof one === 'string' ? one : stringify(one, 2);

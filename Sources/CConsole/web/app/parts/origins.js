@@ -7,7 +7,7 @@ import { h, bdi, button, field, replace } from './dom.js';
 import { errorBox } from './panel.js';
 import { at } from '../value/compare.js';
 import { stringify } from '../value/json.js';
-import { moment } from '../words.js';
+import { moment, t } from '../words.js';
 
 const NAME = '_local/settle-console';
 
@@ -35,13 +35,13 @@ export function stamped(origins, leaf, place) {
 export function recorded(origins, leaf) {
   if (leaf.get('moments')) return null;
   const told = [origins.author, origins.moment].filter(Boolean).map(place => at(leaf.get('doc') ?? new Map(), place)).filter(value => value !== undefined);
-  return told.length ? told.map(plain).join(' ') : 'not recorded';
+  return told.length ? told.map(plain).join(' ') : t.origins.notRecorded;
 }
 
 /** Names for the devices of leaves, and the members that say who and when. */
 export function originForm({ db, origins, leaves, onSave }) {
   const devices = [...new Set(leaves.flatMap(leaf => [...(leaf.get('moments')?.values() ?? [])].map(found => found.get('device'))))];
-  const names = devices.map(device => [device, h('input', { value: origins.devices?.[device] ?? '', placeholder: "Anna's telephone" })]);
+  const names = devices.map(device => [device, h('input', { value: origins.devices?.[device] ?? '', placeholder: t.origins.annaSTelephone })]);
   const [author, when] = [h('input', { value: origins.author ?? '', placeholder: '/updatedBy' }), h('input', { value: origins.moment ?? '', placeholder: '/updatedAt' })];
   const problems = h('div');
   async function save() {
@@ -54,8 +54,8 @@ export function originForm({ db, origins, leaves, onSave }) {
       onSave();
     } catch (error) { replace(problems, errorBox(error)); }
   }
-  return h('details', {}, h('summary', {}, 'Who, when and where'), h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); } } },
-    names.map(([device, input]) => field(['Device ', bdi(device)], input)),
-    field('Member that says who', author, 'for documents whose members are not stamped'), field('Member that says when', when),
-    problems, h('div', { class: 'toolbar' }, h('button', { class: 'button' }, 'Keep'))));
+  return h('details', {}, h('summary', {}, t.origins.whoWhenAndWhere), h('form', { class: 'stack', on: { submit: event => { event.preventDefault(); save(); } } },
+    names.map(([device, input]) => field([t.origins.device, bdi(device)], input)),
+    field(t.origins.memberThatSaysWho, author, t.origins.forDocumentsWhoseMembers), field(t.origins.memberThatSaysWhen, when),
+    problems, h('div', { class: 'toolbar' }, h('button', { class: 'button' }, t.origins.keep))));
 }

@@ -1,19 +1,20 @@
-/** Parts of a page that are read from the server, and errors. */
-import { h, button, replace } from './dom.js';
+/** Parts of a page that are read from the server, errors, and questions over the page. */
+import { h, button, field, replace } from './dom.js';
+import { t } from '../words.js';
 
 /** An error where it happened; it stays until it is dismissed. */
 export function errorBox(error, retry) {
   const box = h('div', { class: 'error', role: 'alert' },
     h('strong', {}, title(error)), ' ', h('span', {}, error.reason ?? error.message),
-    error.requestId && h('small', { class: 'mono' }, ` request ${error.requestId}`),
-    retry && button('Try again', () => { box.remove(); retry(); }, { class: 'button small' }),
-    button('Dismiss', () => box.remove(), { class: 'button small' }));
+    error.requestId && h('small', { class: 'mono' }, t.panel.request(error.requestId)),
+    retry && button(t.panel.tryAgain, () => { box.remove(); retry(); }, { class: 'button small' }),
+    button(t.panel.dismiss, () => box.remove(), { class: 'button small' }));
   return box;
 }
 
 function title(error) {
-  if (error.status === 403) return 'Not allowed.';
-  if (error.status === undefined) return 'That did not work.';
+  if (error.status === 403) return t.panel.notAllowed;
+  if (error.status === undefined) return t.panel.thatDidNotWork;
   return `${error.error}${error.status ? ` (${error.status})` : ''}:`;
 }
 
@@ -23,7 +24,7 @@ function title(error) {
  * @param load is asked for a value
  * @param show makes nodes of it
  */
-export function panel(load, show, { label = 'Loading' } = {}) {
+export function panel(load, show, { label = t.panel.loading } = {}) {
   const element = h('section', { 'aria-busy': 'false' });
   const problems = h('div');
   const content = h('div');
@@ -48,4 +49,47 @@ export function panel(load, show, { label = 'Loading' } = {}) {
     }
   }
   return { element, reload, content };
+}
+
+/**
+ * Asks, and returns what the chosen action returned; `undefined` if it was left. An action that fails shows its error and
+ * keeps what was typed.
+ */
+export function dialog({ title, body, actions }) {
+  return new Promise(resolve => {
+    const before = document.activeElement;
+    const errors = h('div', { role: 'alert' });
+    let result;
+    const run = async action => {
+      errors.replaceChildren();
+      try { result = await action.run(); } catch (error) { errors.replaceChildren(errorBox(error)); return; }
+      if (result !== undefined) element.close();
+    };
+    const buttons = actions.map((action, index) => h('button', {
+      class: `button ${action.kind ?? ''}`, type: index === 0 ? 'submit' : 'button',
+      on: index === 0 ? {} : { click: () => run(action) },
+    }, action.label));
+    const form = h('form', { method: 'dialog', class: 'stack', on: { submit: event => { event.preventDefault(); run(actions[0]); } } },
+      h('h2', { id: 'dialog-title' }, title), body, errors,
+      h('div', { class: 'toolbar' }, buttons, button(t.dialog.cancel, () => element.close())));
+    const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
+    element.addEventListener('close', () => { element.remove(); before?.focus?.(); resolve(result); });
+    document.body.append(element);
+    element.showModal();
+  });
+}
+
+/** Asks before something that can't be undone: the word must be typed. */
+export function confirmByTyping({ title, text, word, action, run }) {
+  const input = h('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+  return dialog({
+    title, body: h('div', { class: 'stack' }, h('p', {}, text), field(t.dialog.typeToGo(word), input)),
+    actions: [{
+      label: action, kind: 'danger',
+      run: async () => {
+        if (input.value !== word) throw new Error(t.dialog.whatWasTyped(word));
+        return (await run()) ?? true;
+      },
+    }],
+  });
 }

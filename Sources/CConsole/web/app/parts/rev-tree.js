@@ -6,7 +6,7 @@
  *     └─● 2-aa          dashed: from a closing tombstone to the survivor
  */
 import { h, svg } from './dom.js';
-import { short } from '../words.js';
+import { short, t } from '../words.js';
 
 const [ROW, LEFT] = [26, 14];
 /** All lanes together are no wider than this. */
@@ -59,20 +59,20 @@ export function revTree(tree, winner) {
   const drawing = svg('svg', { width, height: rows.length * ROW, 'aria-hidden': 'true', focusable: 'false' },
     edges, closings, rows.map(row => mark(row, x(row), y(row), row.rev === winner)),
     rows.map(row => svg('text', { x: LEFT * 2 + lanes * lane, y: y(row) + 4, class: row.rev === winner ? 'bold' : null }, label(row, winner))));
-  const list = h('ul', { class: 'sr', role: 'tree', 'aria-label': 'Revisions' },
+  const list = h('ul', { class: 'sr', role: 'tree', 'aria-label': t.common.revisions },
     rows.map(row => h('li', { role: 'treeitem', 'aria-level': String(row.lane + 1), 'aria-selected': row.rev === winner ? 'true' : 'false' }, label(row, winner))));
-  return h('div', { class: 'tree', tabindex: '0', role: 'group', 'aria-label': 'Revision tree' }, drawing, list);
+  return h('div', { class: 'tree', tabindex: '0', role: 'group', 'aria-label': t.revTree.revisionTree }, drawing, list);
 }
 
 function label(row, winner) {
-  if (row.folded) return `┊ ${row.folded} revisions`;
+  if (row.folded) return t.revTree.revisions(row.folded);
   const words = [short(row.rev)];
-  if (row.base) words.push('base');
-  if (row.rev === winner) words.push('winner');
-  if (row.closed_for) words.push(`closed for ${short(row.closed_for)}`);
-  else if (row.deleted) words.push('deleted');
-  else if (!row.stored) words.push('body gone');
-  if (row.remote) words.push('came');
+  if (row.base) words.push(t.common.baseLabel);
+  if (row.rev === winner) words.push(t.common.winner);
+  if (row.closed_for) words.push(t.revTree.closed(short(row.closed_for)));
+  else if (row.deleted) words.push(t.common.deleted);
+  else if (!row.stored) words.push(t.revTree.bodyGone);
+  if (row.remote) words.push(t.common.came);
   return words.join(' ');
 }
 
@@ -80,7 +80,7 @@ function mark(row, x, y, isWinner) {
   if (row.folded) return svg('text', { x: x - 3, y: y + 4 }, '┊');
   if (row.deleted) return svg('path', { class: 'cross', d: `M${x - 5} ${y - 5}l10 10M${x + 5} ${y - 5}l-10 10` });
   return [
-    svg('circle', { cx: x, cy: y, r: isWinner ? 6 : 4.5, class: isWinner ? 'winner' : row.stored ? 'kept' : 'gone' }),
+    svg('circle', { cx: x, cy: y, r: isWinner ? 6 : 4.5, class: isWinner ? t.common.winner : row.stored ? 'kept' : 'gone' }),
     row.base && svg('circle', { cx: x, cy: y, r: 8.5, class: 'ring' }),
   ].filter(Boolean).reduce((group, part) => { group.append(part); return group; }, svg('g', {}));
 }

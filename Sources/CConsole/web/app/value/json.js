@@ -5,6 +5,7 @@
  *     JSON.parse   {"b":9223372036854775807,"1":1}  →  {"1":1,"b":9223372036854776000}
  *     parse        the same text                    →  Map { b → JNumber 9223372036854775807, 1 → JNumber 1 }
  */
+import { t } from '../words.js';
 
 /** A number as it is spelt. */
 export class JNumber {
@@ -54,12 +55,12 @@ export function stringEnd(text, start) {
     if (code === 92) {
       const escape = text[at + 1];
       if (escape === 'u') {
-        if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new JSONError('“\\u” needs four hexadecimal digits', text, at);
+        if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new JSONError(t.json.uNeedsFourHexadecimalDigits, text, at);
         at += 5;
       } else if (escape !== undefined && Object.hasOwn(ESCAPES, escape)) at += 1;
-      else throw new JSONError('JSON has no such escape', text, at);
-    } else if (at >= text.length) throw new JSONError('this text in quotes does not end', text, start);
-    else if (code < 32) throw new JSONError(code === 10 ? 'a text in quotes ends on its own line' : 'a control character must be escaped', text, at);
+      else throw new JSONError(t.json.jsonHasNoSuchEscape, text, at);
+    } else if (at >= text.length) throw new JSONError(t.json.thisTextInQuotesDoes, text, start);
+    else if (code < 32) throw new JSONError(code === 10 ? t.json.aTextInQuotesEnds : t.json.aControlCharacterMust, text, at);
   }
 }
 
@@ -100,7 +101,7 @@ function* reading(text, duplicates) {
   const fail = (message, offset = at) => { throw new JSONError(message, text, offset); };
   const readName = () => {
     at = skipSpace(text, at);
-    if (text[at] !== '"') fail(at >= text.length ? 'the text ends within an object' : 'a name in quotes is expected here');
+    if (text[at] !== '"') fail(at >= text.length ? t.json.theTextEndsWithin : t.json.aNameInQuotes);
     const start = at;
     at = stringEnd(text, at);
     const name = stringValue(text, start, at);
@@ -111,7 +112,7 @@ function* reading(text, duplicates) {
     }
     names[names.length - 1] = name;
     at = skipSpace(text, at);
-    if (text[at] !== ':') fail('“:” is expected after a name');
+    if (text[at] !== ':') fail(t.json.isExpectedAfterAName);
     at = skipSpace(text, at + 1);
   };
 
@@ -141,20 +142,20 @@ function* reading(text, duplicates) {
       at = end;
     } else if (first === '-' || (first >= '0' && first <= '9')) {
       const end = numberEnd(text, at);
-      if (end === at) fail('this is no number of JSON');
+      if (end === at) fail(t.json.thisIsNoNumber);
       value = new JNumber(text.slice(at, end));
       at = end;
     } else {
       const end = wordEnd(text, at);
       const word = text.slice(at, end);
-      if (!WORDS.has(word)) fail(at >= text.length ? 'the text ends too early' : 'a value is expected here');
+      if (!WORDS.has(word)) fail(at >= text.length ? t.json.theTextEndsTooEarly : t.json.aValueIsExpectedHere);
       value = WORDS.get(word);
       at = end;
     }
     for (;;) {
       at = skipSpace(text, at);
       if (!top) {
-        if (at < text.length) fail('something follows after the end');
+        if (at < text.length) fail(t.json.somethingFollowsAfterTheEnd);
         return value;
       }
       const isList = Array.isArray(top);
@@ -165,7 +166,7 @@ function* reading(text, duplicates) {
         if (!isList) readName();
         break;
       }
-      if (next !== (isList ? ']' : '}')) fail(at >= text.length ? 'the text ends too early' : `“,” or “${isList ? ']' : '}'}” is expected here`);
+      if (next !== (isList ? ']' : '}')) fail(at >= text.length ? t.json.theTextEndsTooEarly : t.json.orIsExpectedHere(isList ? ']' : '}'));
       at += 1;
       value = open.pop();
       names.pop();

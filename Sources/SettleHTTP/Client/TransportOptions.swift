@@ -1,0 +1,98 @@
+/// Options for all requests of a client.
+public struct TransportOptions: Sendable {
+    /// How many concurrent connections to one host and port are allowed; 10 unless set, at least 1.
+    ///
+    /// Further requests wait for a free connection. A feed holds its connection as long as it lasts.
+    public var connectionsPerHost = 10
+    /// The certificates to trust and to present.
+    public var tls = TLSOptions()
+    /// The proxy; the one named by the environment unless set.
+    public var proxy = HTTPProxy.environment
+    /// How many redirects of a `GET` or `HEAD` are followed; 5 unless set.
+    ///
+    /// A redirect to another host, port or scheme keeps only the headers `Accept…`, `Range`, `If-…` and `User-Agent`.
+    /// Redirects from `https` to `http` are not followed.
+    public var redirects = 5
+    /// The header `User-Agent`.
+    public var userAgent = "Settle/\(ProductVersion.current)"
+    /// Whether request bodies given as bytes are sent with gzip if they have at least a kibibyte; no unless set.
+    ///
+    /// CouchDB and Settle accept them; a proxy in front of a server may not.
+    public var compressesRequests = false
+
+    /// Whether only connections to public addresses are allowed, whatever a host name resolves to: not to this machine,
+    /// nor to a private network. With a proxy, the proxy's address is checked. No unless set.
+    public var refusesPrivateAddresses = false
+
+    /// Creates options with the defaults.
+    public init() {}
+}
+
+// MARK: - HTTPProxy
+
+/// The proxy for a client's requests.
+public struct HTTPProxy: Sendable {
+    enum Kind: Sendable {
+        case environment
+        case none
+        case url(String, user: String?, password: String?, except: [String])
+    }
+
+    let kind: Kind
+
+    /// The proxy in the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read as curl does.
+    public static let environment = HTTPProxy(kind: .environment)
+    /// No proxy.
+    public static let direct = HTTPProxy(kind: .none)
+
+    /// Requests go through a proxy.
+    ///
+    /// - Parameters:
+    ///   - url: The address: `http://`, `https://`, `socks5://`, or `socks5h://` for a proxy that resolves host names.
+    ///     User and password precede the host.
+    ///   - except: Hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
+    /// - Returns: The proxy.
+    /// - Throws: ``TransportError`` with code `badURL`.
+    public static func through(_ url: String, except: [String] = []) throws(TransportError) -> HTTPProxy {
+        guard let mark = url.firstRange(of: "://"),
+            let standardPort = standardPorts[url[..<mark.lowerBound].lowercased()]
+        else {
+            throw TransportError(
+                .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
+        }
+        // The rest of the address follows the usual rules.
+        let place = try HTTPURLReader.read("http://" + url[mark.upperBound...], keepsLastSlash: false)
+        let isTold = url.hasSuffix(":80") || url.contains(":80/")
+        let port = place.port == 80 && !isTold ? standardPort : place.port
+        let host = place.host.contains(":") ? "[\(place.host)]" : place.host
+        let plain = "\(url[..<mark.lowerBound].lowercased())://\(host):\(port)"
+        return HTTPProxy(kind: .url(plain, user: place.user, password: place.password, except: except))
+    }
+
+    private static let standardPorts = ["http": 1080, "https": 443, "socks5": 1080, "socks5h": 1080]
+}
+
+extension HTTPProxy: CustomStringConvertible, CustomReflectable {
+    /// The proxy's address without user and password.
+    public var description: String {
+        switch kind {
+        case .environment: "the proxy of the environment"
+        case .none: "no proxy"
+        case .url(let url, _, _, _): url
+        }
+    }
+
+    /// The proxy's address without user and password.
+    public var customMirror: Mirror { Mirror(self, children: ["proxy": description], displayStyle: .struct) }
+}
+
+// MARK: - Milliseconds
+
+extension Duration {
+    /// Whole milliseconds, at least one and at most twelve days.
+    package var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds < 1 << 30 else { return 1 << 30 }
+        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,63 @@
+#if canImport(CCurl)
+internal import SettlePlatform
+
+/// One request in flight, shared by its readers and the thread that runs curl.
+final class CurlTransfer: Sendable {
+    let request: HTTPRequest
+    private let head = Promise<Result<CurlHead, TransportError>>()
+    /// The bytes of the response that have arrived and were not read yet. While it is full, curl pauses.
+    let body = BytePipe(capacity: 256 << 10)
+    let upload: CurlUpload
+    /// When the request times out, however far it has come.
+    let deadline: ContinuousClock.Instant?
+    private let mailbox: CurlMailbox
+
+    init(_ request: HTTPRequest, mailbox: CurlMailbox) {
+        self.request = request
+        self.mailbox = mailbox
+        deadline = request.timeout.map { ContinuousClock.now + $0 }
+        upload = CurlUpload(request.body)
+        upload.begin { [weak self] in if let self { mailbox.post(.resume(self)) } }
+        body.onRoom { [weak self] in if let self { mailbox.post(.resume(self)) } }
+    }
+
+    /// Starts the request and waits for the head of its response.
+    func start() async throws -> CurlHead {
+        try await withTaskCancellationHandler {
+            if head.value == nil, !mailbox.post(.start(self)) {
+                end(.failure(TransportError(.failed, "curl could not be started, or the client is closed")))
+            }
+            return try await head.get().get()
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Hands the head on.
+    func put(_ head: CurlHead) { self.head.fulfil(.success(head)) }
+
+    /// Waits for the next piece of the body; `nil` at the end.
+    func next() async throws -> [UInt8]? { try await body.next { self.cancel() } }
+
+    /// Ends the transfer if it still runs; waiting readers are notified.
+    func cancel() {
+        let error = TransportError(.cancelled, "the request to \(request.url.authority) was cancelled")
+        if end(.failure(error)) { mailbox.post(.cancel(self)) }
+    }
+
+    /// Records how the transfer ended; returns false if it had ended before. Bytes that arrived can still be read, unless it was
+    /// cancelled.
+    @discardableResult
+    func end(_ result: Result<Void, TransportError>) -> Bool {
+        upload.cancel()
+        switch result {
+        case .success:
+            head.fulfil(.failure(TransportError(.badAnswer, "the answer has no head")))
+            return body.finish()
+        case .failure(let error):
+            head.fulfil(.failure(error))
+            return error.code == .cancelled ? body.cut(error) : body.finish(error)
+        }
+    }
+}
+#endif

@@ -1,0 +1,48 @@
+#if canImport(CCurl)
+internal import CCurl
+
+/// An HTTP client on libcurl.
+///
+/// All requests of a client share one thread and a pool of kept-alive connections, so create one client and share it.
+/// The thread ends when the client and all its responses are released.
+///
+/// A connection that the server closed while idle fails when it is next used. If no byte of a response had arrived,
+/// curl sends the request again on a new connection, whatever its method. A `POST` can thus arrive twice if a server
+/// dies between accepting and answering it. CouchDB's protocol tolerates that: writing a revision twice has the effect
+/// of writing it once.
+public final class CurlTransport: HTTPTransport {
+    /// The options of all requests.
+    public let options: TransportOptions
+    private let mailbox = CurlMailbox()
+
+    /// Creates a client.
+    public init(_ options: TransportOptions = TransportOptions()) {
+        self.options = options
+        CurlThread.start(mailbox, options)
+    }
+
+    deinit { mailbox.post(.close) }
+
+    /// Sends a request and returns as soon as the head of its response has arrived.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The response.
+    /// - Throws: ``TransportError``.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try HTTPRequestCheck.check(request)
+        let request = try options.compressesRequests ? HTTPCompression.compress(request) : request
+        return try await HTTPRedirect.follow(request, options) { request in
+            let transfer = CurlTransfer(request, mailbox: mailbox)
+            let head = try await transfer.start()
+            let body = HTTPBody {
+                try await transfer.next()
+            } onDrop: { [self] in
+                transfer.cancel()
+                // The client stays alive as long as the response can be read.
+                withExtendedLifetime(self) {}
+            }
+            return HTTPResponse(status: head.status, headers: head.headers, body: body)
+        }
+    }
+}
+#endif

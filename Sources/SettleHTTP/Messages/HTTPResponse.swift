@@ -1,0 +1,27 @@
+/// A response: its status, its headers, and a body that may still be made or still be arriving.
+public struct HTTPResponse: Sendable {
+    /// The status, like 200.
+    public var status: Int
+    /// The headers. A server writes some itself: length, encoding of transfer, date, connection.
+    public var headers: HTTPHeaders
+    /// The body. Releasing one that arrives ends the transfer.
+    public var body: HTTPBody
+    /// The name of the user who sent the request, for a server's log.
+    package var user: String?
+    /// The error behind a status from 500 on, for a client in the server's process; it is never sent.
+    package var cause: (any Error)?
+
+    /// Creates a response.
+    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: HTTPBody = .none) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Reads the whole body.
+    ///
+    /// - Parameter limit: How many bytes it may have.
+    /// - Returns: Its bytes.
+    /// - Throws: ``TransportError``; with code `bodyTooLarge` past the limit, which also ends the transfer.
+    public func collect(limit: Int) async throws -> [UInt8] { try await body.collect(limit: limit) }
+}
