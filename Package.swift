@@ -126,7 +126,9 @@ let package = Package(
         .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
         .target(
             name: "SettleTesting",
-            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle"],
+            dependencies: [
+                "SettlePlatform", "SettleCore", "SettleDatabase", "SettleHTTP", "SettleReplication", "Settle",
+            ],
             swiftSettings: strict),
         // JavaScript that each context of scripts begins with, as a file that stands in the program.
         .target(name: "CScriptPrelude", exclude: ["prelude.js"], cSettings: [.treatAllWarnings(as: .error)]),
@@ -221,7 +223,8 @@ let package = Package(
         .testTarget(
             name: "SettleServerTests",
             dependencies: [
-                "SettleHTTP", "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleFleet",
+                "SettleHTTP", "SettleMobile", "SettlePlatform", "SettleServer", "Settle", "SettleTesting",
+                "SettleFleet",
                 "SettleTool",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),

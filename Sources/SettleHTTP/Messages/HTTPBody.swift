@@ -40,6 +40,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - length: How many bytes there are, or `nil` if unknown: then the body is sent in chunks.
     ///   - open: Starts the body. It is called once, and again only if the body has to be sent again from the start.
+    /// - Returns: The body.
     public static func stream(length: Int64?, open: @escaping @Sendable () -> Producer) -> HTTPBody {
         HTTPBody(.pieces(length: length, open: open))
     }

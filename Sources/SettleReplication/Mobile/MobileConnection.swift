@@ -174,8 +174,7 @@ package struct MobileOpener: Sendable {
     /// Connects.
     package let open: @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection
 
-    package init(_ open: @escaping @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection)
-    {
+    package init(_ open: @escaping @Sendable (HTTPRequest, TransportOptions, Maker) async throws -> BLIPConnection) {
         self.open = open
     }
 

@@ -59,7 +59,7 @@ final class Compactions: Sendable {
     }
 
     /// How many results are kept.
-    private static let mostEnded = 100
+    private static let maximumEnded = 100
 
     private let pool = WorkerPool(limit: 1)
     private let state = Guarded(State())
@@ -113,7 +113,7 @@ final class Compactions: Sendable {
                 state.running = []
                 state.names.remove(name)
                 state.ended.removeAll { $0.database == name }
-                state.ended = state.ended.suffix(Self.mostEnded - 1)
+                state.ended = state.ended.suffix(Self.maximumEnded - 1)
                 state.ended.append(Ended(number: number, database: name, result: result))
             }
         }

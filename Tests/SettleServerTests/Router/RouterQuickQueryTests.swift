@@ -73,7 +73,9 @@ import Testing
         }
         let response = work()
         #expect(response.status == 200)
-        if case .bytes(let bytes) = response.body.content { #expect(try JSONValue(utf8: bytes)["docs"]?.array?.count == 2) }
+        if case .bytes(let bytes) = response.body.content {
+            #expect(try JSONValue(utf8: bytes)["docs"]?.array?.count == 2)
+        }
     }
 
     @Test func `a query that reads many documents, or each by a pattern, is left to a worker`() throws {
