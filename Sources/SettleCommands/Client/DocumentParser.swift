@@ -110,14 +110,15 @@ struct GivenDocument {
     let body: DocumentBody
     /// The `_rev`, where there is one.
     let revision: RevisionID?
-    /// The attachments, where there are some.
+    /// The attachments; `nil` if the JSON has no `_attachments`.
     let attachments: [WireAttachment]?
 
     /// Reads a document that is to be saved under an id.
     ///
     /// - Throws: ``JSONError``, or ``CommandError`` for reserved members that don't fit.
     init(_ bytes: [UInt8], id: DocumentID) throws {
-        let document = try WireDocument(file: DocumentReader.read(bytes, allowsReserved: true))
+        let reader = try DocumentReader.read(bytes, allowsReserved: true)
+        let document = try WireDocument(file: reader)
         if let given = document.id, given != id.string {
             throw CommandError.invalid("the _id of the JSON is \"\(given)\", not \"\(id)\"")
         }
@@ -125,7 +126,7 @@ struct GivenDocument {
         if !id.isLocal, case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
         body = document.body
         revision = id.isLocal ? nil : document.revision?.id
-        attachments = document.attachments.isEmpty ? nil : document.attachments
+        attachments = reader.reserved.contains { $0.name == WireAttachment.listName } ? document.attachments : nil
     }
 
     /// The attachments as an edit has them: those without content are what the document has already.

@@ -30,6 +30,7 @@ struct AttachmentResolver {
     ///
     /// - Parameters:
     ///   - document: The edit.
+    ///   - following: Its contents that are outside of its JSON.
     ///   - id: The document's id.
     ///   - branches: Whether the edit may begin a branch on any known revision.
     /// - Returns: The attachments, with their contents in the database.
