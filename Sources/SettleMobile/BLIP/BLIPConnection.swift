@@ -4,7 +4,7 @@ internal import SettlePlatform
 ///
 ///     socket ─→ receive ─→ frames ─→ messages ─→ handler         requests of the other end
 ///                                        └─────→ taker           answers to requests from here
-///     socket ←─ takeOutput ←─ frames ←─ messages ←─ send, respond
+///     socket ←─ nextOutput ←─ frames ←─ messages ←─ send, respond
 ///
 /// Frames are made when the socket has room, so that what is in memory is bounded by the messages that wait.
 package final class BLIPConnection: Sendable {

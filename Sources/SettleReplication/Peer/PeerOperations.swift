@@ -12,7 +12,7 @@ package import SettleDatabase
 ///     connect                                     connect
 ///     localDocument (log)                         localDocument (log)      the newest common checkpoint
 ///     changes ───────────────────────────────────→ differences             what is missing there
-///     noteMissing ←────────────────────────────────┘
+///     reportMissing ←──────────────────────────────┘
 ///     revisions ─────────────────────────────────→ store                   bodies, histories, attachments
 ///     saveLocalDocument (log)                     saveLocalDocument (log)  never ahead of what is stored
 ///
