@@ -41,7 +41,7 @@ serve: setup ## Serve the databases in DIR (data) on PORT (5984)
 	.build/release/settle serve $(if $(DIR),--data $(DIR)) $(if $(PORT),--port $(PORT))
 
 conformance: setup ## Replay recorded CouchDB exchanges against the server, if the corpus is available
-	$(SWIFT) build --disable-index-store --product settle
+	$(SWIFT) build --product settle
 	@Scripts/conformance.sh
 
 test: ## Run all tests
@@ -59,11 +59,11 @@ postgres-serve: ## Serve a new PostgreSQL from two nodes, on PORT and the next o
 	@Benchmarks/postgres/serve.py $(if $(PORT),--port $(PORT))
 
 console-test: setup ## Use the console in a browser, by keyboard: the scenarios of Tests/Console
-	$(SWIFT) build --disable-index-store --product settle
+	$(SWIFT) build --product settle
 	@Scripts/console-test.sh
 
 console-pictures: setup ## Make the pictures of the console for the documentation
-	$(SWIFT) build --disable-index-store --product settle
+	$(SWIFT) build --product settle
 	@Scripts/console-test.sh --pictures docs/console
 
 format: ## Format all Swift code by .swift-format

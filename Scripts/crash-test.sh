@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift build --disable-index-store --product CrashTool
+swift build --product CrashTool
 exec "$(swift build --show-bin-path)/CrashTool" drive "${ROUNDS:-200}" ${SEED:+"$SEED"}

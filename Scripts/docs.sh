@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift package --disable-index-store dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
 if [[ ${1:-} == --write-api ]]; then
     exec Scripts/api.py
 fi

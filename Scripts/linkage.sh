@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 [[ $(uname) == Linux ]] || exit 0
 table=Scripts/linkage.txt
-for product in settle settle-simulate CrashTool ShoppingList; do swift build --disable-index-store --product "$product" >/dev/null; done
+for product in settle settle-simulate CrashTool ShoppingList; do swift build --product "$product" >/dev/null; done
 bin=$(swift build --show-bin-path)
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT

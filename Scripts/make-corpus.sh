@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift build --disable-index-store --product CrashTool
+swift build --product CrashTool
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 "$(swift build --show-bin-path)/CrashTool" corpus "$room"

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 format=${1:-1}
-swift build --disable-index-store --product CrashTool
+swift build --product CrashTool
 folder=Tests/SettleDatabaseTests/Fixtures/format-$format
 rm -rf "$folder"
 mkdir -p "$folder"

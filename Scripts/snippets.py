@@ -38,7 +38,7 @@ def main(names):
     if not names or names[0].startswith("-"):
         sys.exit(__doc__)
     for name in names:
-        subprocess.run(["swift", "build", "-q", "--disable-index-store", "--product", name], cwd=ROOT, check=True, stdout=sys.stderr)
+        subprocess.run(["swift", "build", "-q", "--product", name], cwd=ROOT, check=True, stdout=sys.stderr)
     binaries = subprocess.run(
         ["swift", "build", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as room:

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Runs all tests, with a PostgreSQL of their own if one is installed. If some fail, their failures are printed again at the end.
-# Debug builds of all scripts make no index for editors: that takes a fifth of the compiler's time.
 # SETTLE_TEST_POSTGRES=none leaves those with PostgreSQL out.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +15,7 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-"${SWIFT:-swift}" test --disable-index-store "$@" 2>&1 | tee "$log"
+"${SWIFT:-swift}" test "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 
 if ((status != 0)); then
