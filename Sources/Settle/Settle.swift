@@ -16,6 +16,7 @@
 @_exported public import enum SettleCore.MergeRule
 @_exported public import struct SettleCore.MergeRules
 // Revisions
+@_exported public import struct SettleCore.Revision
 @_exported public import struct SettleCore.RevisionHistory
 @_exported public import struct SettleCore.RevisionID
 @_exported public import struct SettleCore.RevisionNode
@@ -65,7 +66,7 @@
 @_exported public import struct SettleDatabase.PendingObservation
 @_exported public import struct SettleDatabase.PolicyDecision
 @_exported public import struct SettleDatabase.ProcessSharing
-@_exported public import struct SettleDatabase.ReplicatedRevision
+@_exported public import typealias SettleDatabase.ReplicatedRevision
 @_exported public import enum SettleDatabase.Resolution
 @_exported public import struct SettleDatabase.ResolverIdentity
 @_exported public import enum SettleDatabase.SaveConflict

@@ -18,6 +18,16 @@ struct SinglePlaceTests {
         #expect(places.map(\.path) == [place])
     }
 
+    /// Text in the code, and the maximum number of files that have it. Simulated fleets are models of other clients.
+    @Test(arguments: [(#"{\"_id\":"#, 1), (#""_revisions""#, 1), (#""_attachments""#, 5)])
+    func `few files spell the members of a document's JSON`(text: String, most: Int) {
+        let places = Repository.shared.sources.filter { file in
+            file.target != "SettleFleet" && file.path.hasSuffix(".swift")
+                && file.lines.contains { $0.contains(text) && !$0.drop { $0 == " " }.hasPrefix("//") }
+        }
+        #expect(places.count <= most, "\(places.map(\.path))")
+    }
+
     @Test func `the client of the tool knows no database`() {
         let tool = Repository.shared.sources.filter { $0.target == "SettleCommands" }
         let asking = tool.flatMap { file in

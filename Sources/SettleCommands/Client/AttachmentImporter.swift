@@ -1,5 +1,7 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
+internal import SettlePlatform
 
 /// Takes the attachments of an input: their contents inline, in pieces before the document, or known here already.
 ///
@@ -53,29 +55,23 @@ final class AttachmentImporter {
         finished[current.name] = attachment
     }
 
-    /// The attachments of a document's `_attachments`, in order.
-    func attachments(_ value: JSONValue, of id: DocumentID) throws -> [DocumentAttachment] {
-        guard let members = value.object else { throw CommandError.invalid("_attachments must be an object") }
+    /// The attachments of a document, in order.
+    func attachments(_ members: [WireAttachment], of id: DocumentID) throws -> [DocumentAttachment] {
         defer { finished = [:] }
         try finish()
-        return try members.map { try attachment($0.name, $0.value, of: id) }
+        return try members.map { try attachment($0, of: id) }
     }
 
-    private func attachment(_ name: String, _ value: JSONValue, of id: DocumentID) throws -> DocumentAttachment {
-        let type = value["content_type"]?.string ?? "application/octet-stream"
-        let revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
-        let digest = value["digest"]?.string
-        let encoding: DocumentAttachment.Encoding? = value["encoding"]?.string == "gzip" ? .gzip : nil
-        if let follows = value["follows"]?.string {
+    private func attachment(_ wire: WireAttachment, of id: DocumentID) throws -> DocumentAttachment {
+        let (name, type, revpos, digest) = (wire.name, wire.contentType, wire.revpos ?? 0, wire.digest)
+        let encoding: DocumentAttachment.Encoding? = wire.encoding == "gzip" ? .gzip : nil
+        switch wire.content {
+        case .follows(let follows?):
             guard let stored = finished[follows] else {
                 throw CommandError.invalid("the content \(follows) of \"\(name)\" does not stand before the document")
             }
             return try described(stored, name, type, revpos, encoding ?? .identity, digest)
-        }
-        if let data = value["data"]?.string {
-            guard let bytes = Base64.decode(data.utf8) else {
-                throw CommandError.invalid("the data of \"\(name)\" is not base64")
-            }
+        case .inline(let bytes):
             let plain = try stored(bytes, type, .identity)
             if encoding != nil || digest == plain.digest.description {
                 return try described(plain, name, type, revpos, encoding ?? .identity, digest)
@@ -83,12 +79,12 @@ final class AttachmentImporter {
             // Without the digest of these bytes it is plain content, which is compressed if its type is compressible.
             let made = try stored(bytes, type, nil)
             return try described(made, name, type, revpos, made.encoding, made.encoding == .gzip ? nil : digest)
+        case .stub, .follows(nil):
+            guard let known = try known(id).first(where: { $0.digest.description == digest }) else {
+                throw CommandError.invalid("the content of \"\(name)\" is neither in the input nor in this document")
+            }
+            return try described(known, name, type, revpos, known.encoding, digest)
         }
-        let known = try known(id).first { $0.digest.description == digest }
-        guard let known else {
-            throw CommandError.invalid("the content of \"\(name)\" is neither in the input nor in this document")
-        }
-        return try described(known, name, type, revpos, known.encoding, digest)
     }
 
     private func stored(

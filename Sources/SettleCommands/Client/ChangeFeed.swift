@@ -1,5 +1,6 @@
 internal import Settle
 import SettleCore
+import SettleDatabase
 internal import SettleHTTP
 import SettleReplication
 
@@ -112,7 +113,7 @@ struct ChangeLine {
         leaves = try (value("changes")?.array ?? []).compactMap { $0["rev"]?.string.flatMap { RevisionID($0) } }
         isDeleted = try value("deleted") == true
         document = try outline["doc"].flatMap { range in
-            row[range].first == UInt8(ascii: "{") ? try FetchedDocument(Array(row[range])).document : nil
+            row[range].first == UInt8(ascii: "{") ? try ReplicatedRevision(answer: Array(row[range])).document : nil
         }
     }
 

@@ -45,20 +45,19 @@ extension Client {
     /// - Returns: The new revision.
     /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
     func save(
-        _ id: DocumentID, _ body: DocumentBody, attachments: JSONValue? = nil, on document: Document?,
+        _ id: DocumentID, _ body: DocumentBody, attachments: [WireAttachment]? = nil, on document: Document?,
         isDeleted: Bool = false, branches: Bool = false
     ) throws -> RevisionID {
         // A deleted document is revived by an edit of nothing, as a new one is made.
         let parent = document?.isDeleted == true && !branches ? nil : document?.revision
         let kept = isDeleted ? [] : document?.attachments ?? []
-        var line = DocumentJSON(
-            Document(id: id, revision: parent, isDeleted: isDeleted, RevisionContent(body: body)))
-        let stubs: JSONValue? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
-        if let shown = attachments ?? stubs { line.others.append(("_attachments", shown)) }
+        let line = WireDocument(
+            id: id.string, revision: parent.map { .revision($0) }, isDeleted: isDeleted, body: body,
+            attachments: attachments ?? kept.map { $0.wire() })
         let path = HTTPPath.document(id)
         let answer = try send(
             path.isExact ? "PUT" : "POST", path.isExact ? path : "", query: branches ? ["conflicts": "branch"] : [:],
-            line.bytes, about: id)
+            line.bytes(.bodyLate), about: id)
         return try Self.revision(in: answer, of: id)
     }
 
@@ -97,16 +96,14 @@ extension Client {
         if try isAtSettle() {
             let document =
                 before ?? Document(id: state.id, revision: parent, isDeleted: false, RevisionContent(body: .empty))
-            return try save(state.id, given.body, attachments: given.wireAttachments, on: document, branches: true)
+            return try save(state.id, given.body, attachments: given.editedAttachments, on: document, branches: true)
         }
         let scratch = try ScratchDatabase(inMemory: true)
         let importer = AttachmentImporter(scratch.database) { _ in state.attachments }
         let attachments =
             try given.attachments.map { try importer.attachments($0, of: state.id) } ?? before?.attachments ?? []
-        let signatures = attachments.map {
-            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
-        }
-        let revision = RevisionHasher().revision(of: given.body, parent: parent, attachments: signatures)
+        let revision = RevisionHasher().revision(
+            of: given.body, parent: parent, attachments: attachments.map(\.signature))
         try store([
             try onTheWay(state, revision, on: parent, isDeleted: false, given.body, attachments, scratch.database)
         ])

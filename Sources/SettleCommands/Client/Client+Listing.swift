@@ -10,7 +10,7 @@ extension Client {
         try wait(about: id) { connection, _ in
             do {
                 let answer = try await connection.json("GET", .document(id), limit: 1 << 30)
-                return try FetchedDocument(answer.json.utf8).document
+                return try ReplicatedRevision(answer: answer.json.utf8).document
             } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
                 return nil
             }
@@ -50,7 +50,7 @@ extension Client {
     private static func document(_ row: [UInt8], _ member: String, revision: String) throws -> Document? {
         let outline = try JSONOutline(row)
         if let range = outline[member], row[range].first == UInt8(ascii: "{") {
-            return try FetchedDocument(Array(row[range])).document
+            return try ReplicatedRevision(answer: Array(row[range])).document
         }
         let json = try JSONValue(utf8: row)
         guard let id = json["id"]?.string, let text = json[revision]?["rev"]?.string, let revision = RevisionID(text)

@@ -105,7 +105,7 @@ struct DocumentFetch: Sendable {
         } catch let error as CouchDBError where [400, 404].contains(error.status) { return nil }
     }
 
-    private func leaves(of id: DocumentID) async throws -> [FetchedDocument] {
+    private func leaves(of id: DocumentID) async throws -> [ReplicatedRevision] {
         let answer: CouchDBAnswer
         do {
             answer = try await connection.json(
@@ -115,16 +115,16 @@ struct DocumentFetch: Sendable {
             return []
         }
         return try (answer.json.array ?? []).compactMap { row in
-            try row["ok"].map { try FetchedDocument($0.utf8) }
+            try row["ok"].map { try ReplicatedRevision(answer: $0.utf8) }
         }
     }
 
     /// One revision; `nil` when the server has it no more.
-    private func document(_ id: DocumentID, _ revision: RevisionID) async throws -> FetchedDocument? {
+    private func document(_ id: DocumentID, _ revision: RevisionID) async throws -> ReplicatedRevision? {
         let query: HTTPQuery = ["rev": revision.description, "revs": "true", "att_encoding_info": "true"]
         do {
             let answer = try await connection.json("GET", .document(id), query: query, limit: Self.longestAnswer)
-            return try FetchedDocument(answer.json.utf8)
+            return try ReplicatedRevision(answer: answer.json.utf8)
         } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
             return nil
         }
@@ -132,7 +132,7 @@ struct DocumentFetch: Sendable {
 
     /// Which inner revisions the server has: of the winner's path it tells all at once, of others each is asked for.
     private func stored(
-        behind leaves: [FetchedDocument], of id: DocumentID
+        behind leaves: [ReplicatedRevision], of id: DocumentID
     ) async throws -> [(history: RevisionHistory, isDeleted: Bool)] {
         var paths: [RevisionID: RevisionHistory] = [:]
         for leaf in leaves {
@@ -169,57 +169,49 @@ struct DocumentFetch: Sendable {
     }
 }
 
-// MARK: - FetchedDocument
+// MARK: - Answers
 
-/// A document as a server sends it, with its history where that was asked for, and its attachments as stubs.
-struct FetchedDocument: Sendable {
-    let id: DocumentID
-    let history: RevisionHistory
-    let isDeleted: Bool
-    let body: DocumentBody
-    /// The attachments, whose contents stay at the server.
-    let attachments: [DocumentAttachment]
-
-    /// Reads a document; members that say what the server knows of it besides are passed over.
+extension ReplicatedRevision {
+    /// Reads a document as a server sends it: with its history where that was asked for, and its attachments as stubs, whose
+    /// contents stay at the server. Members that say what the server knows of it besides are passed over.
     ///
     /// - Throws: ``CommandError`` for JSON that is not a document.
-    init(_ bytes: [UInt8]) throws {
-        let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        var reserved: [String: JSONValue] = [:]
-        for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
-        guard let id = reserved["_id"]?.string,
-            let history = try DocumentParser.history(rev: reserved["_rev"], revisions: reserved["_revisions"])
-        else { throw CommandError("bad_answer", "the server sent a document without _id or _rev", status: .damaged) }
-        self.id = DocumentID(unchecked: id)
-        self.history = history
-        isDeleted = reserved["_deleted"] == true
-        body = reader.body
-        attachments = try (reserved["_attachments"]?.object ?? JSONObject()).map { try Self.stub($0.name, $0.value) }
+    init(answer bytes: [UInt8]) throws {
+        let document: WireDocument
+        do { document = try bytes.withUnsafeBufferPointer { try WireDocument(answer: $0) } } catch is WireDocument.Fault
+        {
+            throw Self.bad("a document with an invalid _revisions or _attachments")
+        }
+        guard let id = document.id, let revision = document.revision?.id else {
+            throw Self.bad("a document without _id or _rev")
+        }
+        self.init(
+            id: DocumentID(unchecked: id), history: document.history ?? RevisionHistory(revision),
+            isDeleted: document.isDeleted, body: document.body,
+            attachments: try document.attachments.map { try Self.stub($0) })
     }
 
     /// The document, to be shown.
     var document: Document {
         Document(
-            id: id, revision: history.revision, isDeleted: isDeleted,
-            RevisionContent(body: body, attachments: attachments))
+            id: id, revision: revision, isDeleted: isDeleted, RevisionContent(body: body, attachments: attachments))
     }
 
-    private static func stub(_ name: String, _ value: JSONValue) throws -> DocumentAttachment {
-        guard let digest = value["digest"]?.string.flatMap({ AttachmentDigest($0) }),
+    private static func bad(_ what: String) -> CommandError {
+        CommandError("bad_answer", "the server sent \(what)", status: .damaged)
+    }
+
+    private static func stub(_ wire: WireAttachment) throws -> DocumentAttachment {
+        guard let digest = wire.digest.flatMap({ AttachmentDigest($0) }),
             let elsewhere = DocumentAttachment.elsewhere(digest)
-        else {
-            throw CommandError(
-                "bad_answer", "the server sent the attachment \"\(name)\" without digest", status: .damaged)
+        else { throw bad("the attachment \"\(wire.name)\" without digest") }
+        let length = wire.length ?? 0
+        guard length >= 0, wire.encodedLength ?? 0 >= 0 else {
+            throw bad("the attachment \"\(wire.name)\" with a length below zero")
         }
-        let length = Int64(value["length"]?.int ?? 0)
-        guard length >= 0, value["encoded_length"]?.int ?? 0 >= 0 else {
-            throw CommandError(
-                "bad_answer", "the server sent the attachment \"\(name)\" with a length below zero", status: .damaged)
-        }
-        let encoding = value["encoding"]?.string.flatMap { DocumentAttachment.Encoding(rawValue: $0) } ?? .identity
         return DocumentAttachment(
-            name: name, contentType: value["content_type"]?.string ?? "application/octet-stream",
-            revpos: value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0, digest: digest, length: length,
-            encodedLength: value["encoded_length"]?.int.map(Int64.init) ?? length, encoding: encoding, blob: elsewhere)
+            name: wire.name, contentType: wire.contentType, revpos: wire.revpos ?? 0, digest: digest, length: length,
+            encodedLength: wire.encodedLength ?? length,
+            encoding: wire.encoding.flatMap { DocumentAttachment.Encoding(rawValue: $0) } ?? .identity, blob: elsewhere)
     }
 }

@@ -9,9 +9,6 @@ struct DocumentParser {
     /// The member whose value is the id of a document that has no `_id`.
     var idMember: String?
 
-    /// Reserved members that say what a peer knew, and are computed anew here.
-    private static let ignored: Set<String> = ["_conflicts", "_deleted_conflicts", "_revs_info", "_local_seq"]
-
     /// Reads a document.
     ///
     /// - Returns: The document, or `nil` for a piece of an attachment's content, which the importer has taken.
@@ -19,33 +16,25 @@ struct DocumentParser {
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
         if reader.reserved.isEmpty, try attachments.add(piece: reader.body) { return nil }
-        var reserved: [String: JSONValue] = [:]
-        for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
-        let id = try id(reserved["_id"], reader.body)
+        let document = try WireDocument(file: reader)
+        let id = try id(document.id, reader.body)
         if id.isLocal { return .local(id, reader.body) }
-        let known: Set = ["_id", "_rev", "_revisions", "_deleted", "_attachments"]
-        if let other = reserved.keys.filter({ !known.contains($0) && !Self.ignored.contains($0) }).min() {
-            throw CommandError.invalid("a document can't have the member \"\(other)\"; names with _ are reserved")
-        }
-        let isDeleted = try Self.flag(reserved["_deleted"], "_deleted")
-        let history = try Self.history(rev: reserved["_rev"], revisions: reserved["_revisions"])
-        let files = try reserved["_attachments"].map { try attachments.attachments($0, of: id) } ?? []
-        if let history {
+        if case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
+        let files =
+            document.attachments.isEmpty ? [] : try attachments.attachments(document.attachments, of: id)
+        if let history = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) {
             return .revision(
                 ReplicatedRevision(
-                    id: id, history: history, isDeleted: isDeleted, body: reader.body, attachments: files))
+                    id: id, history: history, isDeleted: document.isDeleted, body: reader.body, attachments: files))
         }
-        if isDeleted {
+        if document.isDeleted {
             throw CommandError.invalid("a deletion needs the _rev of its tombstone; use `settle delete` to delete")
         }
         return .edit(Document(id: id, body: reader.body, attachments: files))
     }
 
-    private func id(_ value: JSONValue?, _ body: DocumentBody) throws -> DocumentID {
-        if let value {
-            guard let text = value.string else { throw CommandError.invalid("_id must be a string") }
-            return try DocumentID(validating: text)
-        }
+    private func id(_ text: String?, _ body: DocumentBody) throws -> DocumentID {
+        if let text { return try DocumentID(validating: text) }
         guard let idMember else { return Self.newID() }
         switch body[idMember] {
         case .string(let text): return try DocumentID(validating: text)
@@ -59,33 +48,38 @@ struct DocumentParser {
     static func newID() -> DocumentID {
         DocumentID(unchecked: SecureRandom.hexadecimal())
     }
+}
 
-    static func flag(_ value: JSONValue?, _ name: String) throws -> Bool {
-        guard let value else { return false }
-        guard let flag = value.bool else { throw CommandError.invalid("\(name) must be true or false") }
-        return flag
+extension WireDocument {
+    /// Reads a document of a file, or one that a person typed.
+    ///
+    /// - Throws: ``CommandError``, or the error of an invalid id or revision.
+    init(file reader: DocumentReader) throws {
+        do { try self.init(reader, .file) } catch let fault as Fault {
+            switch fault {
+            case .illegalID(let text): _ = try DocumentID(validating: text)
+            case .invalidRevision(let text?): _ = try RevisionID(validating: text)
+            default: break
+            }
+            throw CommandError.invalid(Self.words(for: fault))
+        }
     }
 
-    /// The history a document came with: `_revisions`, or `_rev` alone.
-    static func history(rev: JSONValue?, revisions: JSONValue?) throws -> RevisionHistory? {
-        let revision = try rev.map { value in
-            guard let text = value.string else { throw CommandError.invalid("_rev must be a string") }
-            return try RevisionID(validating: text)
+    private static func words(for fault: Fault) -> String {
+        switch fault {
+        case .idIsNoString: "_id must be a string"
+        case .illegalID(let text): "\"\(text)\" can't be the id of a document"
+        case .invalidRevision: "_rev must be a string"
+        case .member("_deleted"): "_deleted must be true or false"
+        case .member(WireAttachment.listName): "_attachments must be an object"
+        case .member(let name) where name != revisionsName:
+            "a document can't have the member \"\(name)\"; names with _ are reserved"
+        case .history(.idIsNoString), .history(.idIsNotHexadecimal): "_revisions contains an invalid id"
+        case .member, .history: "_revisions must be {\"start\": N, \"ids\": […]}, with at most N ids"
+        case .otherHistory(let revision, let other): "_rev is \(revision), but _revisions begin with \(other)"
+        case .attachmentNumber(let name, let member): "\(member) of \"\(name)\" must be a number"
+        case .attachmentData(let name): "the data of \"\(name)\" is not base64"
         }
-        guard let revisions else { return revision.map { RevisionHistory($0) } }
-        guard let start = revisions["start"]?.int.flatMap({ UInt64(exactly: $0) }), let ids = revisions["ids"]?.array
-        else { throw CommandError.invalid("_revisions must be {\"start\": N, \"ids\": […]}") }
-        let signatures = try ids.map { id in
-            guard let signature = id.string.flatMap({ RevisionSignature($0) }) else {
-                throw CommandError.invalid("_revisions contains an invalid id: \(id)")
-            }
-            return signature
-        }
-        let history = try RevisionHistory(start: start, signatures: signatures)
-        if let revision, revision != history.revision {
-            throw CommandError.invalid("_rev is \(revision), but _revisions begin with \(history.revision)")
-        }
-        return history
     }
 }
 
@@ -116,55 +110,32 @@ struct GivenDocument {
     let body: DocumentBody
     /// The `_rev`, where there is one.
     let revision: RevisionID?
-    /// The `_attachments`, where there are some.
-    let attachments: JSONValue?
-
-    private static let ignored: Set<String> = [
-        "_conflicts", "_deleted_conflicts", "_revisions", "_revs_info", "_local_seq",
-    ]
+    /// The attachments; `nil` if the JSON has no `_attachments`.
+    let attachments: [WireAttachment]?
 
     /// Reads a document that is to be saved under an id.
     ///
     /// - Throws: ``JSONError``, or ``CommandError`` for reserved members that don't fit.
     init(_ bytes: [UInt8], id: DocumentID) throws {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
-        var reserved: [String: JSONValue] = [:]
-        for member in reader.reserved { reserved[member.name] = try JSONValue(utf8: member.value) }
-        if let given = reserved.removeValue(forKey: "_id"), given.string != id.string {
-            throw CommandError.invalid("the _id of the JSON is \(given), not \"\(id)\"")
+        let document = try WireDocument(file: reader)
+        if let given = document.id, given != id.string {
+            throw CommandError.invalid("the _id of the JSON is \"\(given)\", not \"\(id)\"")
         }
-        let history = id.isLocal ? nil : try DocumentParser.history(rev: reserved["_rev"], revisions: nil)
-        if try DocumentParser.flag(reserved["_deleted"], "_deleted") {
-            throw CommandError.invalid("use `settle delete` to delete a document")
-        }
-        attachments = reserved["_attachments"]
-        for name in ["_rev", "_deleted", "_attachments"] { reserved[name] = nil }
-        if let other = reserved.keys.filter({ !Self.ignored.contains($0) }).min() {
-            throw CommandError.invalid("a document can't have the member \"\(other)\"; names with _ are reserved")
-        }
-        body = reader.body
-        revision = history?.revision
+        if document.isDeleted { throw CommandError.invalid("use `settle delete` to delete a document") }
+        if !id.isLocal, case .impossible(let text) = document.revision { _ = try RevisionID(validating: text) }
+        body = document.body
+        revision = id.isLocal ? nil : document.revision?.id
+        attachments = reader.reserved.contains { $0.name == WireAttachment.listName } ? document.attachments : nil
     }
 
-    /// The `_attachments` as an edit has them: those without content are what the document has already.
-    var wireAttachments: JSONValue? {
-        get throws {
-            try attachments.map { attachments in
-                guard let members = attachments.object else {
-                    throw CommandError.invalid("_attachments must be an object")
-                }
-                return .object(
-                    JSONObject(
-                        members.map { member in
-                            var value = member.value
-                            if value["data"] != nil {
-                                for name in ["digest", "length", "revpos", "encoded_length"] { value[name] = nil }
-                            } else if value["follows"] == nil {
-                                value["stub"] = true
-                            }
-                            return (member.name, value)
-                        }))
-            }
+    /// The attachments as an edit has them: those without content are what the document has already.
+    var editedAttachments: [WireAttachment]? {
+        attachments?.map { attachment in
+            guard case .inline = attachment.content else { return attachment }
+            return WireAttachment(
+                attachment.name, contentType: attachment.contentType, encoding: attachment.encoding,
+                content: attachment.content)
         }
     }
 }

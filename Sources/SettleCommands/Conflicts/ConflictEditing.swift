@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 internal import SettlePlatform
 
 /// Settles a conflict in the user's editor. The database is closed meanwhile, so that other processes can use it.
@@ -122,8 +124,8 @@ struct ConflictFile {
             throw CommandError.invalid("the document must be a JSON object, { … }")
         }
         if document == proposal { return nil }
-        let attachments = try attachments(members["_attachments"])
-        members["_attachments"] = nil
+        let attachments = try attachments(members[WireAttachment.listName])
+        members[WireAttachment.listName] = nil
         do { return .edit(try DocumentBody(.object(members)), attachments) } catch {
             throw CommandError(error)
         }
@@ -146,7 +148,9 @@ struct ConflictFile {
 
     private static func members(of document: Document) -> JSONValue {
         var members = document.json
-        if !document.attachments.isEmpty { members["_attachments"] = DocumentJSON.stubs(document.attachments) }
+        if !document.attachments.isEmpty {
+            members[WireAttachment.listName] = WireAttachment.json(document.attachments.map { $0.wire() })
+        }
         return members
     }
 }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 import SettleServer
 
@@ -48,6 +49,6 @@ enum ConflictJSON {
 
     /// A document in CouchDB's form.
     static func document(_ document: Document) -> JSONValue {
-        (try? JSONValue(utf8: DocumentJSON(document).bytes)) ?? .null
+        (try? JSONValue(utf8: document.wire.bytes(.bodyLate))) ?? .null
     }
 }

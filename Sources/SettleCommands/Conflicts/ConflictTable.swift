@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 
 /// Shows the leaves of a conflict side by side, member by member, with their base before and a policy's result
@@ -200,7 +201,7 @@ extension Document {
     static func comparable(_ body: JSONValue, _ attachments: [DocumentAttachment]) -> JSONObject {
         var members = body.object ?? JSONObject()
         if !attachments.isEmpty {
-            members["_attachments"] = .object(JSONObject(attachments.map { ($0.name, .string(text(of: $0))) }))
+            members[WireAttachment.listName] = .object(JSONObject(attachments.map { ($0.name, .string(text(of: $0))) }))
         }
         return members
     }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 
 /// The user's decision about a conflict: a policy for this process, and the request that means the same at a Settle
@@ -41,7 +42,9 @@ struct SettlementOrder {
     /// Writes a document; its attachments are those of leaves.
     static func edit(_ body: DocumentBody, _ attachments: [DocumentAttachment]) -> SettlementOrder {
         var document = body.json
-        if !attachments.isEmpty { document["_attachments"] = DocumentJSON.stubs(attachments) }
+        if !attachments.isEmpty {
+            document[WireAttachment.listName] = WireAttachment.json(attachments.map { $0.wire() })
+        }
         return SettlementOrder(
             byPerson: "edit", document, isInvented: true, .merged(body, attachments: attachments))
     }

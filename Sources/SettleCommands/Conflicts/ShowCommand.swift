@@ -1,5 +1,6 @@
 internal import Settle
-internal import SettleDatabase
+import SettleCore
+import SettleDatabase
 
 /// `settle show`: shows the leaves of a conflict side by side, with a policy's result.
 enum ShowCommand: Command {
@@ -91,7 +92,7 @@ enum ShowCommand: Command {
         } else {
             let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
             try console.printNote(console.styled("\(id) \(state)", .bold))
-            try console.print(document: DocumentJSON(document).bytes)
+            try console.print(document: document.wire.bytes(.bodyLate))
         }
         return .success
     }

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 import SettleReplication
@@ -140,7 +142,7 @@ private struct ChangeWriter {
         ]
         if change.isDeleted { line["deleted"] = true }
         guard let document = change.document else { return line.description }
-        let body = String(decoding: DocumentJSON(document).bytes, as: UTF8.self)
+        let body = String(decoding: document.wire.bytes(.bodyLate), as: UTF8.self)
         return String(line.description.dropLast()) + ",\"doc\":" + body + "}"
     }
 }

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 
 /// `settle docs`: lists documents.
 enum DocsCommand: Command {
@@ -105,8 +107,8 @@ private struct Lister {
     }
 
     func write(_ document: Document, conflicts: [RevisionID]?) throws {
-        if let table { return try table.add(JSONValue(utf8: DocumentJSON(document).bytes)) }
-        if hasBodies { return try console.output.write(DocumentJSON(document).bytes + [UInt8(ascii: "\n")]) }
+        if let table { return try table.add(JSONValue(utf8: document.wire.bytes(.bodyLate))) }
+        if hasBodies { return try console.output.write(document.wire.bytes(.bodyLate) + [UInt8(ascii: "\n")]) }
         let revision = document.revision?.description ?? ""
         guard console.isJSON else {
             let count = conflicts.map { "  " + console.styled(Quantity.of($0.count, "conflict"), .red) } ?? ""

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 
 /// `settle get`: shows a document, or the content of an attachment.
@@ -37,28 +38,26 @@ enum GetCommand: Command {
             if let name = arguments.text("--attachment") {
                 return try write(attachment: name, of: document, client, invocation)
             }
-            var shape = DocumentJSON(document)
+            var shape = document.wire
             if arguments.flag("--revs"), let revision = document.revision {
                 shape.history = state.tree.history(of: revision)
             }
-            if arguments.flag("--conflicts") { shape.others = conflicts(of: state.tree, besides: document.revision) }
             if arguments.flag("--attachments") {
-                shape.attachments = .object(
-                    JSONObject(
-                        try document.attachments.map { attachment in
-                            var content: [UInt8] = []
-                            try client.read(attachment, of: document) { content += $0 }
-                            let data = JSONValue.string(Base64.encode(content))
-                            let members = DocumentJSON.described(attachment) + [("data", data)]
-                            return (attachment.name, .object(JSONObject(members)))
-                        }))
+                shape.attachments = try document.attachments.map { attachment in
+                    var content: [UInt8] = []
+                    try client.read(attachment, of: document) { content += $0 }
+                    return attachment.wire(.inline(content))
+                }
             }
+            let hasConflicts = arguments.flag("--conflicts")
+            let others = hasConflicts ? conflicts(of: state.tree, besides: document.revision) : []
+            let bytes = shape.bytes(.bodyLate, others: others)
             if let path = arguments.text("--output"), path != "-" {
                 let file = try ByteOutput(path: path)
-                try file.write(shape.bytes + [UInt8(ascii: "\n")])
+                try file.write(bytes + [UInt8(ascii: "\n")])
                 try file.finish()
             } else {
-                try invocation.console.print(document: shape.bytes)
+                try invocation.console.print(document: bytes)
             }
             return .success
         }
@@ -105,9 +104,8 @@ enum GetCommand: Command {
         guard let local = try client.localDocument(id) else {
             throw CommandError.notFound("there is no document \"\(id)\"")
         }
-        var shape = DocumentJSON(Document(id: id, body: local.body))
-        shape.others = [("_rev", .string(local.revision))]
-        try invocation.console.print(document: shape.bytes)
+        let document = WireDocument(id: id.string, revision: .impossible(local.revision), body: local.body)
+        try invocation.console.print(document: document.bytes(.bodyLate))
         return .success
     }
 }

@@ -1,4 +1,6 @@
 internal import Settle
+import SettleCore
+import SettleDatabase
 
 /// `settle put`: saves a document.
 enum PutCommand: Command {
@@ -65,7 +67,7 @@ enum PutCommand: Command {
             throw DocumentState.conflict("\"\(id)\" is there already", winner.revision)
         }
         let document = try revision.map { try state.document(toEdit: $0) } ?? state.shown
-        return try client.save(id, given.body, attachments: given.wireAttachments, on: document)
+        return try client.save(id, given.body, attachments: given.editedAttachments, on: document)
     }
 
     private static func bytes(_ invocation: Invocation) throws -> [UInt8] {

@@ -1,5 +1,7 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
+internal import SettlePlatform
 
 /// Writes a database as JSON lines that import to the same documents: one line for each leaf.
 ///
@@ -58,7 +60,7 @@ final class Exporter {
         try client.forEachDocument(in: DocumentRange(), limit: .max, withBodies: true) { document in
             try Interruption.check()
             if document.id.string.hasPrefix("_design/") { return true }
-            try table.add(JSONValue(utf8: DocumentJSON(document).bytes))
+            try table.add(JSONValue(utf8: document.wire.bytes(.bodyLate)))
             counts.documents += 1
             progress(counts)
             return true
@@ -99,33 +101,30 @@ final class Exporter {
     }
 
     private func write(_ document: Document, _ history: RevisionHistory, of database: Database) throws {
-        var line = DocumentJSON(document)
+        var line = document.wire
         line.history = history
-        if !document.attachments.isEmpty { line.attachments = try contents(of: document.attachments, in: database) }
-        try output.write(line.bytes + [UInt8(ascii: "\n")])
+        line.attachments = try contents(of: document.attachments, in: database)
+        try output.write(line.bytes(.bodyLate) + [UInt8(ascii: "\n")])
         counts.revisions += 1
     }
 
     /// The attachments with their contents, or the names of contents written before.
-    private func contents(of attachments: [DocumentAttachment], in database: Database) throws -> JSONValue {
+    private func contents(of attachments: [DocumentAttachment], in database: Database) throws -> [WireAttachment] {
         var inline: Int64 = 0
-        return .object(
-            JSONObject(
-                try attachments.map { attachment in
-                    var members = DocumentJSON.described(attachment)
-                    if attachment.encoding == .gzip { members.append(("encoding", "gzip")) }
-                    let length = attachment.encodedLength
-                    if length <= Self.largestInline, inline + length <= Self.largestLine {
-                        inline += length
-                        let bytes = try database.attachmentReader(for: attachment, encoded: true).readAll()
-                        members.append(("data", .string(Base64.encode(bytes))))
-                    } else {
-                        if written.insert(attachment.blob).inserted { try writePieces(of: attachment, in: database) }
-                        members.append(("follows", .string(attachment.blob.description)))
-                    }
-                    counts.attachments += 1
-                    return (attachment.name, .object(JSONObject(members)))
-                }))
+        return try attachments.map { attachment in
+            var wire = attachment.wire()
+            if attachment.encoding == .gzip { wire.encoding = attachment.encoding.rawValue }
+            let length = attachment.encodedLength
+            if length <= Self.largestInline, inline + length <= Self.largestLine {
+                inline += length
+                wire.content = .inline(try database.attachmentReader(for: attachment, encoded: true).readAll())
+            } else {
+                if written.insert(attachment.blob).inserted { try writePieces(of: attachment, in: database) }
+                wire.content = .follows(name: attachment.blob.description)
+            }
+            counts.attachments += 1
+            return wire
+        }
     }
 
     private func writePieces(of attachment: DocumentAttachment, in database: Database) throws {
@@ -158,7 +157,7 @@ final class Exporter {
 
     /// Writes a local document.
     func write(local id: DocumentID, _ body: DocumentBody) throws {
-        try output.write(DocumentJSON(Document(id: id, body: body)).bytes + [UInt8(ascii: "\n")])
+        try output.write(WireDocument(id: id.string, body: body).bytes(.bodyLate) + [UInt8(ascii: "\n")])
         counts.locals += 1
     }
 }

@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 
 /// `settle import`: stores the documents of a file.

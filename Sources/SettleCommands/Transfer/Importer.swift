@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 
 /// Stores the documents of an input, one batch per transaction, and continues past failures.
 final class Importer {

@@ -136,12 +136,8 @@ struct RemoteExport {
         try remote.forEachElement("rows", of: "_local_docs", query: ["include_docs": "true"]) { text in
             let outline = try JSONOutline(text)
             guard let range = outline["doc"] else { return true }
-            let reader = try DocumentReader.read(Array(text[range]), allowsReserved: true)
-            guard
-                let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSONValue(utf8: $0.value) }),
-                let id = name.string
-            else { return true }
-            try exporter.write(local: DocumentID(unchecked: id), reader.body)
+            let document = try Array(text[range]).withUnsafeBufferPointer { try WireDocument(answer: $0) }
+            if let id = document.id { try exporter.write(local: DocumentID(unchecked: id), document.body) }
             return true
         }
     }
@@ -171,10 +167,7 @@ private final class Batch {
         if size > Self.largest { scratch = try ScratchDatabase(inMemory: false) }
         bytes += size
         let revisions = try leaves.map { leaf in
-            var revision = ReplicatedRevision(
-                id: leaf.id, history: leaf.history, isDeleted: leaf.isDeleted, body: leaf.body,
-                attachments: try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
-            revision.isDeletionAtSource = leaf.isDeletionAtSource
+            var revision = leaf.with(try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
             revision.keepsZeroRevpos = true
             return revision
         }

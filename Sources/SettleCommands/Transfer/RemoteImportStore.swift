@@ -1,4 +1,5 @@
 internal import Settle
+import SettleCore
 import SettleDatabase
 internal import SettleHTTP
 import SettleReplication
@@ -60,9 +61,8 @@ final class RemoteImportStore: ImportStore {
     }
 
     private func onTheWay(_ revision: ReplicatedRevision) throws -> PeerRevision {
-        PeerRevision(
-            id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body,
-            attachments: revision.attachments.map { attachment in
+        revision.with(
+            revision.attachments.map { attachment in
                 heldBytes += attachment.encodedLength
                 return attachment.isElsewhere
                     ? attachment.onTheWay(as: .stub) : attachment.onTheWay(from: scratch.database)
@@ -145,27 +145,21 @@ final class RemoteImportStore: ImportStore {
     }
 
     private func text(_ document: Document, on base: RevisionID?) throws -> [UInt8] {
-        let edit = Document(
-            id: document.id, revision: base, isDeleted: false,
-            RevisionContent(body: try document.body(), attachments: document.attachments))
-        var line = DocumentJSON(edit)
-        line.attachments = .object(
-            JSONObject(
-                try document.attachments.map { attachment in
-                    guard attachment.length <= Self.largestInline else {
-                        throw CommandError.invalid(
-                            "\"\(attachment.name)\" of \"\(document.id)\" is too large; add it with `settle attach`")
-                    }
-                    heldBytes += attachment.length
-                    let isThere = attachment.isElsewhere
-                    let content: [(String, JSONValue)] =
-                        isThere
-                        ? DocumentJSON.described(attachment).dropFirst() + [("stub", true)]
-                        : [("data", .string(Base64.encode(try scratch.database.content(of: attachment))))]
-                    let members = [("content_type", JSONValue.string(attachment.contentType))] + content
-                    return (attachment.name, .object(JSONObject(members)))
-                }))
-        return line.bytes
+        let attachments = try document.attachments.map { attachment in
+            guard attachment.length <= Self.largestInline else {
+                throw CommandError.invalid(
+                    "\"\(attachment.name)\" of \"\(document.id)\" is too large; add it with `settle attach`")
+            }
+            heldBytes += attachment.length
+            if attachment.isElsewhere { return attachment.wire() }
+            return WireAttachment(
+                attachment.name, contentType: attachment.contentType,
+                content: .inline(try scratch.database.content(of: attachment)))
+        }
+        let edit = WireDocument(
+            id: document.id.string, revision: base.map { .revision($0) }, body: try document.body(),
+            attachments: attachments)
+        return edit.bytes(.bodyLate)
     }
 
     private static func refusal(_ row: JSONValue, _ id: DocumentID) -> CommandError? {

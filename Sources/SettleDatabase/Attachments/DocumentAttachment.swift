@@ -1,4 +1,5 @@
-internal import SettleCore
+package import SettleCore
+internal import SettlePlatform
 
 /// A binary that belongs to a revision of a document.
 ///
@@ -53,7 +54,7 @@ public struct DocumentAttachment: Sendable, Hashable {
     func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
 
     /// The part of the attachment that enters a revision id.
-    var signature: AttachmentSignature {
+    package var signature: AttachmentSignature {
         AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)
     }
 
@@ -125,6 +126,27 @@ extension DocumentAttachment {
         DocumentAttachment(
             name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
+    }
+}
+
+// MARK: - Wire
+
+extension DocumentAttachment {
+    /// The member of `_attachments` that describes it: a stub, unless its content is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - content: Where the content is.
+    ///   - hasLength: Whether the member has the length, which CouchDB leaves out beside `data`.
+    ///   - hasEncoding: Whether the member has the encoding of the stored bytes, if there is one.
+    /// - Returns: The member.
+    package func wire(
+        _ content: WireAttachment.Content = .stub, hasLength: Bool = true, hasEncoding: Bool = false
+    ) -> WireAttachment {
+        let isEncoded = hasEncoding && encoding != .identity
+        return WireAttachment(
+            name, contentType: contentType, revpos: revpos, digest: digest.description,
+            length: hasLength ? length : nil, encoding: isEncoded ? encoding.rawValue : nil,
+            encodedLength: isEncoded ? encodedLength : nil, content: content)
     }
 }
 

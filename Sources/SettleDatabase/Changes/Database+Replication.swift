@@ -1,4 +1,4 @@
-package import SettleCore
+public import SettleCore
 
 extension Database {
     /// Stores revisions from peers, with their histories: a write with `new_edits=false`.
@@ -152,17 +152,8 @@ extension DocumentEditor {
 
 /// Batch reads for replication.
 extension Database {
-    /// A stored revision with its history.
-    package struct StoredRevision: Sendable {
-        /// The revision and its ancestors, newest first.
-        package let history: RevisionHistory
-        /// Whether it is a tombstone.
-        package let isDeleted: Bool
-        /// Its content.
-        package let content: RevisionContent
-        /// Its attachments that the peer already has; `nil` if the peer has no ancestor.
-        package let known: KnownAttachments?
-    }
+    /// A stored revision, and its attachments that the peer already has; `nil` if the peer has no ancestor.
+    package typealias StoredRevision = (revision: ReplicatedRevision, known: KnownAttachments?)
 
     /// Compares a peer's leaves with this database: which are missing here, and which of its deletions are not marked
     /// here.
@@ -202,9 +193,8 @@ extension Database {
         guard !deletions.isEmpty else { return }
         try insertReplicated(
             deletions.map { id, revision in
-                var known = ReplicatedRevision(id: id, history: RevisionHistory(revision), isDeleted: true)
-                known.isDeletionAtSource = true
-                return known
+                ReplicatedRevision(
+                    id: id, history: RevisionHistory(revision), isDeleted: true, isDeletionAtSource: true)
             })
     }
 
@@ -270,7 +260,11 @@ extension Database {
             : try KnownAttachments(of: known, in: history) { ancestor in
                 try record.tree[ancestor].flatMap { try reader.content(of: $0, in: record) }
             }
-        return StoredRevision(history: history, isDeleted: node.isDeleted, content: content, known: atPeer)
+        return (
+            ReplicatedRevision(
+                id: record.id, history: history, isDeleted: node.isDeleted, body: content.body,
+                attachments: content.attachments), atPeer
+        )
     }
 }
 

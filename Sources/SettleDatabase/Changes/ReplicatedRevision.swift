@@ -1,41 +1,9 @@
 public import SettleCore
 
-/// A revision from a peer, with its history.
-public struct ReplicatedRevision: Sendable {
-    /// The document's id.
-    public var id: DocumentID
-    /// The revision and its ancestors, newest first.
-    public var history: RevisionHistory
-    /// Whether the revision is a tombstone.
-    public var isDeleted: Bool
-    /// Whether the revision is a tombstone and the source's own winner, so that the document is deleted there: then it
-    /// is a user's deletion, and not a tombstone that closes a branch (SEMANTICS K2). The row of the source's
-    /// `_changes` has `deleted` then.
-    public var isDeletionAtSource = false
-    /// The members.
-    public var body: DocumentBody
-    /// The attachments, in order; the contents of their digests must be in the database or pending.
-    public var attachments: [DocumentAttachment]
-    /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
-    /// is set to the revision's generation.
-    package var keepsZeroRevpos = false
-    /// Leaves that are forgotten when the revision is stored: former states of a peer that sends its current state alone.
-    package var replaced: [RevisionID] = []
-    /// The states of such a peer, if edits here were made on another one than this revision.
-    package var formerState: FormerState?
+/// A revision from a peer, with its history; the contents of its attachments' digests must be in the database or pending.
+public typealias ReplicatedRevision = Revision<DocumentAttachment>
 
-    /// Creates a replicated revision.
-    public init(
-        id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, body: DocumentBody = .empty,
-        attachments: [DocumentAttachment] = []
-    ) {
-        self.id = id
-        self.history = history
-        self.isDeleted = isDeleted
-        self.body = body
-        self.attachments = attachments
-    }
-
+extension Revision where Attachment == DocumentAttachment {
     /// The outcome for a replicated revision.
     public enum Outcome: Sendable {
         /// It was stored.
@@ -103,50 +71,5 @@ package struct KnownAttachments {
         return attachments.contains {
             $0.isNamed(attachment.name) && $0.digest == attachment.digest && $0.revpos == attachment.revpos
         }
-    }
-}
-
-// MARK: - Wire
-
-extension RevisionHistory {
-    /// The errors of a `_revisions` member.
-    package enum WireFault: Error {
-        case startIsNoInteger
-        case idsAreNoArray
-        case idIsNoString
-        case idIsNotHexadecimal
-        case tooLong
-    }
-
-    /// Reads the value of `_revisions`: `{"start": 3, "ids": ["c", "b", "a"]}`, newest first.
-    ///
-    /// - Returns: The history; `nil` if no revision is listed.
-    /// - Throws: The first error found.
-    /// - Complexity: O(*n*) in revisions.
-    package static func read(_ members: JSONObject) throws(WireFault) -> RevisionHistory? {
-        guard let start = members["start"]?.int else { throw .startIsNoInteger }
-        guard let ids = members["ids"]?.array else { throw .idsAreNoArray }
-        var signatures: [RevisionSignature] = []
-        signatures.reserveCapacity(ids.count)
-        for id in ids {
-            guard let text = id.string else { throw .idIsNoString }
-            guard let signature = RevisionSignature(text) else { throw .idIsNotHexadecimal }
-            signatures.append(signature)
-        }
-        guard !signatures.isEmpty else { return nil }
-        guard let generation = UInt64(exactly: start),
-            let history = try? RevisionHistory(start: generation, signatures: signatures)
-        else { throw .tooLong }
-        return history
-    }
-
-    /// Appends the value of `_revisions`.
-    package func append(to bytes: inout [UInt8]) {
-        bytes += Array("{\"start\":\(start),\"ids\":[".utf8)
-        for (index, signature) in signatures.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONValue.append(signature.description, to: &bytes)
-        }
-        bytes += [UInt8(ascii: "]"), UInt8(ascii: "}")]
     }
 }

@@ -72,7 +72,7 @@ struct BranchMerge {
         var name: String
     }
 
-    private static let attachmentsName = "_attachments"
+    private static let attachmentsName = WireAttachment.listName
 
     private let conflict: Conflict
     private let method: Method

@@ -37,7 +37,7 @@ extension MemberPick {
     ///   and a value for an attachment.
     func lay(over body: inout JSONObject, _ attachments: inout [DocumentAttachment], _ conflict: Conflict) throws {
         let names = names
-        if names.first == "_attachments" {
+        if names.first == WireAttachment.listName {
             guard names.count == 2 else { throw invalid("\(path) names no attachment") }
             let chosen = try attachment(names[1], conflict)
             attachments.removeAll { $0.name == names[1] }
@@ -152,7 +152,7 @@ package struct MemberDifference: Equatable, Sendable {
     private static func members(of document: Document) -> JSONObject {
         var members = document.json.object ?? JSONObject()
         if !document.attachments.isEmpty {
-            members["_attachments"] = .object(
+            members[WireAttachment.listName] = .object(
                 JSONObject(
                     document.attachments.map { ($0.name, .string("\($0.contentType) \($0.length) \($0.digest)")) }))
         }

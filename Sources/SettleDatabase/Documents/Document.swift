@@ -221,16 +221,19 @@ extension MangoSelector {
         if document.isDeleted { members.append(("_deleted", true)) }
         for member in document.json.object ?? [:] { members.append((member.name, member.value)) }
         if !document.attachments.isEmpty {
-            members.append(("_attachments", .object(JSONObject(document.attachments.map { ($0.name, Self.stub($0)) }))))
+            members.append((WireAttachment.listName, WireAttachment.json(document.attachments.map { $0.wire() })))
         }
         return matches(JSONValue.object(JSONObject(members)))
     }
+}
 
-    private static func stub(_ attachment: DocumentAttachment) -> JSONValue {
-        [
-            "content_type": .string(attachment.contentType), "revpos": .number(JSONNumber(attachment.revpos)),
-            "digest": .string(attachment.digest.description), "length": .number(JSONNumber(attachment.length)),
-            "stub": true,
-        ]
+// MARK: - Wire
+
+extension Document {
+    /// The document as CouchDB's API has it, with its attachments as stubs.
+    package var wire: WireDocument {
+        WireDocument(
+            id: id.string, revision: revision.map { .revision($0) }, isDeleted: isDeleted, body: bodyOrEmpty,
+            attachments: attachments.map { $0.wire() })
     }
 }

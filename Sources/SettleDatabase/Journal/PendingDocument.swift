@@ -96,7 +96,7 @@ struct PendingDocument {
         return content.attachments.isEmpty ? names : names + [Self.attachmentsName]
     }
 
-    private static let attachmentsName = Array("_attachments".utf8)
+    private static let attachmentsName = Array(WireAttachment.listName.utf8)
 
     private static func list(_ attachments: [DocumentAttachment]) -> [UInt8]? {
         guard !attachments.isEmpty else { return nil }

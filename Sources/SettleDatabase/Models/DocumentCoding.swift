@@ -1,4 +1,5 @@
 public import SettleCore
+internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

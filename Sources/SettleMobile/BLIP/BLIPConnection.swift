@@ -228,7 +228,7 @@ package final class BLIPConnection: Sendable {
 /// The limits of one connection.
 package struct BLIPLimits: Sendable {
     /// The bytes of one message: the largest content, and its properties.
-    package var largestMessage = MobileStub.largestContent + BLIPMessage.maximumPropertyBytes
+    package var largestMessage = MobileLimits.largestContent + BLIPMessage.maximumPropertyBytes
     /// The bytes of a request that are kept. The rest of a longer one is read past, and it is answered 413; `nil` if a longer
     /// one breaks the protocol.
     package var largestRequest: Int?

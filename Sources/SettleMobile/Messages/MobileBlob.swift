@@ -88,31 +88,10 @@ package struct MobileBlob: Hashable, Sendable {
     }
 }
 
-// MARK: - MobileStub
-
-/// The stub of an attachment in `_attachments`; the content is requested by its digest.
-package struct MobileStub {
-    /// The largest content that is carried, in bytes; Sync Gateway's.
-    package static let largestContent = 20 << 20
-
-    private let name: String
-    private let json: JSONValue
-
-    package init(_ name: String, digest: String, contentType: String, length: Int64, revpos: UInt64) {
-        self.name = name
-        json = [
-            "stub": true, "digest": .string(digest), "content_type": .string(contentType),
-            "length": .number(JSONNumber(length)), "revpos": .number(JSONNumber(revpos)),
-        ]
-    }
-
-    /// The body of a message: the members of a document, followed by the stubs.
-    package static func body(_ body: DocumentBody, listing stubs: [MobileStub]) -> [UInt8] {
-        let bytes = body.utf8
-        guard !stubs.isEmpty else { return bytes }
-        let listed = JSONValue.object(JSONObject(stubs.map { ($0.name, $0.json) })).utf8
-        let separator = bytes.count > 2 ? "," : ""
-        return bytes.dropLast() + Array("\(separator)\"_attachments\":".utf8) + listed + [UInt8(ascii: "}")]
+extension DocumentBody {
+    /// The body of a message: the members of a document, and stubs of attachments whose contents are asked for by their digests.
+    package func message(listing stubs: [WireAttachment]) -> [UInt8] {
+        stubs.isEmpty ? utf8 : WireDocument(id: nil, body: self, attachments: stubs).bytes(.bodyLate)
     }
 }
 

@@ -5,6 +5,9 @@ package import SettleCore
 /// Its core refuses ids of more than 240 bytes or with a control character (`C4Document::isValidDocID`), and documents with an
 /// empty member name. An id of more than 255 bytes has it refuse the whole list of changes (`RevFinder::checkDocAndRevID`).
 package enum MobileLimits {
+    /// The largest content that is carried, in bytes; Sync Gateway's.
+    package static let largestContent = 20 << 20
+
     private static let longestID = 240
 
     /// Why Couchbase Lite can't have a document of an id; `nil` if it can.

@@ -104,7 +104,7 @@ struct StoreBatches {
         let limit = peer.learnt.withLock { $0.requestBytes }
         var bytes = 0
         let fitting = indices.prefix { index in
-            bytes += DocumentBytes.estimate(revisions[index])
+            bytes += revisions[index].estimatedBytes
             return bytes <= limit
         }
         guard let last = fitting.last, fitting.count < indices.count else {
@@ -122,7 +122,7 @@ struct StoreBatches {
         body += Array("\"docs\":[".utf8)
         for index in batch {
             if index != batch.first { body.append(UInt8(ascii: ",")) }
-            DocumentBytes.append(revisions[index], contents: .inline, to: &body)
+            revisions[index].wire(.inline).append(to: &body, .bodyLate)
         }
         body += Array("]}".utf8)
         let bytes = body.count

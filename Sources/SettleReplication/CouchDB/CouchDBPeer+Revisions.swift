@@ -106,12 +106,12 @@ extension CouchDBPeer {
                 "GET", path,
                 query: ["rev": request.revision.description, "revs": "true", "att_encoding_info": "true"])
             let bytes = try await response.collect(limit: options.largestRevision)
-            let fetched = try bytes.withUnsafeBufferPointer { try FetchedRevision($0) }
+            let fetched = try bytes.withUnsafeBufferPointer { try PeerRevision(answer: $0) }
             guard fetched.history.revision == request.revision else {
                 return .missing(
                     reason: "\(calls.place(path)) has \(fetched.history.revision) in place of \(request.revision)")
             }
-            return .found(fetched.revision(for: request))
+            return .found(fetched.requested(by: request))
         } catch let error as PeerError where error.isAboutOneDocument {
             return try await confirm(error, request, calls)
         } catch let error as PeerError where error.code == .serverError {
@@ -206,14 +206,14 @@ struct BulkGetMatcher {
     }
 
     private mutating func receive(_ id: String, _ document: UnsafeBufferPointer<UInt8>) {
-        let fetched: FetchedRevision
-        do { fetched = try FetchedRevision(document) } catch {
+        let fetched: PeerRevision
+        do { fetched = try PeerRevision(answer: document) } catch {
             // One unreadable document does not stop the others.
             if let index = index(of: id, nil) { answer(index, .failed(PeerError(error, at: place))) }
             return
         }
-        guard let index = index(of: fetched.id, fetched.history.revision), answers[index] == nil else { return }
-        let revision = fetched.revision(for: requests[index])
+        guard let index = index(of: fetched.id.string, fetched.revision), answers[index] == nil else { return }
+        let revision = fetched.requested(by: requests[index])
         rest -= revision.bytesInMemory
         found += 1
         foundBytes += document.count
@@ -248,19 +248,12 @@ struct BulkGetMatcher {
     }
 }
 
-extension FetchedRevision {
-    /// The revision, as an answer to a request. Attachments that arrived without content, and that the target lacks,
-    /// stay stubs until ``CouchDBPeer`` decides where their content comes from.
-    func revision(for request: RevisionRequest) -> PeerRevision {
-        PeerRevision(
-            id: request.id, history: history, isDeleted: isDeleted, isDeletionAtSource: request.isDeletionAtSource,
-            body: body,
-            attachments: attachments.map { stub in
-                PeerAttachment(
-                    name: stub.name, contentType: stub.contentType, revpos: stub.revpos, digest: stub.digest,
-                    length: stub.length, encodedLength: stub.encodedLength, encoding: stub.encoding,
-                    content: stub.data.map { .bytes($0) } ?? .stub)
-            })
+extension PeerRevision {
+    /// The revision, as an answer to a request.
+    fileprivate func requested(by request: RevisionRequest) -> PeerRevision {
+        var revision = self
+        (revision.id, revision.isDeletionAtSource) = (request.id, request.isDeletionAtSource)
+        return revision
     }
 }
 

@@ -50,8 +50,7 @@ struct MultipartUpload {
 
     /// The pieces of the body, in order.
     private var segments: [MultipartBody.Segment] {
-        var json: [UInt8] = []
-        DocumentBytes.append(revision, contents: .follow, to: &json)
+        let json = revision.wire(.follow).bytes(.bodyLate)
         var segments: [MultipartBody.Segment] = [
             .bytes(Array("--\(boundary)\r\nContent-Type: application/json\r\n\r\n".utf8) + json)
         ]

@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 package import SettleHTTP
+internal import SettlePlatform
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///

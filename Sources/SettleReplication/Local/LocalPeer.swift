@@ -156,19 +156,14 @@ extension LocalPeer {
     private func prepare(_ revisions: [PeerRevision]) async throws -> RevisionBatch {
         var batch = RevisionBatch(count: revisions.count)
         for (index, revision) in revisions.enumerated() {
-            var stored = ReplicatedRevision(
-                id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body)
-            stored.isDeletionAtSource = revision.isDeletionAtSource
-            (stored.replaced, stored.formerState) = (revision.replaced, revision.formerState)
-            if !revision.attachments.isEmpty {
-                switch try await AttachmentReceiver(peer: self, revision: revision).receive() {
-                case .taken(let attachments): stored.attachments = attachments
-                case .not(let outcome):
-                    batch.refuse(index, outcome)
-                    continue
-                }
+            guard !revision.attachments.isEmpty else {
+                batch.append(revision.with([]), from: index)
+                continue
             }
-            batch.append(stored, from: index)
+            switch try await AttachmentReceiver(peer: self, revision: revision).receive() {
+            case .taken(let attachments): batch.append(revision.with(attachments), from: index)
+            case .not(let outcome): batch.refuse(index, outcome)
+            }
         }
         return batch
     }
@@ -206,18 +201,16 @@ extension LocalPeer {
 
     private func answer(_ request: RevisionRequest, _ stored: Database.StoredRevision) throws -> RevisionAnswer {
         do {
-            let attachments = try stored.content.attachments.map { attachment in
+            let attachments = try stored.revision.attachments.map { attachment in
                 PeerAttachment(
                     name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
                     digest: attachment.digest, length: attachment.length, encodedLength: attachment.encodedLength,
                     encoding: attachment.encoding,
                     content: stored.known?.contains(attachment) ?? false ? .stub : try content(of: attachment))
             }
-            return .found(
-                PeerRevision(
-                    id: request.id, history: stored.history, isDeleted: stored.isDeleted,
-                    isDeletionAtSource: request.isDeletionAtSource, body: stored.content.body,
-                    attachments: attachments))
+            var revision = stored.revision.with(attachments)
+            revision.isDeletionAtSource = request.isDeletionAtSource
+            return .found(revision)
         } catch let error as DatabaseError where error.code == .attachmentMissing {
             return .failed(PeerError(error, of: name))
         }

@@ -130,7 +130,7 @@ struct FormerStates: Sendable {
         guard !parents.isEmpty else { return [] }
         var names: [RevisionID] = []
         try database.forEachRevision([(id, leaf, [])]) { stored in
-            if let found = try? stored.get() { names = MobileWinner.names(of: found, after: parents) }
+            if let found = try? stored.get()?.revision { names = MobileWinner.names(of: found, after: parents) }
             return false
         }
         return names.filter { !history.revisions.contains($0) }
@@ -214,7 +214,7 @@ struct FormerStates: Sendable {
         try await database.perform { database in
             var wasSent = false
             try database.forEachRevision([(id, revision, [])]) { stored in
-                if let found = try? stored.get() { wasSent = MobileWinner.wasSent(found, in: history) }
+                if let found = try? stored.get()?.revision { wasSent = MobileWinner.wasSent(found, in: history) }
                 return false
             }
             return wasSent

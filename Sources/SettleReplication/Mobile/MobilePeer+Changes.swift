@@ -178,32 +178,35 @@ struct MobileRevision {
     ///   message that is not a revision.
     func answer(_ request: RevisionRequest, _ connection: MobileConnection) async throws -> RevisionAnswer {
         let text = message.body.isEmpty ? Array("{}".utf8) : message.body
-        let document = try text.withUnsafeBufferPointer { try DocumentReader.read($0, allowsReserved: true) }
-        let reserved = Dictionary(document.reserved.map { ($0.name, $0.value) }) { $1 }
-        func says(_ name: String) -> Bool { reserved[name]?.elementsEqual("true".utf8) ?? false }
-        guard !says("_removed") else { return .missing(reason: "it was removed from the user's channels") }
+        let reader = try DocumentReader.read(text, allowsReserved: true)
+        guard !reader.reserved.contains(where: { $0.name == "_removed" && $0.value.elementsEqual("true".utf8) }) else {
+            return .missing(reason: "it was removed from the user's channels")
+        }
+        let document: WireDocument
+        do { document = try WireDocument(reader, .answer) } catch let fault as WireDocument.Fault {
+            throw WireFault(fault)
+        }
         let ancestors = message.properties["history"] ?? ""
         guard let history = RevisionHistory(request.revision.description, history: ancestors) else {
             throw WireFault("the history of \(request.revision) does not count down by one")
         }
-        let listed = try reserved["_attachments"].map { try JSONValue(utf8: $0).object ?? [:] } ?? [:]
         var attachments: [PeerAttachment] = []
         for blob in MobileBlob.all(in: document.body) {
             attachments.append(
                 try await fetch(blob.attachmentName, blob.contentType, blob.digest, history.start, connection))
         }
         // Blobs may be listed, too; their members say what they are.
-        for (name, value) in listed.map({ ($0.name, $0.value) }) where !name.hasPrefix(MobileBlob.prefix) {
-            guard let digest = value["digest"]?.string else {
-                throw WireFault("the attachment \"\(name)\" has no digest")
+        for listed in document.attachments where !listed.name.hasPrefix(MobileBlob.prefix) {
+            guard let digest = listed.digest else {
+                throw WireFault("the attachment \"\(listed.name)\" has no digest")
             }
-            let type = value["content_type"]?.string ?? "application/octet-stream"
-            let revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? history.start
-            attachments.append(try await fetch(name, type, digest, revpos, connection))
+            attachments.append(
+                try await fetch(
+                    listed.name, listed.contentType, digest, listed.revpos ?? history.start, connection))
         }
         return .found(
             PeerRevision(
-                id: request.id, history: history, isDeleted: message.flag("deleted") || says("_deleted"),
+                id: request.id, history: history, isDeleted: message.flag("deleted") || document.isDeleted,
                 isDeletionAtSource: request.isDeletionAtSource, body: document.body, attachments: attachments))
     }
 

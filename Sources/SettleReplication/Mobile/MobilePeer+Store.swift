@@ -149,7 +149,7 @@ struct OutgoingRevision {
     /// The contents of blobs and attachments, by their digests.
     let contents: [String: [UInt8]]
 
-    private static let largest = MobileStub.largestContent
+    private static let largest = MobileLimits.largestContent
 
     /// Reads the contents of a revision's attachments.
     ///
@@ -163,18 +163,18 @@ struct OutgoingRevision {
         if !history.isEmpty { properties["history"] = history }
         if revision.isDeleted { properties["deleted"] = "1" }
         let blobs = MobileBlob.digests(in: revision.body)
-        var (contents, stubs) = ([String: [UInt8]](), [MobileStub]())
+        var (contents, stubs) = ([String: [UInt8]](), [WireAttachment]())
         for attachment in revision.attachments {
             let content = try await Self.content(of: attachment, of: revision)
             let digest = blobs[attachment.name] ?? MobileDigest.of(content)
             contents[digest] = content
             guard listsBlobs || blobs[attachment.name] == nil else { continue }
             stubs.append(
-                MobileStub(
-                    attachment.name, digest: digest, contentType: attachment.contentType, length: Int64(content.count),
-                    revpos: attachment.revpos))
+                WireAttachment(
+                    attachment.name, contentType: attachment.contentType, revpos: attachment.revpos, digest: digest,
+                    length: Int64(content.count), content: .stub))
         }
-        body = MobileStub.body(revision.body, listing: stubs)
+        body = revision.body.message(listing: stubs)
         (self.properties, self.contents) = (properties, contents)
     }
 

@@ -116,21 +116,19 @@ enum MobileWinner {
     private static let maximumComparedRevisions = 100
 
     /// Whether a revision is in a history under another id, because it was sent as a child of what the server had.
-    static func wasSent(_ stored: Database.StoredRevision, in history: RevisionHistory) -> Bool {
+    static func wasSent(_ stored: ReplicatedRevision, in history: RevisionHistory) -> Bool {
         let revisions = Array(history.revisions.prefix(maximumComparedRevisions))
         return zip(revisions, names(of: stored, after: revisions.dropFirst())).contains { $0 == $1 }
     }
 
     /// The ids under which a revision is sent as a child of each of some revisions.
     static func names(
-        of stored: Database.StoredRevision, after parents: some Sequence<RevisionID>
+        of stored: ReplicatedRevision, after parents: some Sequence<RevisionID>
     ) -> [RevisionID] {
-        let attachments = stored.content.attachments.map {
-            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
-        }
+        let attachments = stored.attachments.map(\.signature)
         return parents.map { parent in
             RevisionHasher().revision(
-                of: stored.content.body, parent: parent, isDeleted: stored.isDeleted, attachments: attachments)
+                of: stored.body, parent: parent, isDeleted: stored.isDeleted, attachments: attachments)
         }
     }
 

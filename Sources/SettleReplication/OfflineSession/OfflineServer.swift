@@ -21,7 +21,7 @@ struct OfflineServer: Sendable {
         /// Its content, attachments as their digests.
         var body: DocumentBody?
         /// The names, types and digests of its attachments, as the server reports them.
-        var attachments = JSONObject()
+        var attachments: [WireAttachment] = []
         /// Whether it was deleted there, rather than never created.
         var isDeleted = false
         /// The server's time, in milliseconds since 1970.
@@ -34,7 +34,14 @@ struct OfflineServer: Sendable {
         var base: RevisionID?
         var isDeleted = false
         var body: DocumentBody
-        var attachments: [(name: String, json: JSONValue)] = []
+        var attachments: [WireAttachment] = []
+
+        /// The edit as it is sent; its path may name the document.
+        func wire(hasID: Bool) -> WireDocument {
+            WireDocument(
+                id: hasID ? id.string : nil, revision: base.map { .revision($0) }, isDeleted: isDeleted, body: body,
+                attachments: attachments)
+        }
     }
 
     let peer: CouchDBPeer
@@ -47,31 +54,13 @@ struct OfflineServer: Sendable {
         let calls = try peer.calls()
         let path = HTTPPath.document(edit.id)
         let response = try await calls.stream(
-            path.isExact ? "PUT" : "POST", path.isExact ? path : "", json: bytes(edit, hasID: !path.isExact))
+            path.isExact ? "PUT" : "POST", path.isExact ? path : "",
+            json: edit.wire(hasID: !path.isExact).bytes(.bodyLate))
         let (json, date) = try await read(response, .document(edit.id))
         guard let revision = json["rev"]?.string.flatMap({ RevisionID($0) }) else {
             throw PeerError(.badAnswer, "\(calls.place(.document(edit.id))) took an edit and did not say as what")
         }
         return (revision, date)
-    }
-
-    private func bytes(_ edit: Edit, hasID: Bool) -> [UInt8] {
-        var bytes = Array("{".utf8)
-        func add(_ text: String) {
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            bytes += Array(text.utf8)
-        }
-        if hasID { add("\"_id\":" + JSONValue.string(edit.id.string).description) }
-        if let base = edit.base { add("\"_rev\":\"\(base)\"") }
-        if edit.isDeleted { add("\"_deleted\":true") }
-        let members = edit.body.utf8.dropFirst().dropLast()
-        if !members.isEmpty { add(String(decoding: members, as: UTF8.self)) }
-        if !edit.attachments.isEmpty {
-            add(
-                "\"_attachments\":"
-                    + JSONValue.object(JSONObject(edit.attachments.map { ($0.name, $0.json) })).description)
-        }
-        return bytes + [UInt8(ascii: "}")]
     }
 
     /// A document's current state at the server, or its state as of a revision.
@@ -83,11 +72,11 @@ struct OfflineServer: Sendable {
             let response = try await calls.stream("GET", .document(id), query: query)
             let date = Self.date(response)
             let bytes = try await response.collect(limit: 64 << 20)
-            let fetched = try bytes.withUnsafeBufferPointer { try FetchedRevision($0) }
-            let json = try JSONValue(utf8: bytes)
+            let document = try bytes.withUnsafeBufferPointer { try WireDocument(reading: $0) }
+            let fetched = try PeerRevision(document)
             return State(
                 history: fetched.history, body: fetched.isDeleted ? nil : fetched.body,
-                attachments: json["_attachments"]?.object ?? JSONObject(), isDeleted: fetched.isDeleted, date: date)
+                attachments: document.attachments, isDeleted: fetched.isDeleted, date: date)
         } catch {
             let error = PeerError(error, at: calls.place(.document(id)))
             guard error.code == .notFound, revision == nil else { throw error }

@@ -147,15 +147,14 @@ extension OfflineSession {
                 let isThere = base.attachments.contains {
                     $0.name.utf8.elementsEqual(attachment.name.utf8) && $0.digest == attachment.digest
                 }
-                var json: JSONValue = ["content_type": .string(attachment.contentType)]
-                if isThere {
-                    json["stub"] = true
-                    json["revpos"] = .number(JSONNumber(attachment.revpos))
-                    json["digest"] = .string(attachment.digest.description)
-                } else {
-                    json["data"] = .string(Base64.encode(try database.content(of: attachment)))
-                }
-                edit.attachments.append((attachment.name, json))
+                edit.attachments.append(
+                    isThere
+                        ? WireAttachment(
+                            attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+                            digest: attachment.digest.description, content: .stub)
+                        : WireAttachment(
+                            attachment.name, contentType: attachment.contentType,
+                            content: .inline(try database.content(of: attachment))))
             }
             return edit
         }
@@ -189,7 +188,7 @@ extension OfflineSession {
             }
             members[name] = after[name]
         }
-        let digests = state.attachments.map { ($0.name, $0.value["digest"]?.string) }
+        let digests = state.attachments.map { ($0.name, $0.digest) }
         let expected = base.attachments.map { ($0.name, String?.some($0.digest.description)) }
         guard digests.count == expected.count,
             digests.allSatisfy({ one in expected.contains { $0.0 == one.0 && $0.1 == one.1 } }),

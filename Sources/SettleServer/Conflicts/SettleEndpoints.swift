@@ -217,7 +217,7 @@ struct RehearsalAnswer {
         }
         var members = write.body.json.object ?? JSONObject()
         if !write.attachments.isEmpty {
-            members["_attachments"] = .object(
+            members[WireAttachment.listName] = .object(
                 JSONObject(
                     write.attachments.map { attachment in
                         (

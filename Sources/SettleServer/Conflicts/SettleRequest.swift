@@ -143,8 +143,8 @@ struct SettleRequest {
         _ value: JSONValue, _ leaves: [Document]
     ) throws -> (DocumentBody, [DocumentAttachment]) {
         guard var members = value.object else { throw HTTPError.badRequest("`doc` must be an object.") }
-        let stubs = members["_attachments"]?.object ?? JSONObject()
-        for name in ["_id", "_rev", "_attachments", "_deleted"] { members[name] = nil }
+        let stubs = members[WireAttachment.listName]?.object ?? JSONObject()
+        for name in ["_id", "_rev", WireAttachment.listName, "_deleted"] { members[name] = nil }
         if let name = members.names.first(where: { $0.hasPrefix("_") }) {
             throw HTTPError.invalidDocument("Bad special document member: \(name)")
         }

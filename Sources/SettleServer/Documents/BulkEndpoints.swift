@@ -42,7 +42,7 @@ enum BulkEndpoints {
     /// The documents of a request. They are parsed one by one, so no value is built for the whole body. The text is freed before they
     /// are written.
     private struct Batch {
-        let documents: [(id: DocumentID, document: WireDocument)]
+        let documents: [DocumentWriter.Given]
         let isReplicated: Bool
         /// Whether either all documents or none are written.
         let isAtomic: Bool
@@ -72,7 +72,7 @@ enum BulkEndpoints {
                         "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
                 }
                 for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
-                return (id: try document.complete(), document: document)
+                return (id: try document.complete(), document: document, following: FollowingContents())
             }
             guard newEdits.map({ $0.bool != nil }) ?? true else {
                 throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")

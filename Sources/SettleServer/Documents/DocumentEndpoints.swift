@@ -105,11 +105,9 @@ enum DocumentEndpoints {
             }
             // Contents that come with an edit are new in it.
             let generation = (document.revision?.id?.generation ?? 0) + 1
-            following = try following.mapValues {
-                try $0.described(as: $0.name, contentType: $0.contentType, revpos: generation)
-            }
+            following = try following.described(in: generation)
         }
-        let writer = try DocumentWriter(database, context, following: following)
+        let writer = try DocumentWriter(database, context)
         let location = context.location(context.parameter("db"), id.string)
         if options.isReplicated {
             guard let revision = document.revision else {
@@ -117,17 +115,19 @@ enum DocumentEndpoints {
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
             let refuses = context.query["conflicts"] == "refuse"
-            if let refused = try writer.insert([(id, document)], refusingBranches: refuses).first {
+            if let refused = try writer.insert([(id, document, following)], refusingBranches: refuses).first {
                 throw refused.error
             }
             return written(
                 id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
                 status: document.isDeleted ? 200 : 201, location)
         }
-        if context.query["batch"] == "ok" { return try accept(document, id, writer, branches: branches(context)) }
+        if context.query["batch"] == "ok" {
+            return try accept(document, id, following, writer, branches: branches(context))
+        }
         return written(
-            id, try writer.edit(document, id: id, branches: branches(context)), status: document.isDeleted ? 200 : 201,
-            location)
+            id, try writer.edit(document, id: id, following: following, branches: branches(context)),
+            status: document.isDeleted ? 200 : 201, location)
     }
 
     /// `POST /{db}`
@@ -138,7 +138,9 @@ enum DocumentEndpoints {
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
         let writer = try DocumentWriter(database, context)
-        if context.query["batch"] == "ok" { return try accept(document, id, writer, branches: branches(context)) }
+        if context.query["batch"] == "ok" {
+            return try accept(document, id, FollowingContents(), writer, branches: branches(context))
+        }
         var response = written(
             id, try writer.edit(document, id: id, branches: branches(context)), status: 201,
             context.location(context.parameter("db"), id.string))
@@ -152,9 +154,10 @@ enum DocumentEndpoints {
     /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
     /// did what it can.
     private static func accept(
-        _ document: WireDocument, _ id: DocumentID, _ writer: DocumentWriter, branches: Bool
+        _ document: WireDocument, _ id: DocumentID, _ following: FollowingContents, _ writer: DocumentWriter,
+        branches: Bool
     ) throws -> HTTPResponse {
-        do { _ = try writer.edit(document, id: id, branches: branches) } catch {
+        do { _ = try writer.edit(document, id: id, following: following, branches: branches) } catch {
             guard HTTPError(error).status < 500 else { throw error }
         }
         return .json(["ok": true, "id": .string(id.string)], status: 202)
@@ -178,8 +181,8 @@ enum DocumentEndpoints {
         } else {
             try DocumentLookup(source: database).checkExistence(of: id)
         }
-        var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
-        document.revision = try revision(of: nil, context)
+        var document = WireDocument(
+            id: nil, revision: try revision(of: nil, context), isDeleted: true, body: .empty)
         if !id.isLocal { document.body = try tombstoneBody(of: document.revision, id, database) }
         return written(id, try DocumentWriter(database, context).edit(document, id: id), status: 200, nil)
     }
@@ -202,23 +205,22 @@ enum DocumentEndpoints {
         let id = DocumentID(unchecked: context.documentID)
         let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
         var document: WireDocument
-        var following: [[UInt8]: DocumentAttachment] = [:]
+        var following = FollowingContents()
         let lookup = DocumentLookup(source: database)
         if id.isLocal {
             guard let source = try database.localDocument(id) else { throw HTTPError.missing }
-            document = try WireDocument(source.body.utf8, limit: .max)
+            document = WireDocument(id: nil, body: source.body)
         } else {
             let source = try revision(of: nil, context).map { try lookup.revision(id, $0) } ?? lookup.winner(id)
-            document = try WireDocument(source.content.body.utf8, limit: .max)
+            document = WireDocument(id: nil, body: source.content.body)
             document.isDeleted = source.record.tree[source.revision]?.isDeleted ?? false
             for attachment in source.content.attachments {
-                following[Array(attachment.name.utf8)] = attachment
-                document.attachments.append(
-                    try WireAttachment(attachment.name, ["follows": true]))
+                following[attachment.name] = attachment
+                document.attachments.append(WireAttachment(attachment.name, content: .follows()))
             }
         }
         document.revision = parent
-        let written = try DocumentWriter(database, context, following: following).edit(document, id: target)
+        let written = try DocumentWriter(database, context).edit(document, id: target, following: following)
         return Self.written(
             target, written, status: 201, context.location(context.parameter("db"), target.string))
     }

@@ -33,43 +33,28 @@ struct DocumentPrinter {
         _ revision: RevisionID, _ content: RevisionContent, of record: DocumentRecord, hasMeta: Bool
     ) throws -> (text: WireText, hasMeta: Bool) {
         options.metrics?.readDocument()
-        var bytes = Array("{\"_id\":".utf8)
-        JSONValue.append(record.id.string, to: &bytes)
-        Self.append("_rev", .string(revision.description), to: &bytes)
-        append(members: content.body, to: &bytes)
-        if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
         let history = record.tree.history(of: revision, limit: try historyLimit())
-        if options.hasRevisions, let history {
-            bytes += Array(",\"_revisions\":".utf8)
-            history.append(to: &bytes)
-        }
-        var isTold = false
-        if hasMeta {
-            for (name, value) in meta(revision, record) {
-                Self.append(name, value, to: &bytes)
-                isTold = true
-            }
-        }
-        var text = WireText(bytes)
+        let document = WireDocument(
+            id: record.id.string, revision: .revision(revision), history: options.hasRevisions ? history : nil,
+            isDeleted: record.tree[revision]?.isDeleted == true, body: content.body)
+        let meta = hasMeta ? meta(revision, record) : []
+        var text = WireText()
+        append(document, others: meta, to: &text.bytes)
         if !content.attachments.isEmpty {
             try append(
                 content.attachments, of: record.id, wanted: try wanted(content, history, of: record), to: &text)
         }
-        text += [UInt8(ascii: "}")]
-        return (text, isTold)
+        text.bytes.append(UInt8(ascii: "}"))
+        return (text, !meta.isEmpty)
     }
 
     /// A local document.
     func print(_ document: LocalDocument) -> [UInt8] {
         options.metrics?.readDocument()
-        var bytes = Array("{\"_id\":".utf8)
-        JSONValue.append(document.id.string, to: &bytes)
-        Self.append("_rev", .string(document.revision), to: &bytes)
-        append(members: document.body, to: &bytes)
-        if options.hasRevisions {
-            Self.append(
-                "_revisions", ["start": 0, "ids": [.string(String(document.revisionNumber))]], to: &bytes)
-        }
+        var wire = WireDocument(id: document.id.string, revision: .impossible(document.revision), body: document.body)
+        if options.hasRevisions { wire.localNumber = String(document.revisionNumber) }
+        var bytes: [UInt8] = []
+        append(wire, others: [], to: &bytes)
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }
@@ -122,19 +107,14 @@ struct DocumentPrinter {
 }
 
 extension DocumentPrinter {
-    /// Appends a member, with a comma before it.
-    static func append(_ name: String, _ value: JSONValue, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: ","))
-        JSONValue.append(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        value.append(to: &bytes)
-    }
-
-    private func append(members body: DocumentBody, to bytes: inout [UInt8]) {
-        let members = body.utf8.dropFirst().dropLast()
-        guard !members.isEmpty else { return }
-        bytes.append(UInt8(ascii: ","))
-        if options.keepsNumbers { bytes += members } else { WireJSON.append(members, to: &bytes) }
+    /// Appends a document without its attachments and its end.
+    private func append(_ document: WireDocument, others: [(String, JSONValue)], to bytes: inout [UInt8]) {
+        bytes.reserveCapacity(document.body.utf8.count + 128)
+        if options.keepsNumbers {
+            document.appendHead(to: &bytes, .bodyEarly, others: others)
+        } else {
+            document.appendHead(to: &bytes, .bodyEarly, others: others) { WireJSON.append($0, to: &$1) }
+        }
     }
 }
 
@@ -148,30 +128,20 @@ extension DocumentPrinter {
     func append(
         _ attachments: [DocumentAttachment], of id: DocumentID, wanted: [Bool], to text: inout WireText
     ) throws {
-        text += ",\"_attachments\":{".utf8
+        WireDocument.beginAttachments(in: &text.bytes)
         for (index, (attachment, isWanted)) in zip(attachments, wanted).enumerated() {
-            if index > 0 { text += ",".utf8 }
-            JSONValue.append(attachment.name, to: &text.bytes)
-            text += ":{\"content_type\":".utf8
-            JSONValue.append(attachment.contentType, to: &text.bytes)
-            text += ",\"revpos\":\(attachment.revpos),\"digest\":\"\(attachment.digest)\"".utf8
-            if !isWanted {
-                text += ",\"length\":\(attachment.length),\"stub\":true".utf8
-            } else if options.follows {
-                text += ",\"length\":\(attachment.length),\"follows\":true".utf8
-            } else {
+            if index > 0 { text.bytes.append(UInt8(ascii: ",")) }
+            if isWanted, !options.follows {
                 try append(dataOf: attachment, of: id, to: &text)
+            } else {
+                let wire = attachment.wire(isWanted ? .follows() : .stub, hasEncoding: options.hasEncodingInfo)
+                wire.append(to: &text.bytes)
             }
-            if options.hasEncodingInfo, attachment.encoding != .identity {
-                let (encoding, length) = (attachment.encoding.rawValue, attachment.encodedLength)
-                text += ",\"encoding\":\"\(encoding)\",\"encoded_length\":\(length)".utf8
-            }
-            text += "}".utf8
         }
-        text += "}".utf8
+        text.bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Appends the content as `data`. An unreadable one is a stub in a list, and an error elsewhere.
+    /// Appends an attachment with its content. An unreadable one is a stub in a list, and an error elsewhere.
     private func append(dataOf attachment: DocumentAttachment, of id: DocumentID, to text: inout WireText) throws {
         let content: Content
         do { content = try self.content(of: attachment) } catch let error as DatabaseError
@@ -183,15 +153,20 @@ extension DocumentPrinter {
                 cause: error)
             guard options.isInList else { throw told }
             try source.database.report(told, of: id)
-            text += ",\"length\":\(attachment.length),\"stub\":true".utf8
-            return
+            return attachment.wire(hasEncoding: options.hasEncodingInfo).append(to: &text.bytes)
         }
-        text += ",\"data\":\"".utf8
+        var wire = attachment.wire(hasLength: false, hasEncoding: options.hasEncodingInfo)
         switch content {
-        case .small(let bytes): text += Base64.encode(bytes).utf8
-        case .large(let held): text.append(contentOf: held)
+        case .small(let bytes):
+            wire.content = .inline(bytes)
+            wire.append(to: &text.bytes)
+        case .large(let held):
+            wire.appendHead(to: &text.bytes)
+            text += ",\"data\":\"".utf8
+            text.append(contentOf: held)
+            text += "\"".utf8
+            wire.appendEnd(to: &text.bytes)
         }
-        text += "\"".utf8
     }
 
     private enum Content {

@@ -5,18 +5,21 @@ internal import SettleDatabase
 struct DocumentWriter {
     let database: Database
     let writeGuard: WriteGuard
-    var resolver: AttachmentResolver
+    private let resolver: AttachmentResolver
     /// Validates design documents; `nil` if their form does not matter.
     private let designCheck: DesignDocumentCheck?
 
-    init(_ database: Database, _ context: RequestContext, following: [[UInt8]: DocumentAttachment] = [:]) throws {
+    init(_ database: Database, _ context: RequestContext) throws {
         self.database = database
         writeGuard = try WriteGuard(context)
-        resolver = AttachmentResolver(database: database, following: following)
+        resolver = AttachmentResolver(database: database)
         designCheck =
             context.options.trustsWriters
             ? nil : DesignDocumentCheck(scripts: context.scripts, database: database)
     }
+
+    /// A document, and the contents of its attachments that are outside of its JSON.
+    typealias Given = (id: DocumentID, document: WireDocument, following: FollowingContents)
 
     /// The outcome of one document: its new revision, or an error.
     typealias Outcome = Result<String, HTTPError>
@@ -24,18 +27,21 @@ struct DocumentWriter {
     /// Writes one edit, which `branches` allows to begin a branch on any known revision, and returns its revision.
     ///
     /// - Throws: ``HTTPError``, or ``DatabaseError``.
-    func edit(_ document: WireDocument, id: DocumentID, branches: Bool = false) throws -> String {
-        try edit([(id, document)], branches: branches).first?.get() ?? ""
+    func edit(
+        _ document: WireDocument, id: DocumentID, following: FollowingContents = FollowingContents(),
+        branches: Bool = false
+    ) throws -> String {
+        try edit([(id, document, following)], branches: branches).first?.get() ?? ""
     }
 
     /// Writes edits in one transaction; a refused edit has an error in its place.
     ///
     /// - Throws: ``HTTPError`` if the whole batch is refused, for a document that is too large.
-    func edit(_ documents: [(id: DocumentID, document: WireDocument)], branches: Bool = false) throws -> [Outcome] {
+    func edit(_ documents: [Given], branches: Bool = false) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
         var locals: [(index: Int, local: LocalDocument?)] = []
-        for (index, (id, document)) in documents.enumerated() {
+        for (index, (id, document, following)) in documents.enumerated() {
             do {
                 try writeGuard.check(id)
                 if id.isLocal {
@@ -45,8 +51,9 @@ struct DocumentWriter {
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try designCheck?.check(document) }
                 let (body, attachments) = try EditedBlobs(database: database).adapt(
-                    document.body, try resolver.attachments(of: document, id: id, branches: branches),
-                    of: id, parent: document.revision?.id)
+                    document.body,
+                    try resolver.attachments(of: document, following, id: id, branches: branches), of: id,
+                    parent: document.revision?.id)
                 var edit = DocumentEdit(
                     id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
                     body: try writeGuard.prepared(body, id, isDeleted: document.isDeleted), attachments: attachments)
@@ -74,14 +81,13 @@ struct DocumentWriter {
     /// - Returns: The refused revisions.
     /// - Throws: ``HTTPError`` if nothing may be written; ``DatabaseError``.
     func insert(
-        _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false,
-        leavingConflicts: Bool = false
+        _ documents: [Given], refusingBranches: Bool = false, leavingConflicts: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
         try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
         var refused: [(id: DocumentID, revision: String, error: HTTPError)] = []
         var locals: [(id: DocumentID, local: LocalDocument?)] = []
-        for (id, document) in documents {
+        for (id, document, following) in documents {
             let body: DocumentBody
             let history: RevisionHistory
             do {
@@ -102,9 +108,9 @@ struct DocumentWriter {
                 continue
             }
             let attachments: [DocumentAttachment]
-            do { attachments = try resolver.attachments(of: document, id: id, history: history) } catch let error
-                as HTTPError where error.status == 412
-            {
+            do {
+                attachments = try resolver.attachments(of: document, following, id: id, history: history)
+            } catch let error as HTTPError where error.status == 412 {
                 // A revision that is stored stays as it is, whatever is sent.
                 let isStored = try database.tree(of: id)?.contains(history.revision) ?? false
                 if !isStored { refused.append((id, history.revision.description, error)) }

@@ -11,7 +11,7 @@ internal import SettleMobile
 ///     a save without `blob_/photo`             the attachment stays while the member does
 ///     a member that has moved                  the content moves along
 ///
-/// Replicated revisions are stored as they come; ``MobileAttachments/stubs(of:generation:)`` corrects them on their way to a device.
+/// Replicated revisions are stored as they come; ``MobileAttachments/stubs(of:)`` corrects them on their way to a device.
 struct EditedBlobs {
     let database: Database
 
@@ -53,9 +53,9 @@ struct EditedBlobs {
 
     /// The member of a blob for a content; `nil` if the member is the same already.
     private func content(of attachment: DocumentAttachment, unlike blob: MobileBlob) throws -> MobileBlob.Content? {
-        guard attachment.length <= MobileStub.largestContent else {
+        guard attachment.length <= MobileLimits.largestContent else {
             throw HTTPError.forbidden(
-                "The attachment \(attachment.name) is the content of a blob of Couchbase Lite, which has at most \(MobileStub.largestContent) bytes."
+                "The attachment \(attachment.name) is the content of a blob of Couchbase Lite, which has at most \(MobileLimits.largestContent) bytes."
             )
         }
         let digest = MobileDigest.of(try database.content(of: attachment))

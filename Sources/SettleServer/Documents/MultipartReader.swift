@@ -117,15 +117,15 @@ extension String {
 
 /// Reads documents sent with their attachments: `multipart/related`.
 enum MultipartDocumentReader {
-    /// The document of a request, and its contents, by the bytes of their attachments' names.
+    /// The document of a request, and the contents of its attachments.
     ///
     /// Contents belong to the attachments with `follows`, in order, whatever the names of their parts.
     static func document(
         _ context: RequestContext, _ database: Database
-    ) throws -> (WireDocument, [[UInt8]: DocumentAttachment]) {
+    ) throws -> (WireDocument, FollowingContents) {
         let type = context.request.headers["Content-Type"] ?? ""
         guard type.hasPrefix("multipart/related;") else {
-            return (try WireDocument(context.body(), limit: .max), [:])
+            return (try WireDocument(context.body(), limit: .max), FollowingContents())
         }
         var reader = try MultipartReader(context.request.body, contentType: type)
         guard try reader.nextPart() != nil else { throw HTTPError.badRequest("the multipart body has no parts") }
@@ -137,9 +137,10 @@ enum MultipartDocumentReader {
             }
         }
         let document = try WireDocument(json, limit: .max)
-        var following: [[UInt8]: DocumentAttachment] = [:]
+        var following = FollowingContents()
         for attachment in document.attachments {
-            guard case .follows(_, let encoding, let length, _) = attachment.content else { continue }
+            guard case .follows = attachment.content else { continue }
+            let (encoding, length) = attachment.following
             guard try reader.nextPart() != nil else {
                 throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
             }
@@ -155,17 +156,16 @@ enum MultipartDocumentReader {
                 let isLast = try reader.nextPart() == nil
                 throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
             }
-            following[Array(attachment.name.utf8)] = try described(try writer.finish(name: attachment.name), attachment)
+            following[attachment.name] = try described(try writer.finish(name: attachment.name), attachment)
         }
         while try reader.nextPart() != nil {}
         return (document, following)
     }
 
     private static func described(_ made: DocumentAttachment, _ wire: WireAttachment) throws -> DocumentAttachment {
-        guard case .follows(let length, .gzip?, _, _) = wire.content else {
-            return try made.described(as: wire.name, contentType: wire.contentType, revpos: wire.revpos)
-        }
+        let isEncoded = wire.following.encoding == .gzip
         return try made.described(
-            as: wire.name, contentType: wire.contentType, revpos: wire.revpos, length: length ?? made.encodedLength)
+            as: wire.name, contentType: wire.contentType, revpos: wire.revpos ?? 0,
+            length: isEncoded ? wire.length ?? made.encodedLength : nil)
     }
 }

@@ -1,5 +1,6 @@
 internal import SettleDatabase
 internal import SettleHTTP
+internal import SettlePlatform
 
 /// JSON to be sent, with attachments as base64: small ones are in memory, large ones are read when they are sent, so that
 /// memory does not depend on their size.

@@ -119,8 +119,8 @@ extension MobileSession {
     private func receive(_ answer: Result<BLIPMessage, BLIPError>, to question: BlobQueue.Question) {
         do {
             let content = try answer.get().body
-            guard content.count <= MobileStub.largestContent else {
-                throw BLIPError.http(413, "a content has more than \(MobileStub.largestContent) bytes")
+            guard content.count <= MobileLimits.largestContent else {
+                throw BLIPError.http(413, "a content has more than \(MobileLimits.largestContent) bytes")
             }
             guard MobileDigest.of(content) == question.content.digest else {
                 throw BLIPError.http(400, "the content of a blob does not have its digest \(question.content.digest)")
@@ -155,8 +155,10 @@ struct MobileContent: Hashable {
 
     /// The content of a stub; `nil` for another attachment, or a stub that names no SHA-1.
     init?(_ attachment: WireAttachment) {
-        guard case .stub(_, let digest?) = attachment.content, digest.hasPrefix("sha1-") else { return nil }
+        guard case .stub = attachment.content, let digest = attachment.digest, digest.hasPrefix("sha1-") else {
+            return nil
+        }
         (attachmentName, contentType) = (attachment.name, attachment.contentType)
-        (self.digest, revpos) = (digest, attachment.revpos)
+        (self.digest, revpos) = (digest, attachment.revpos ?? 0)
     }
 }

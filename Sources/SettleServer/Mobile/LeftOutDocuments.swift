@@ -85,14 +85,14 @@ extension LeftOutDocuments {
         try context.database().forEachRevision(changes.map { ($0.id, $0.revision, []) }) { stored in
             guard var change = rest.popFirst() else { return false }
             // An unreadable revision is sent as `norev`.
-            let found = try? stored.get()
-            let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.content.body) }
+            let found = try? stored.get()?.revision
+            let fault = MobileLimits.fault(in: change.id) ?? found.flatMap { MobileLimits.fault(in: $0.body) }
             if let fault {
                 entries.append(Entry(id: change.id, revision: change.revision, fault: fault))
                 return true
             }
             if let found {
-                kept += found.content.body.utf8.count + 32 * found.history.revisions.count
+                kept += found.body.utf8.count + 32 * found.history.revisions.count
                 if kept <= most { change.stored = found }
             }
             offered.append(change)

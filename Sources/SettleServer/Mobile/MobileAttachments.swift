@@ -28,7 +28,7 @@ struct MobileAttachments {
             let said = Self.digestsOfBlobs(in: content)
             let known = try content.attachments.compactMap { attachment -> (String, DocumentAttachment)? in
                 guard said[attachment.name].map(digests.contains) ?? readsAll,
-                    attachment.length <= MobileStub.largestContent
+                    attachment.length <= MobileLimits.largestContent
                 else { return nil }
                 return (try digest(of: attachment), attachment)
             }
@@ -56,7 +56,7 @@ struct MobileAttachments {
             // The digests in the documents decide which contents are read first. The bytes decide which one is returned.
             let said = content.attachments.filter { blobs[$0.name] == digest }
             for attachment in said + content.attachments.filter({ blobs[$0.name] != digest }) {
-                guard attachment.length <= MobileStub.largestContent else {
+                guard attachment.length <= MobileLimits.largestContent else {
                     guard (blobs[attachment.name] ?? Self.standIn(for: attachment)) == digest else { continue }
                     throw BLIPError.http(413, "the attachment \(attachment.name) is too large for Couchbase Lite")
                 }
@@ -78,28 +78,26 @@ struct MobileAttachments {
     ///
     /// A content that is too large is listed, too. The request for it is answered with an error, which the app sees.
     ///
-    /// - Parameters:
-    ///   - content: The content of the revision.
-    ///   - generation: The generation of the revision.
+    /// - Parameter revision: The revision.
     /// - Returns: The stubs; none if the revision only has blobs, and their members are right.
     /// - Throws: ``DatabaseError``.
-    func stubs(of content: RevisionContent, generation: UInt64) throws -> [MobileStub] {
-        guard !content.attachments.isEmpty else { return [] }
-        let blobs = MobileBlob.all(in: content.body)
+    func stubs(of revision: ReplicatedRevision) throws -> [WireAttachment] {
+        guard !revision.attachments.isEmpty else { return [] }
+        let blobs = MobileBlob.all(in: revision.body)
         let names = Set(blobs.map(\.attachmentName))
-        let contents = Dictionary(content.attachments.map { ($0.name, $0) }) { first, _ in first }
+        let contents = Dictionary(revision.attachments.map { ($0.name, $0) }) { first, _ in first }
         var areNeeded = false
-        var stubs = try content.attachments.filter { !names.contains($0.name) }.map { attachment in
+        var stubs = try revision.attachments.filter { !names.contains($0.name) }.map { attachment in
             areNeeded = true
             return stub(of: attachment, digest: try listedDigest(of: attachment))
         }
         stubs += try blobs.map { blob in
             guard let attachment = contents[blob.attachmentName] else {
-                return MobileStub(
-                    blob.attachmentName, digest: blob.digest, contentType: blob.contentType, length: blob.length,
-                    revpos: generation)
+                return WireAttachment(
+                    blob.attachmentName, contentType: blob.contentType, revpos: revision.history.start,
+                    digest: blob.digest, length: blob.length, content: .stub)
             }
-            let isLarge = attachment.length > MobileStub.largestContent
+            let isLarge = attachment.length > MobileLimits.largestContent
             let digest = isLarge ? blob.digest : try digest(of: attachment)
             areNeeded = areNeeded || digest != blob.digest
             return stub(of: attachment, digest: digest)
@@ -107,14 +105,14 @@ struct MobileAttachments {
         return areNeeded ? stubs : []
     }
 
-    private func stub(of attachment: DocumentAttachment, digest: String) -> MobileStub {
-        MobileStub(
-            attachment.name, digest: digest, contentType: attachment.contentType, length: attachment.length,
-            revpos: attachment.revpos)
+    private func stub(of attachment: DocumentAttachment, digest: String) -> WireAttachment {
+        WireAttachment(
+            attachment.name, contentType: attachment.contentType, revpos: attachment.revpos, digest: digest,
+            length: attachment.length, content: .stub)
     }
 
     private func listedDigest(of attachment: DocumentAttachment) throws -> String {
-        attachment.length > MobileStub.largestContent ? Self.standIn(for: attachment) : try digest(of: attachment)
+        attachment.length > MobileLimits.largestContent ? Self.standIn(for: attachment) : try digest(of: attachment)
     }
 
     /// The digest of a content, which is read unless its digest is known.

@@ -150,7 +150,7 @@ final class MobileFeed: Sendable {
         var rest = next[...]
         let (database, attachments) = (try context.database(), try session.attachments(of: context))
         let own = session.properties(of: collection)
-        func send(_ stored: Result<Database.StoredRevision?, DatabaseError>) -> Bool {
+        func send(_ stored: Result<ReplicatedRevision?, DatabaseError>) -> Bool {
             guard let change = rest.popFirst() else { return false }
             let message = change.message(stored, attachments, own)
             session.context.metrics.readDocument()
@@ -162,7 +162,9 @@ final class MobileFeed: Sendable {
         }
         var hasRoom = true
         while hasRoom, let kept = rest.first?.stored { hasRoom = send(.success(kept)) }
-        if hasRoom, !rest.isEmpty { try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }, send) }
+        if hasRoom, !rest.isEmpty {
+            try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }) { send($0.map { $0?.revision }) }
+        }
         // The others are sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
@@ -369,7 +371,7 @@ struct PulledRevision: Sendable {
     /// How the client knows the revision.
     private let name: String
     /// The revision as it was read when it was offered, if it is small; so most are read once.
-    var stored: Database.StoredRevision?
+    var stored: ReplicatedRevision?
     /// The number of ancestors that the client wants to know.
     var maximumHistory = RevisionHistory.maximumInMessage
     /// Whether such a client knows the document by an id of a tree.
@@ -392,7 +394,7 @@ struct PulledRevision: Sendable {
 
     /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
     func message(
-        _ stored: Result<Database.StoredRevision?, DatabaseError>, _ attachments: MobileAttachments,
+        _ stored: Result<ReplicatedRevision?, DatabaseError>, _ attachments: MobileAttachments,
         _ own: [String: String]
     ) -> BLIPMessage {
         var properties = own
@@ -401,13 +403,13 @@ struct PulledRevision: Sendable {
         properties["sequence"] = "\(sequence.number)"
         do {
             guard let found = try stored.get() else { throw HTTPError.missing }
-            let stubs = try attachments.stubs(of: found.content, generation: revision.generation)
+            let stubs = try attachments.stubs(of: found)
             properties["Profile"] = "rev"
             if found.isDeleted { properties["deleted"] = "1" }
             let history =
                 vector?.history(ids: isKnownByID ? maximumHistory : 0) ?? found.history.ancestors(most: maximumHistory)
             if !history.isEmpty { properties["history"] = history }
-            return BLIPMessage(properties: properties, body: MobileStub.body(found.content.body, listing: stubs))
+            return BLIPMessage(properties: properties, body: found.body.message(listing: stubs))
         } catch {
             let refusal = MobileSession.blipError(for: error)
             properties["Profile"] = "norev"

@@ -256,7 +256,7 @@ extension MobileSession {
     /// passes it.
     private func hasRoom(for message: BLIPMessage, _ connection: BLIPConnection) -> Bool {
         let outgoing = connection.outgoingBytes
-        let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileStub.largestContent)
+        let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileLimits.largestContent)
         guard isTight || outgoing >= Self.maximumOutgoingBytes else { return true }
         let waits = state.withLock { state in
             guard outgoing > 0, state.late.count < Self.maximumLateRequests else { return false }

@@ -80,14 +80,14 @@ struct PushedRevision: Sendable {
     /// The documents to store: this one, and the ends of the branches that it has merged.
     ///
     /// - Throws: ``DatabaseError``.
-    func all() throws -> [(DocumentID, WireDocument)] {
-        try [(id, complete())]
+    func all() throws -> [DocumentWriter.Given] {
+        try [complete()]
             + merged.map { leaf in
                 let closed = try ClosedBranch(leaf, for: history.revision)
-                var end = try WireDocument(closed.body.utf8, limit: closed.body.utf8.count)
-                (end.id, end.isDeleted) = (id.string, true)
-                (end.history, end.revision) = (closed.history, .revision(closed.history.revision))
-                return (id, end)
+                let end = WireDocument(
+                    id: id.string, revision: .revision(closed.history.revision), history: closed.history,
+                    isDeleted: true, body: closed.body)
+                return (id, end, FollowingContents())
             }
     }
 
@@ -103,17 +103,15 @@ struct PushedRevision: Sendable {
     /// The document to store, with all contents as attachments.
     ///
     /// - Throws: ``DatabaseError`` for a name or a length that no attachment may have.
-    func complete() throws -> WireDocument {
-        var document = document
-        document.attachments += try wanted.compactMap { wanted in
-            try contents[wanted.digest].map { content in
-                WireAttachment(
-                    try content.described(
-                        as: wanted.attachmentName, contentType: wanted.contentType, revpos: revpos(of: wanted, content))
-                )
-            }
+    func complete() throws -> DocumentWriter.Given {
+        var (document, following) = (document, FollowingContents())
+        for wanted in wanted {
+            guard let content = contents[wanted.digest] else { continue }
+            following[wanted.attachmentName] = try content.described(
+                as: wanted.attachmentName, contentType: wanted.contentType, revpos: revpos(of: wanted, content))
+            document.attachments.append(WireAttachment(wanted.attachmentName, content: .follows()))
         }
-        return document
+        return (id, document, following)
     }
 
     /// The generation that an attachment was added with. One that the parent has keeps its `revpos`. One that the parent has not is

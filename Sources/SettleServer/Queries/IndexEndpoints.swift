@@ -142,19 +142,11 @@ enum IndexEndpoints {
         _ members: JSONObject?, over old: DocumentLookup.Found?, _ id: DocumentID, _ context: RequestContext
     ) throws {
         let database = try context.database()
-        var all: [(String, JSONValue)] = [("_id", .string(id.string))]
-        if let old {
-            all.append(("_rev", .string(old.revision.description)))
-            let printer = DocumentPrinter(source: database, options: DocumentOptions())
-            let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).text.bytes
-            if members != nil, let attachments = try JSONValue(utf8: printed)["_attachments"] {
-                all.append(("_attachments", attachments))
-            }
-        }
-        if members == nil { all.append(("_deleted", true)) }
-        for member in members ?? JSONObject() { all.append((member.name, member.value)) }
-        let document = try WireDocument(
-            JSONValue.object(JSONObject(all)).utf8, limit: context.largestDocument)
+        let document = WireDocument(
+            id: id.string, revision: old.map { .revision($0.revision) }, isDeleted: members == nil,
+            body: try DocumentBody(.object(members ?? JSONObject())),
+            attachments: members == nil ? [] : old?.content.attachments.map { $0.wire() } ?? [])
+        if document.body.utf8.count > context.largestDocument { throw HTTPError.documentTooLarge(id.string) }
         _ = try DocumentWriter(database, context).edit(document, id: id)
     }
 }

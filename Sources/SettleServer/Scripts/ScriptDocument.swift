@@ -18,63 +18,28 @@ enum ScriptDocument {
         _ id: DocumentID, history: RevisionHistory?, isDeleted: Bool, _ body: DocumentBody,
         _ attachments: [DocumentAttachment]
     ) -> [UInt8] {
-        var bytes = Array("{\"_id\":".utf8)
-        JSONValue.append(id.string, to: &bytes)
-        if let history { DocumentPrinter.append("_rev", .string(history.revision.description), to: &bytes) }
-        let members = body.utf8.dropFirst().dropLast()
-        if !members.isEmpty { bytes += [UInt8(ascii: ",")] + members }
-        if isDeleted { DocumentPrinter.append("_deleted", true, to: &bytes) }
-        if let history {
-            bytes += Array(",\"_revisions\":".utf8)
-            history.append(to: &bytes)
-        }
-        if !attachments.isEmpty { DocumentPrinter.append("_attachments", stubs(attachments), to: &bytes) }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+        WireDocument(
+            id: id.string, revision: history.map { .revision($0.revision) }, history: history, isDeleted: isDeleted,
+            body: body, attachments: attachments.map { $0.wire() }
+        ).bytes(.bodyEarly)
     }
 
     /// A document for map functions: its winner, with the conflicts.
     static func mapped(_ record: DocumentRecord, hasSequence: Bool) -> [UInt8] {
         guard let winner = record.tree.winner, let content = record.content else { return Array("{}".utf8) }
-        let body = content.body.utf8
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(body.count + 200)
-        bytes += Array("{\"_id\":".utf8)
-        JSONValue.append(record.id.string, to: &bytes)
-        bytes += Array(",\"_rev\":\"".utf8)
-        bytes += Array(winner.revision.description.utf8)
-        bytes.append(UInt8(ascii: "\""))
-        if body.count > 2 {
-            bytes.append(UInt8(ascii: ","))
-            bytes += body[1..<body.count - 1]
-        }
-        if hasSequence { DocumentPrinter.append("_local_seq", .number(JSONNumber(record.sequence.number)), to: &bytes) }
+        var others: [(String, JSONValue)] = []
+        if hasSequence { others.append(("_local_seq", .number(JSONNumber(record.sequence.number)))) }
         if record.tree.leaves.count > 1 {
             for (name, list) in [
                 ("_conflicts", record.tree.conflicts), ("_deleted_conflicts", record.tree.deletedConflicts),
             ] where !list.isEmpty {
-                DocumentPrinter.append(name, .array(list.map { .string($0.description) }), to: &bytes)
+                others.append((name, .array(list.map { .string($0.description) })))
             }
         }
-        if !content.attachments.isEmpty {
-            DocumentPrinter.append("_attachments", stubs(content.attachments), to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
-    }
-
-    private static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
-        .object(
-            JSONObject(
-                attachments.map { attachment in
-                    let members: [(String, JSONValue)] = [
-                        ("content_type", .string(attachment.contentType)),
-                        ("revpos", .number(JSONNumber(attachment.revpos))),
-                        ("digest", .string(attachment.digest.description)),
-                        ("length", .number(JSONNumber(attachment.length))), ("stub", true),
-                    ]
-                    return (attachment.name, .object(JSONObject(members)))
-                }))
+        let document = WireDocument(
+            id: record.id.string, revision: .revision(winner.revision), body: content.body,
+            attachments: content.attachments.map { $0.wire() })
+        return document.bytes(.bodyEarly, others: others)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettleHTTP
+internal import SettlePlatform
 internal import SettleScripting
 
 /// Functions that make or change a document as they see fit, and answer what they like.

@@ -102,7 +102,7 @@ struct NeededMembers: Sendable {
         isWhole = isWhole || names.count > Self.maximumNames
         func has(_ name: String) -> Bool { isWhole || names.contains(name) }
         (hasID, hasRevision) = (has("_id"), has("_rev"))
-        (hasAttachments, hasConflicts) = (has("_attachments"), has("_conflicts"))
+        (hasAttachments, hasConflicts) = (has(WireAttachment.listName), has("_conflicts"))
         self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
     }
 
@@ -126,24 +126,8 @@ struct NeededMembers: Sendable {
             }
         }
         if hasAttachments, !content.attachments.isEmpty {
-            members.append(("_attachments", Self.stubs(content.attachments)))
+            members.append((WireAttachment.listName, WireAttachment.json(content.attachments.map { $0.wire() })))
         }
         return .object(JSONObject(members))
-    }
-
-    private static func stubs(_ attachments: [DocumentAttachment]) -> JSONValue {
-        .object(
-            JSONObject(
-                attachments.map { attachment in
-                    (
-                        attachment.name,
-                        [
-                            "content_type": .string(attachment.contentType),
-                            "revpos": .number(JSONNumber(attachment.revpos)),
-                            "digest": .string(attachment.digest.description),
-                            "length": .number(JSONNumber(attachment.length)), "stub": true,
-                        ]
-                    )
-                }))
     }
 }

@@ -142,6 +142,9 @@ struct DocumentCommandTests {
         #expect(try room.run("detach", "g", "a", "h.txt").status == 0)
         let missing = try room.run("get", "g", "a", "--attachment", "h.txt")
         #expect(missing.status == 3 && missing.errors.contains("x.bin"))
+        // One that lists none removes them.
+        #expect(try room.run("put", "g", "a", #"{"v":2,"_attachments":{}}"#, "--force").status == 0)
+        #expect(try room.run("get", "g", "a").json["_attachments"] == nil)
         #expect(try room.run("verify", "g", "--json").json["ok"] == true)
     }
 

@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 @testable import SettleCommands

@@ -1,4 +1,5 @@
 import Settle
+import SettleCore
 import Testing
 
 @testable import SettleReplication
@@ -12,10 +13,9 @@ import Testing
             "revpos": 1, "stub": true,
         ]
         let attachments = try ["a", "b"].map { name in
-            let wire = try WireStub(name, stub)
-            return PeerAttachment(
-                name: name, contentType: wire.contentType, revpos: wire.revpos, digest: wire.digest,
-                length: wire.length, encodedLength: wire.encodedLength, encoding: wire.encoding, content: .bytes([]))
+            var attachment = try PeerAttachment(WireAttachment(name, stub, .answer))
+            attachment.content = .bytes([])
+            return attachment
         }
         let history = try RevisionHistory(start: 1, signatures: [#require(RevisionID("1-a")).signature])
         let revision = PeerRevision(

@@ -59,8 +59,8 @@ struct RecordedAnswerTests {
                     for entry in try BulkGetAnswer(text).entries {
                         switch entry {
                         case .document(let range):
-                            let read = try FetchedRevision(UnsafeBufferPointer(rebasing: text[range]))
-                            #expect(read.id == row["id"]?.string, "\(exchange.name)")
+                            let read = try PeerRevision(answer: UnsafeBufferPointer(rebasing: text[range]))
+                            #expect(read.id.string == row["id"]?.string, "\(exchange.name)")
                             documents += 1
                         case .failure: failures += 1
                         }
