@@ -119,7 +119,8 @@ extension WireDocument {
             } else {
                 attachments = try members.map { try WireAttachment($0.name, $0.value, reading) }
             }
-        case "_revs_info", "_local_seq", "_conflicts", "_deleted_conflicts": break
+        case "_revs_info", "_local_seq", "_conflicts", "_deleted_conflicts":
+            if case .request = reading { _ = try Self.value(member, reading) }
         default: if !reading.isAnswer { throw Fault.member(member.name) }
         }
     }

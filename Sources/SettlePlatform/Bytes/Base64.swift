@@ -1,29 +1,52 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
-/// Base64 between bytes and text, by Foundation.
+/// Base64 between bytes and text (RFC 4648), without Foundation, on which the core does not depend.
 package enum Base64 {
-    /// Bytes as base64 with padding.
-    package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let urlAlphabet = Array(alphabet.dropLast(2)) + Array("-_".utf8)
+    /// The value of each byte of the alphabet; 64 for all others.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 64, count: 256)
+        for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
+        return values
+    }()
 
-    /// The bytes of a base64 text with its padding, or `nil` for text that is not valid base64.
-    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        let text = Data(text)
-        // Foundation ends at padding anywhere, and ignores what follows it.
-        if let padding = text.firstIndex(of: UInt8(ascii: "=")) {
-            let isAtEnd = text.endIndex - padding <= 2 && text.last == UInt8(ascii: "=")
-            guard isAtEnd, text.count.isMultiple(of: 4) else { return nil }
-        }
-        return Data(base64Encoded: text).map { Array($0) }
+    /// Bytes as base64 with padding.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        let text = encode(bytes, alphabet)
+        return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     }
 
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    /// The bytes of a base64 text with its padding, or `nil` for text that is not valid base64.
+    ///
+    /// Four letters are three bytes; of the last four, one or two may be padding.
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        let letters = Array(text)
+        guard letters.count.isMultiple(of: 4) else { return nil }
+        let padding = letters.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(letters.count / 4 * 3)
+        var bits = UInt32(0)
+        var count = 0
+        for letter in letters.dropLast(padding) {
+            let value = values[Int(letter)]
+            guard value < 64 else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 1
+            if count.isMultiple(of: 4) {
+                bytes.append(UInt8(truncatingIfNeeded: bits >> 16))
+                bytes.append(UInt8(truncatingIfNeeded: bits >> 8))
+                bytes.append(UInt8(truncatingIfNeeded: bits))
+            }
+        }
+        if padding > 0 { bytes.append(UInt8(truncatingIfNeeded: padding == 1 ? bits >> 10 : bits >> 4)) }
+        if padding == 1 { bytes.append(UInt8(truncatingIfNeeded: bits >> 2)) }
+        return bytes
+    }
 
     /// Bytes as URL-safe base64 without padding.
-    package static func encodeForURL(_ bytes: [UInt8]) -> String {
+    package static func encodeForURL(_ bytes: [UInt8]) -> String { encode(bytes, urlAlphabet) }
+
+    /// Bytes as letters of an alphabet, without padding.
+    private static func encode(_ bytes: [UInt8], _ alphabet: [UInt8]) -> String {
         let length = (bytes.count * 4 + 2) / 3
         return String(unsafeUninitializedCapacity: length) { text in
             var place = 0
