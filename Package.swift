@@ -15,6 +15,13 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (doubles ? [.define("SETTLE_APPLE")] : [])
 
+/// The settings of the targets in which the tests spend most of their time. `make test` has the compiler optimize these, with
+/// assertions as in debug.
+let hot =
+    strict
+    + (Context.environment["SETTLE_OPTIMIZED"] == "1"
+        ? [.unsafeFlags(["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"], .when(configuration: .debug))] : [])
+
 /// What Xcode sets for a new app: isolation to the main actor by default, and the features that go with it.
 let appDefaults: [SwiftSetting] = [
     .defaultIsolation(MainActor.self),
@@ -81,17 +88,17 @@ let package = Package(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
-        .target(name: "SettlePlatform", dependencies: ["CZlib"], swiftSettings: strict),
-        .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: strict),
-        .target(name: "SettleCore", dependencies: ["SettlePlatform", "SettleCrypto"], swiftSettings: strict),
+        .target(name: "SettlePlatform", dependencies: ["CZlib"], swiftSettings: hot),
+        .target(name: "SettleCrypto", dependencies: core("CCrypto") + double("CommonCrypto"), swiftSettings: hot),
+        .target(name: "SettleCore", dependencies: ["SettlePlatform", "SettleCrypto"], swiftSettings: hot),
         // What asks a JSON value: selectors, patterns, the order of values, JSON Schema.
         .target(
             name: "SettleQuery", dependencies: ["SettlePlatform", "SettleCore"] + core("CPCRE2"),
-            swiftSettings: strict),
+            swiftSettings: hot),
         .target(
             name: "SettleDatabase",
             dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "CSQLite"],
-            swiftSettings: strict),
+            swiftSettings: hot),
         // HTTP: messages and addresses for clients and servers, and the system's client.
         .target(
             name: "SettleHTTP",
@@ -308,4 +315,10 @@ if doubles {
             ],
             swiftSettings: strict),
     ]
+}
+
+// The test targets that the environment names, and no others: the runs with sanitizers build only what their suites are in.
+if let names = Context.environment["SETTLE_TEST_TARGETS"], !names.isEmpty {
+    let chosen = Set(names.split(separator: " ").map(String.init))
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
 }

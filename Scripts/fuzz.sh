@@ -17,23 +17,26 @@ flags=(
     -enable-upcoming-feature InternalImportsByDefault
     -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2 -I Sources/CCurl
 )
+# The objects are compiled JOBS at a time, after the interfaces that they need.
 compile() {
-    local module=$1 folder=$2
-    echo "compiling $module"
-    find "$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${flags[@]}" -wmo -c \
-        -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" -o "$out/$module.o"
+    local module=$1 folder=Sources/$1
+    [[ $module == FuzzTargets ]] && folder=Fuzz/Targets
+    find "$folder" -name '*.swift' -print0 | sort -z |
+        xargs -0 swiftc "${flags[@]}" -wmo -module-name "$module" "${@:2}"
 }
-compile SettlePlatform Sources/SettlePlatform
-compile SettleCrypto Sources/SettleCrypto
-compile SettleCore Sources/SettleCore
-compile SettleQuery Sources/SettleQuery
-compile SettleDatabase Sources/SettleDatabase
-compile SettleHTTP Sources/SettleHTTP
-compile SettleMobile Sources/SettleMobile
-compile SettleReplication Sources/SettleReplication
-compile SettleViews Sources/SettleViews
-compile Settle Sources/Settle
-compile FuzzTargets Fuzz/Targets
+modules=(
+    SettlePlatform SettleCrypto SettleCore SettleQuery SettleDatabase SettleHTTP SettleMobile SettleReplication
+    SettleViews Settle FuzzTargets
+)
+compiling=()
+for module in "${modules[@]}"; do
+    echo "compiling $module"
+    compile "$module" -Onone -emit-module -emit-module-path "$out/$module.swiftmodule"
+    while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n; done
+    compile "$module" -c -o "$out/$module.o" &
+    compiling+=($!)
+done
+for job in "${compiling[@]}"; do wait "$job"; done
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
