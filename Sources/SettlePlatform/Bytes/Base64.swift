@@ -9,10 +9,10 @@ package enum Base64 {
     /// Bytes as base64 with padding.
     package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    /// The bytes of a base64 text with its padding, or `nil` for text that is not valid base64.
+    /// The bytes of a base64 text with its padding; `nil` for invalid text.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         let text = Data(text)
-        // Foundation ends at padding anywhere, and ignores what follows it.
+        // Foundation stops at padding anywhere, and ignores the rest.
         if let padding = text.firstIndex(of: UInt8(ascii: "=")) {
             let isAtEnd = text.endIndex - padding <= 2 && text.last == UInt8(ascii: "=")
             guard isAtEnd, text.count.isMultiple(of: 4) else { return nil }
@@ -42,7 +42,7 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of a URL-safe base64 text, or `nil` if it is invalid. Padding may be missing; `+` and `/` are read as
+    /// The bytes of a URL-safe base64 text; `nil` for invalid text. Padding may be missing; `+` and `/` are read as
     /// `-` and `_`.
     package static func decodeFromURL(_ text: some StringProtocol) -> [UInt8]? {
         var plain = text.utf8.map { byte in
