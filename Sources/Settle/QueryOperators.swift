@@ -2,7 +2,7 @@ public import SettleCore
 public import SettleDatabase
 public import SettleViews
 
-// Operators are in this module, because an import of single names, as in Settle.swift, brings none.
+// Operators are in this module, because imports of single names, as in Settle.swift, don't include operators.
 
 extension QueryField where Value: Encodable {
     /// Matches a value; `nil`, for an optional property, matches a missing field or `null`.

@@ -1,5 +1,5 @@
-// What an app needs, by name. Other public types are for those who write a storage engine or a transport: they import
-// `SettleDatabase` or `SettleReplication`, and an app is not in their way.
+// The names that an app needs. Other public types are for authors of storage engines and transports, who import
+// `SettleDatabase` or `SettleReplication`; they don't clutter an app's namespace.
 
 // Databases and documents
 @_exported public import struct SettleCore.DocumentBody

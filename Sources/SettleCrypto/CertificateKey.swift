@@ -1,4 +1,4 @@
-/// Finds the public key in a certificate of X.509, whose other fields are not looked at.
+/// Finds the public key in an X.509 certificate. Other fields are not checked.
 ///
 ///     Certificate { TBSCertificate { [version], serial, signature, issuer, validity, subject, key, … }, … }
 package enum CertificateKey {
@@ -11,7 +11,7 @@ package enum CertificateKey {
     /// - Parameter certificate: The certificate in DER.
     /// - Returns: The `SubjectPublicKeyInfo` in DER, which is the key with its algorithm; `nil` for other input.
     package static func find(in certificate: [UInt8]) -> [UInt8]? {
-        // The serial number; then the algorithm of the signature, issuer, validity and subject.
+        // The serial number, then the algorithm of the signature, the issuer, the validity and the subject.
         var fields = fields(of: certificate, after: [integer, sequence, sequence, sequence, sequence])
         return fields?.read(sequence).map { Array($0.whole) }
     }
@@ -19,7 +19,7 @@ package enum CertificateKey {
     /// Finds the end of a certificate's validity.
     ///
     /// - Parameter certificate: The certificate in DER.
-    /// - Returns: The time in ISO 8601, as `2027-03-01T12:00:00Z`; `nil` for other input.
+    /// - Returns: The time in ISO 8601, like `2027-03-01T12:00:00Z`; `nil` for other input.
     package static func end(of certificate: [UInt8]) -> String? {
         var fields = fields(of: certificate, after: [integer, sequence, sequence])
         guard let validity = fields?.read(sequence) else { return nil }
@@ -30,7 +30,7 @@ package enum CertificateKey {
         return "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))T\(part(8..<10)):\(part(10..<12)):\(part(12..<14))Z"
     }
 
-    /// The fields of a certificate that follow those with some tags.
+    /// The fields of a certificate after those with the given tags.
     private static func fields(of certificate: [UInt8], after tags: [UInt8]) -> DERReader? {
         var outer = DERReader(certificate[...])
         guard let whole = outer.read(sequence) else { return nil }
@@ -54,20 +54,21 @@ private struct DERReader {
         if let long = read(0x18) { return String(decoding: long.content, as: UTF8.self) }
         guard let short = read(0x17) else { return nil }
         let text = String(decoding: short.content, as: UTF8.self)
-        // RFC 5280: two digits below 50 are years from 2000 on.
+        // RFC 5280: two digits below 50 mean a year from 2000 on.
         return (text < "50" ? "20" : "19") + text
     }
 
     /// The tag of the next value.
     var nextTag: UInt8? { rest.first }
 
-    /// Reads a value with a tag: the value alone, and with its tag and length. Returns `nil` for another tag or a bad length.
+    /// Reads a value with a tag: its content, and the whole with tag and length. Returns `nil` for another tag or
+    /// an invalid length.
     mutating func read(_ tag: UInt8) -> (content: ArraySlice<UInt8>, whole: ArraySlice<UInt8>)? {
         guard rest.first == tag, let first = rest.dropFirst().first else { return nil }
         var start = rest.startIndex + 2
         var length = Int(first)
         if first >= 0x80 {
-            // The lower bits are the number of bytes of the length. Zero would mean an end that has to be searched.
+            // The lower bits are the number of length bytes. Zero would mean an indefinite length.
             let digits = rest[start...].prefix(Int(first & 0x7f))
             guard 1...4 ~= first & 0x7f, digits.count == Int(first & 0x7f), digits.first != 0 else { return nil }
             length = digits.reduce(0) { $0 << 8 | Int($1) }

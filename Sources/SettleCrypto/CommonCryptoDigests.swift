@@ -3,7 +3,7 @@ internal import CommonCrypto
 
 /// Digests by CommonCrypto.
 enum CommonCryptoDigests {
-    /// MD5 by CommonCrypto, which deprecates it; `RunningDigest` is how to call it.
+    /// MD5 by CommonCrypto, which has deprecated it. Call it through `RunningDigest`.
     struct MD5State: DigestState {
         static var length: Int { Int(CC_MD5_DIGEST_LENGTH) }
         private var context = CC_MD5_CTX()
@@ -48,7 +48,7 @@ enum CommonCryptoDigests {
     }
 }
 
-/// Bytes in pieces whose length a call can take; one piece in practice.
+/// Divides bytes into pieces whose length one call accepts; one piece in practice.
 private func pieces(of bytes: UnsafeRawBufferPointer) -> some Sequence<UnsafeRawBufferPointer> {
     stride(from: 0, to: bytes.count, by: 1 << 30).lazy.map { start in
         UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 1 << 30, bytes.count)])

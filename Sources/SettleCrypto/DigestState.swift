@@ -7,7 +7,7 @@ package protocol DigestState {
 
     mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-    /// Writes the digest. The state is used up.
+    /// Writes the digest. The state must not be used afterwards.
     mutating func finish(into digest: UnsafeMutablePointer<UInt8>)
 }
 
@@ -22,10 +22,10 @@ package struct RunningDigest<State: DigestState> {
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { state.update(bytes) }
 
-    /// Writes the digest. The value is used up.
+    /// Writes the digest. The value must not be used afterwards.
     package mutating func finish(into digest: UnsafeMutablePointer<UInt8>) { state.finish(into: digest) }
 
-    /// Returns the digest. The value is used up.
+    /// Returns the digest. The value must not be used afterwards.
     package mutating func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: State.length)
         digest.withUnsafeMutableBufferPointer { if let first = $0.baseAddress { state.finish(into: first) } }

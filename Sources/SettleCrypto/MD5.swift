@@ -1,4 +1,4 @@
-/// An MD5 of bytes given piece by piece, for revision ids and attachment digests: CouchDB's choice, not a protection.
+/// MD5 of bytes given piece by piece, for revision ids and attachment digests: CouchDB's choice, not a protection.
 ///
 /// One object serves any number of digests, one after the other.
 package final class MD5 {
@@ -10,7 +10,7 @@ package final class MD5 {
 
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes(update) }
 
-    /// The digest of all since the last one, as two big-endian words; the next update begins anew.
+    /// The digest of all bytes since the last one, as two big-endian words. The next update starts a new digest.
     package func finishWords() -> (high: UInt64, low: UInt64) {
         var words: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &words) { buffer in
@@ -20,7 +20,7 @@ package final class MD5 {
         return (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
     }
 
-    /// The 16 bytes of the digest of all since the last one; the next update begins anew.
+    /// The 16 bytes of the digest of all bytes since the last one. The next update starts a new digest.
     package func finish() -> [UInt8] {
         let words = finishWords()
         return withUnsafeBytes(of: (words.high.bigEndian, words.low.bigEndian)) { Array($0) }

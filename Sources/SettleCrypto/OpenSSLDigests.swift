@@ -1,7 +1,7 @@
 #if canImport(CCrypto)
 internal import CCrypto
 
-/// Digests by libcrypto: its plain functions, since those of EVP cost twice as much for an MD5 of a few hundred bytes.
+/// Digests by libcrypto's plain functions. Its EVP functions take twice as long for an MD5 of a few hundred bytes.
 enum OpenSSLDigests {
     /// MD5 by libcrypto.
     struct MD5State: DigestState {

@@ -1,23 +1,23 @@
-/// A hash function over blocks of 64 bytes, without the frame that MD5, SHA-1 and SHA-256 have in common.
+/// A hash function over blocks of 64 bytes, without the padding that MD5, SHA-1 and SHA-256 share.
 package protocol BlockFunction {
     /// The number of bytes of a digest.
     static var length: Int { get }
-    /// Whether numbers stand with their highest byte first, in blocks and in the digest.
+    /// Whether numbers are big-endian, in blocks and in the digest.
     static var isBigEndian: Bool { get }
     /// The state, which is the digest after the last block.
     var words: [UInt32] { get }
 
     init()
 
-    /// Takes a block of 64 bytes.
+    /// Processes a block of 64 bytes.
     mutating func absorb(_ block: UnsafeRawBufferPointer)
 }
 
-/// A digest in Swift alone, for systems without a library of their own, and as a second opinion in tests.
+/// A digest in pure Swift, for systems without a library, and for comparison in tests.
 package struct PortableDigest<Function: BlockFunction>: DigestState {
     package static var length: Int { Function.length }
     private var function = Function()
-    /// The bytes that fill no block yet.
+    /// The bytes that don't fill a block yet.
     private var tail = [UInt8](repeating: 0, count: 64)
     private var filled = 0
     private var count: UInt64 = 0
@@ -77,14 +77,14 @@ extension BlockFunction {
 }
 
 extension UInt32 {
-    /// The bits, moved in a circle.
+    /// Rotates the bits.
     @inline(__always)
     func rotated(left count: UInt32) -> UInt32 { self &<< count | self &>> (32 &- count) }
 }
 
 // MARK: - PortableMD5
 
-/// MD5 of RFC 1321, in Swift alone.
+/// MD5 of RFC 1321, in pure Swift.
 package struct PortableMD5: BlockFunction {
     package static var length: Int { 16 }
     package static var isBigEndian: Bool { false }
@@ -129,7 +129,7 @@ package struct PortableMD5: BlockFunction {
 
 // MARK: - PortableSHA1
 
-/// SHA-1 of FIPS 180-4, in Swift alone.
+/// SHA-1 of FIPS 180-4, in pure Swift.
 package struct PortableSHA1: BlockFunction {
     package static var length: Int { 20 }
     package static var isBigEndian: Bool { true }
@@ -162,7 +162,7 @@ package struct PortableSHA1: BlockFunction {
 
 // MARK: - PortableSHA256
 
-/// SHA-256 of FIPS 180-4, in Swift alone.
+/// SHA-256 of FIPS 180-4, in pure Swift.
 package struct PortableSHA256: BlockFunction {
     package static var length: Int { 32 }
     package static var isBigEndian: Bool { true }

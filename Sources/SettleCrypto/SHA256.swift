@@ -1,4 +1,4 @@
-/// A SHA-256 of bytes given piece by piece.
+/// SHA-256 of bytes given piece by piece.
 package final class SHA256 {
     private var state = RunningDigest<SystemSHA256>()
 
@@ -6,10 +6,10 @@ package final class SHA256 {
 
     package func update(_ bytes: UnsafeRawBufferPointer) { state.update(bytes) }
 
-    /// The digest of all that was given; the object is used up.
+    /// The digest of all bytes. The object must not be used afterwards.
     package func finish() -> [UInt8] { state.finish() }
 
-    /// The digest of bytes at hand.
+    /// The digest of bytes in memory.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var state = RunningDigest<SystemSHA256>()
         bytes.withUnsafeBytes { state.update($0) }
@@ -19,7 +19,7 @@ package final class SHA256 {
 
 // MARK: - SHA1
 
-/// The SHA-1 of bytes at hand, for the names of indexes and OAuth 1: CouchDB's choice, not a protection.
+/// SHA-1 of bytes in memory, for the names of indexes and OAuth 1: CouchDB's choice, not a protection.
 package enum SHA1 {
     /// The 20 bytes of the digest.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
@@ -31,7 +31,7 @@ package enum SHA1 {
 
 // MARK: - HMAC
 
-/// The codes of RFC 2104, which prove that a message comes from an owner of the key.
+/// The authentication codes of RFC 2104, which prove that a message comes from an owner of the key.
 package enum HMAC {
     /// The code with SHA-1: 20 bytes.
     package static func sha1(_ message: [UInt8], key: [UInt8]) -> [UInt8] { code(SystemSHA1.self, message, key) }
@@ -39,7 +39,7 @@ package enum HMAC {
     /// The code with SHA-256: 32 bytes.
     package static func sha256(_ message: [UInt8], key: [UInt8]) -> [UInt8] { code(SystemSHA256.self, message, key) }
 
-    /// The code with a hash function whose blocks have 64 bytes.
+    /// The code by a hash function with blocks of 64 bytes.
     package static func code<State: DigestState>(_: State.Type, _ message: [UInt8], _ key: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? digest(State.self, key, []) : key
         let padded = short + Array(repeating: 0, count: 64 - short.count)

@@ -1,4 +1,5 @@
-// The implementation that each system uses: CommonCrypto of Apple's systems, libcrypto on Linux, else the portable one.
+// The implementation for each system: CommonCrypto on Apple's systems, libcrypto on Linux, otherwise the portable
+// one.
 #if canImport(CommonCrypto)
 typealias SystemMD5 = CommonCryptoDigests.MD5State
 typealias SystemSHA1 = CommonCryptoDigests.SHA1State

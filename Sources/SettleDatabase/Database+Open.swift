@@ -1,7 +1,7 @@
 internal import SettlePlatform
 
 extension Database {
-    /// Opens an existing database, or returns the object by which this process has it open.
+    /// Opens an existing database. If this process already has it open, it returns the same object.
     ///
     /// - Parameters:
     ///   - path: The database's folder, by custom `NAME.settle`.
@@ -22,7 +22,8 @@ extension Database {
             try files.checkPlace()
             throw DatabaseError(.notFound, "there is no database at \(files.folder)")
         }
-        // A process that shares the database may be rewriting it; then it is looked at once this one has the turn.
+        // Another process that shares the database may be rewriting the file; it is checked once this process has
+        // the turn.
         if options.sharing == nil { try FileHeader.check(files) }
         let lock = try ProcessTurn.acquire(files, until: options.sharing?.deadline ?? .now)
         // It may have been deleted before the lock was acquired.
@@ -33,7 +34,7 @@ extension Database {
 
     /// Creates a database in a new folder.
     ///
-    /// A process that is killed meanwhile leaves either a complete database or none.
+    /// If the process is killed meanwhile, the database is either complete or does not exist.
     ///
     /// - Throws: ``DatabaseError`` with code `exists` if there is one, `notADatabase` for a file or a folder of other files, or
     ///   `inputOutput`.
@@ -122,8 +123,9 @@ extension Database {
 // MARK: - Instance
 
 extension Database {
-    /// The instance name of this database, created on first use. A database that was deleted and created again under
-    /// the same name has another, so that positions in the old one's changes are recognized as invalid.
+    /// The instance name of this database, created on first use. A database that was deleted and created again
+    /// under the same name gets a new instance name, so that positions in the old one's changes are recognized as
+    /// invalid.
     package func instanceName() throws -> String {
         if let name = try setting(Self.instanceSetting) { return name }
         return try engine.commit { [file = file] writer in
@@ -132,22 +134,23 @@ extension Database {
         }
     }
 
-    /// Gives the database another instance name after it was set back to an older state: readers of its changes recognize their
-    /// positions as invalid and start over.
+    /// Gives the database a new instance name after it was set back to an older state: readers of its changes
+    /// recognize their positions as invalid and start over.
     package func renewInstance() throws {
         try engine.commit { [file = file] writer in _ = try Self.makeInstance(file, writer) }
     }
 
-    /// Gives the database another instance name if its file is not the one that got the name: the file is a copy, which may be older.
+    /// Gives the database a new instance name if its file is not the one that got the name. The file is then a
+    /// copy, which may be older.
     ///
-    /// A copy that was written into the same file is not noticed.
+    /// It does not notice a copy whose bytes were written into the same file.
     ///
     /// - Returns: Whether the name was replaced.
     package func renewInstanceIfReplaced() throws -> Bool {
         guard let file, try setting(Self.instanceSetting) != nil else { return false }
         let known = try setting(Self.fileSetting)
         guard known != file else { return false }
-        // A database of an earlier version does not say which file it had.
+        // A database of an earlier version does not have this setting.
         guard known != nil else {
             try engine.commit { try $0.setSetting(Self.fileSetting, to: file) }
             return false
@@ -163,11 +166,12 @@ extension Database {
         return name
     }
 
-    /// What identifies the database's file in its file system. A file system may give the number of a deleted file to the next one,
-    /// and then a copy in its place is not noticed.
+    /// The number that identifies the database's file in its file system. A file system may give the number of a
+    /// deleted file to the next one; a copy in its place is then not noticed.
     private var file: String? { files.flatMap { FileStatus(path: $0.database) }.map { String($0.number) } }
 
     private static let instanceSetting = "instance"
-    /// The setting with the file that got the instance name. It does not apply to a copy of the database.
+    /// The setting that stores the number of the file that got the instance name. A copy of the database has
+    /// another number.
     static let fileSetting = "instance_file"
 }

@@ -15,11 +15,12 @@ private enum Identities {
 ///     let saved = try database.save(Document(id: "n1", body: ["text": "Hello"]), onConflict: .fail)
 ///     try database.document("n1")?["text"]?.string        // "Hello"
 ///
-/// Calls are synchronous: reading a document takes microseconds, and saving one tens of microseconds, or a few hundred with
-/// ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Where work can take long, queries, many
-/// documents and compaction, there are `async` forms, which run off the caller's thread and end when the task is cancelled;
-/// ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number of threads may call at once: writes take turns
-/// and share commits, reads see the state of the last commit and never wait for a write.
+/// Calls are synchronous: reading a document takes microseconds. Saving one takes tens of microseconds, or a few
+/// hundred with ``Durability/full``, which waits for the disk (docs/PERFORMANCE.md has the figures). Calls that can
+/// take long (queries, many documents, compaction) also have `async` forms, which run off the caller's thread and
+/// end when the task is cancelled; ``perform(_:)-((Database)->Result)`` does that for any other calls. Any number
+/// of threads may call at once: writes take turns and share commits; reads see the state of the last commit and
+/// never wait for a write.
 ///
 /// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
 /// another process gets ``DatabaseErrorCode/inUse``, unless both share it (``DatabaseOptions/sharing``). ``suspend()`` leaves
@@ -52,26 +53,28 @@ public final class Database: Sendable {
     /// The database's folder, or `nil` in memory.
     public let path: String?
     let files: DatabaseFiles?
-    /// A number unique among the database objects of this process; documents carry it, so that those of another database are
-    /// detected.
+    /// A number unique among the database objects of this process. Documents carry it, so that a document of
+    /// another database is detected.
     let identity = Identities.next()
     let engine: any StorageEngine
     let capabilities: StorageCapabilities
     let blobs: BlobStore
     let options: DatabaseOptions
     let validations = ValidationList()
-    /// Rings at the sequence of each commit.
+    /// Signals the sequence of each commit.
     let changeBell = Bell()
-    /// Rings at the changes of documents by this process alone; the same as ``changeBell`` where there are no others.
+    /// Signals changes of documents by this process alone; the same as ``changeBell`` if no other process shares
+    /// the database.
     let ownChangeBell: Bell
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
     /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = SettingsChanges()
-    /// The clock that stamps changes, if this is switched on.
+    /// The clock that stamps changes, if stamping is switched on.
     let clocks: DeviceClock
-    /// The pending changes; `nil` without a journal, which can be switched while the database is open.
+    /// The pending changes; `nil` without a journal. The journal can be switched on or off while the database is
+    /// open.
     let pendingState: Guarded<PendingCache?>
     /// The pending changes; `nil` without a journal.
     var pendingCache: PendingCache? { pendingState.withLock(\.self) }
@@ -109,7 +112,7 @@ public final class Database: Sendable {
         try scheduleExpiration()
     }
 
-    /// Runs a closure whose writes are committed together or, if it throws, not at all.
+    /// Runs a closure as a transaction. Its writes are committed together; if it throws, none of them is.
     ///
     ///     try database.transaction {
     ///         try database.save(order, onConflict: .fail)
@@ -125,7 +128,7 @@ public final class Database: Sendable {
         try transaction(under: nil, body)
     }
 
-    /// Runs a closure whose reads all see one state of the database, regardless of concurrent writes.
+    /// Runs a closure whose reads all see the same state of the database, regardless of concurrent writes.
     public func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
         try engine.snapshot { _ in try body() }
     }
@@ -144,9 +147,9 @@ public final class Database: Sendable {
         }
     }
 
-    /// Runs a closure off the caller's thread, which looks from time to time whether the task was cancelled.
+    /// Runs a closure off the caller's thread. The closure checks from time to time whether the task was cancelled.
     ///
-    /// - Throws: `CancellationError`, or what the closure throws.
+    /// - Throws: `CancellationError`, or errors of the closure.
     package func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Database, Cancellation) throws -> Result
     ) async throws -> Result {
@@ -186,12 +189,12 @@ public final class Database: Sendable {
         if let path { DatabaseRegistry.shared.forgetReleased(path) }
     }
 
-    /// Calls a closure with an editor.
+    /// Calls a closure with an editor of documents.
     func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
         try log.measure(.write, logMetadata) { try engine.hold { try edit(with: $0, body) } }
     }
 
-    /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
+    /// Runs a closure with an editor of documents and commits. It runs on this thread or on that of another writer.
     func commit<Result: Sendable>(_ body: @escaping @Sendable (DocumentEditor) throws -> Result) throws -> Result {
         try log.measure(.write, logMetadata) { try engine.commit { [self] in try edit(with: $0, body) } }
     }
@@ -226,21 +229,21 @@ extension Database {
         }
     }
 
-    /// The object of a type that was made by ``companion(_:_:)``, if it was.
+    /// The attached object of a type, if ``companion(_:_:)`` has made one.
     package func known<Companion: AnyObject & Sendable>(_ type: Companion.Type) -> Companion? {
         companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
     }
 
-    /// The number of indexes that may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    /// The number of indexes that may have their files open; see ``DatabaseOptions/openIndexes``.
     package var openIndexes: Int { options.openIndexes }
 
-    /// The folder for indexes if the database has none of its own, as ``DatabaseOptions/indexFolder`` says.
+    /// The folder for indexes if the database does not have a folder; see ``DatabaseOptions/indexFolder``.
     package var indexFolder: String? { options.indexFolder }
 
     /// The log of the database; see ``DatabaseOptions/log``.
     package var log: SettleLog { options.log }
 
-    /// What entries of the log say of the database.
+    /// The metadata of this database in log entries.
     package var logMetadata: [String: String] {
         files.map { ["database": $0.name] } ?? [:]
     }
@@ -254,12 +257,12 @@ extension Database {
 // MARK: - Patience
 
 extension Database {
-    /// Waits a tenth of a second if what has failed will work later: the database is suspended, or another process keeps its
-    /// turn.
+    /// Waits a tenth of a second if the failed call will work later: the database is suspended, or another process
+    /// keeps its turn.
     ///
-    /// - Parameter error: Why it failed.
+    /// - Parameter error: The error of the call.
     /// - Returns: Whether to try again; `false` if the database was closed or the task was cancelled.
-    /// - Throws: The error, if it does not pass.
+    /// - Throws: The error, if it is permanent.
     package func waitsOut(_ error: DatabaseError) async throws -> Bool {
         switch error.code {
         case .closed: return false
@@ -273,15 +276,15 @@ extension Database {
 
 // MARK: - FileHolder
 
-/// An object attached to a database that has files of its own, such as indexes.
+/// An object attached to a database that keeps files of its own open, such as indexes.
 package protocol FileHolder: AnyObject, Sendable {
-    /// Closes the files until their next use. No call that uses them runs meanwhile.
+    /// Closes the files until their next use. It is never called while another call uses them.
     func closeFiles()
 }
 
 // MARK: - Cancellation
 
-/// Whether the task was cancelled for which another thread works.
+/// Tells another thread whether the task that it works for was cancelled.
 package final class Cancellation: Sendable {
     private let isCancelled = Atomic<Bool>(false)
 

@@ -41,8 +41,8 @@ struct DatabaseFiles: Sendable {
     /// Whether a folder contains a database.
     static func exist(in folder: String) -> Bool { FileStatus(path: folder + "/" + databaseName) != nil }
 
-    /// Checks that the place is one of a database: a folder that has one, an empty folder, what a process that was killed has
-    /// left of one, or nothing.
+    /// Checks that the path can hold a database: a folder with a database, an empty folder, the remains of a
+    /// process that was killed while it created one, or a path that does not exist.
     ///
     /// - Throws: ``DatabaseError`` with code `notADatabase` for a file, and for a folder of other files.
     func checkPlace() throws {
@@ -69,7 +69,7 @@ struct DatabaseFiles: Sendable {
 
     /// Creates the folder and its subfolders.
     func create() throws {
-        // First, so that an error names it.
+        // The folder is created first, so that an error names it.
         try makePrivateFolder(folder)
         try makePrivateFolder(newAttachments)
     }
@@ -77,7 +77,7 @@ struct DatabaseFiles: Sendable {
     /// The suffix of the folder's name while it is being removed.
     static let doomedSuffix = ".deleted"
 
-    /// Removes the folder and its content; it is renamed first, so that a crash leaves no partial database.
+    /// Removes the folder and its content. The folder is renamed first, so that a crash leaves no partial database.
     func remove() throws {
         let doomed = folder + Self.doomedSuffix
         do {
@@ -96,7 +96,7 @@ struct DatabaseFiles: Sendable {
 
 /// Creates a folder that only its owner may enter, with missing parent folders; an existing one stays unchanged.
 ///
-/// - Throws: ``DatabaseError`` with code `inputOutput` or `diskFull`, which names the cause and a way out.
+/// - Throws: ``DatabaseError`` with code `inputOutput` or `diskFull`, which names the cause and a remedy.
 package func makePrivateFolder(_ path: String) throws {
     if mkdir(path, 0o700) == 0 { return }
     if errno == ENOENT, let parent = parentFolder(of: path) {
@@ -110,7 +110,7 @@ package func makePrivateFolder(_ path: String) throws {
     throw DatabaseError(error.code, "\(error.message); \(advice(number))")
 }
 
-/// The folder that a path is in, unless it is the root or the working folder.
+/// The folder that contains a path; `nil` for the root and the working folder.
 private func parentFolder(of path: String) -> String? {
     var names = path[...]
     while names.hasSuffix("/") { names.removeLast() }
@@ -118,7 +118,7 @@ private func parentFolder(of path: String) -> String? {
     return String(names[..<slash])
 }
 
-/// What to do when a folder can't be created.
+/// The remedy for a folder that can't be created.
 private func advice(_ number: Int32) -> String {
     switch number {
     case EACCES, EPERM: "change the permissions of the folder it is in, or choose another place"

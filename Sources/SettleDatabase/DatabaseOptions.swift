@@ -9,7 +9,7 @@ public import Foundation
 /// They apply when a process opens a database; opening it again in the same process shares the open object with its
 /// options.
 public struct DatabaseOptions: Sendable {
-    /// Which leaf of a document in conflict an app reads and edits.
+    /// The leaf of a document in conflict that an app reads and edits.
     public enum Reads: Sendable, Hashable {
         /// The winner, which every replica picks, as in CouchDB.
         case winner
@@ -32,15 +32,16 @@ public struct DatabaseOptions: Sendable {
     public var cacheBytes = 16 * 1024 * 1024
     /// The number of threads that may read concurrently; 4 by default.
     public var readers = 4
-    /// How many indexes of views and queries have their files open; 16 by default. Each takes up to three descriptors for
-    /// writing and two for each of up to four readers. The least recently used index is closed for another one, and opened again
-    /// when needed.
+    /// The number of indexes of views and queries that may have their files open; 16 by default. Each takes up to
+    /// three descriptors for writing and two for each of up to four readers. To open another index, the least
+    /// recently used one is closed; it is opened again when needed.
     public var openIndexes = 16
-    /// The folder for the indexes of a database that has no folder of its own, on a storage engine elsewhere; `nil`, the default,
-    /// for a temporary folder that is removed with the object.
+    /// The folder for the indexes of a database without a folder, whose storage engine keeps its data elsewhere.
+    /// With `nil`, the default, indexes are in a temporary folder that is removed with the object.
     ///
-    /// It is for one database. Indexes stay there when the database closes, and the next opening brings them up to date; they may be removed
-    /// while it is not open. If another process or another object has the folder, a temporary one is used, with a warning.
+    /// The folder belongs to one database. Indexes stay there when the database closes, and the next opening
+    /// updates them; they may be removed while the database is not open. If another process or another object uses
+    /// the folder, a temporary one is used, with a warning.
     public var indexFolder: String?
     /// The maximum size of a document's body, in bytes; 8,000,000 by default, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
@@ -50,9 +51,10 @@ public struct DatabaseOptions: Sendable {
     /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
     /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?
-    /// Which leaf of a document in conflict is read and edited; ``Reads/winner`` by default.
+    /// The leaf of a document in conflict that is read and edited; ``Reads/winner`` by default.
     public var reads = Reads.winner
-    /// How several processes use the database by turns; `nil`, the default, gives it to one process, which is faster.
+    /// How several processes take turns with the database; `nil`, the default, gives it to one process, which is
+    /// faster.
     public var sharing: ProcessSharing?
     /// The current time; by default the system's.
     public var now: @Sendable () -> Date = { Date() }
@@ -61,7 +63,7 @@ public struct DatabaseOptions: Sendable {
     /// The log that the database and its queries and replications report to; warnings and errors go to standard error by
     /// default.
     public var log = SettleLog.standardError
-    /// The warnings of ``log`` as texts. Setting it replaces the log by one of warnings and errors.
+    /// The warnings of ``log`` as texts. Setting it replaces the log with one of warnings and errors.
     public var warn: @Sendable (String) -> Void {
         get { { [log] in log(.warning, .database, $0) } }
         set { log = SettleLog { newValue($0.message) } }
@@ -73,7 +75,7 @@ public struct DatabaseOptions: Sendable {
     /// databases of its ``DocumentStore`` as needed, and this adds them each time. It must not open a database. If it throws, opening fails.
     public var whenOpened: @Sendable (Database) throws -> Void = { _ in }
 
-    /// Whether a write-ahead log that is short stays as it is when the database closes; not by default.
+    /// Whether a short write-ahead log stays unchanged when the database closes; `false` by default.
     package var leavesShortLogs = false
 
     /// Creates options with the defaults.
@@ -82,13 +84,13 @@ public struct DatabaseOptions: Sendable {
 
 // MARK: - Durability
 
-/// What a write that was acknowledged survives.
+/// The failures that an acknowledged write survives.
 public enum Durability: String, Sendable, CaseIterable {
     /// Every commit is forced to the disk before it is acknowledged: it survives a crash of the program, of the system,
     /// and a loss of power. The choice for a server.
     case full
-    /// The log is forced to the disk at checkpoints only: a write survives a crash of the program, `kill -9` included.
-    /// A crash of the system or a loss of power may take the last ones back, whole transactions from the newest
-    /// on, and never harms the file. The default of an embedded database.
+    /// The log is forced to the disk at checkpoints only: a write survives a crash of the program, `kill -9`
+    /// included. A crash of the system or a loss of power may undo the last transactions, newest first, and never
+    /// damages the file. The default of an embedded database.
     case normal
 }

@@ -2,20 +2,19 @@ internal import SettlePlatform
 
 /// The databases that this process has open, by folder, so that opening one twice returns the same object.
 ///
-/// Opening, closing and removing take time and run outside the lock, so that only callers for the same folder
-/// wait.
+/// Opening, closing and removing take time and run outside the lock, so that only callers for the same folder wait.
 final class DatabaseRegistry: Sendable {
     static let shared = DatabaseRegistry()
 
     struct Entry: Sendable {
         weak var database: Database?
-        /// Whether a thread is opening, closing or removing it.
+        /// Whether a thread is opening, closing or removing the database.
         var isBusy = false
     }
 
-    /// By the bytes of the folder's path, because the file system compares these.
+    /// The entries by the bytes of the folder's path, because the file system compares bytes.
     let entries = Monitor<[[UInt8]: Entry]>([:])
-    /// For how many seconds a call waits for another thread to close a folder.
+    /// The seconds for which a call waits until another thread has closed a folder.
     private static let patience = 60.0
 
     /// Returns the open database of a folder, or opens it; concurrent calls for one folder run one after the other.
@@ -32,8 +31,8 @@ final class DatabaseRegistry: Sendable {
         return database
     }
 
-    /// Closes the database of a folder if this process has it open, and runs a closure with its lock, while no other thread
-    /// can open it.
+    /// Closes the database of a folder if this process has it open, and runs a closure that holds the database's
+    /// lock, while no other thread can open it.
     ///
     /// - Throws: ``DatabaseError`` with code `inUse` if another process has it open, and errors of the closures.
     func remove(_ files: DatabaseFiles, check: () throws -> Void, _ body: () throws -> Void) throws {
@@ -48,7 +47,7 @@ final class DatabaseRegistry: Sendable {
 
     /// Stops returning a database that is being closed.
     ///
-    /// - Returns: Whether the folder is kept until ``forget(_:)`` is called.
+    /// - Returns: Whether the folder stays reserved until ``forget(_:)`` is called.
     func letGo(_ database: Database) -> Bool {
         guard let path = database.path else { return false }
         return entries.withLock { entries in
@@ -59,13 +58,13 @@ final class DatabaseRegistry: Sendable {
         }
     }
 
-    /// Removes a database that is closed and whose lock is free.
+    /// Removes the entry of a database that is closed and whose lock is free.
     func forget(_ database: Database) {
         guard let path = database.path else { return }
         entries.update { $0[Array(path.utf8)] = nil }
     }
 
-    /// Removes the entry of a database that was released and whose lock is free, unless its folder is used again.
+    /// Removes the entry of a database that was released and whose lock is free, if its folder is not in use again.
     func forgetReleased(_ path: String) {
         let key = Array(path.utf8)
         entries.withLock { entries in
@@ -92,7 +91,7 @@ final class DatabaseRegistry: Sendable {
         return taken
     }
 
-    /// Ends the reservation of a folder, with the database that was opened there.
+    /// Ends the reservation of a folder, and stores the database that was opened there.
     private func leave(_ files: DatabaseFiles, _ database: Database?) {
         entries.update { $0[Array(files.folder.utf8)] = database.map { Entry(database: $0) } }
     }

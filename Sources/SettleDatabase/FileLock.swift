@@ -1,7 +1,7 @@
 internal import SettlePlatform
 
-/// A lock on a file that one process holds at a time, or several that share it; the system releases it when the process ends,
-/// however it ends.
+/// A lock on a file. One process at a time holds it, or several that share it; the system releases it when the
+/// process ends, even after a crash.
 package final class FileLock: Sendable {
     /// The locked file; `nil` once the lock was released.
     private let locked: Guarded<Int32?>
@@ -10,7 +10,7 @@ package final class FileLock: Sendable {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isShared: Whether others may share it.
+    ///   - isShared: Whether other processes may share the lock.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     package init?(path: String, isShared: Bool = false) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -37,8 +37,8 @@ package final class FileLock: Sendable {
 
     /// Releases the lock.
     ///
-    /// It unlocks explicitly: a child process that is just being started has a copy of the descriptor until it executes
-    /// its own program, so closing only this descriptor would keep the lock until then.
+    /// It unlocks explicitly instead of only closing the descriptor. A child process that is just being started has
+    /// a copy of the descriptor until it executes its own program, and would keep the lock until then.
     package func release() {
         locked.withLock { descriptor in
             if let open = descriptor {
@@ -52,7 +52,7 @@ package final class FileLock: Sendable {
 
 // MARK: - DatabaseLock
 
-/// The lock that ensures that one process at a time has a database open.
+/// The lock that ensures that only one process at a time has a database open.
 struct DatabaseLock: Sendable {
     private let lock: FileLock
 

@@ -7,21 +7,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An error of Settle's. An app shows it as `error.localizedDescription`, which is its description: what happened, to what, and what
-/// to do.
+/// An error of Settle. An app shows it as `error.localizedDescription`, which is its description: what happened, to
+/// which object, and what to do.
 public protocol SettleError: LocalizedError, CustomStringConvertible {}
 
 extension SettleError {
     /// The description.
     public var errorDescription: String? { description }
 
-    /// Nothing that the description has not.
+    /// Always `nil`; the description has everything.
     public var failureReason: String? { nil }
 
-    /// Nothing that the description has not.
+    /// Always `nil`; the description has everything.
     public var recoverySuggestion: String? { nil }
 
-    /// Nothing.
+    /// Always `nil`.
     public var helpAnchor: String? { nil }
 }
 

@@ -9,8 +9,8 @@ extension SettleLog {
     /// - Parameters:
     ///   - subsystem: The app, by its bundle identifier. Settle's own subsystems are the categories.
     ///   - level: The lowest level of entries; `notice` by default.
-    ///   - isPublic: Whether messages are readable in the logs of a device that is not being debugged. They have ids of
-    ///     documents; `false` by default.
+    ///   - isPublic: Whether messages are readable in the logs of a device that is not being debugged. They contain
+    ///     ids of documents; `false` by default.
     /// - Returns: The log.
     public static func system(
         _ subsystem: String, from level: Level = .notice, isPublic: Bool = false
@@ -43,7 +43,7 @@ extension SettleLog {
 }
 
 extension SettleLog.Entry {
-    /// The entry without level and subsystem, which the system shows beside it.
+    /// The entry without its level and subsystem, which the system shows separately.
     fileprivate var text: String {
         let details = metadata.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return message + (details.isEmpty ? "" : " [\(details.joined(separator: ", "))]")
@@ -51,7 +51,7 @@ extension SettleLog.Entry {
 }
 
 extension SettleLog.Level {
-    /// The level of the system that comes nearest.
+    /// The nearest level of the system.
     fileprivate var ofSystem: OSLogType {
         switch self {
         case .debug: .debug
@@ -63,7 +63,7 @@ extension SettleLog.Level {
 }
 
 extension SettleLog.Interval {
-    /// The name in Instruments.
+    /// The name that Instruments shows.
     fileprivate var signpostName: StaticString {
         switch self {
         case .open: "open"

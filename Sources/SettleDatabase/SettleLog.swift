@@ -1,29 +1,29 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// Where Settle reports what happens: entries for a log, and intervals for measuring.
+/// The log of Settle: it receives entries about events, and intervals for measuring.
 ///
 ///     var options = DatabaseOptions()
 ///     options.log = SettleLog(from: .info) { print($0) }
 ///
-/// An entry never has passwords, cookies or tokens: credentials in URLs are removed before a handler gets it. Ids of documents
-/// and addresses of servers are in it. A handler may be called by any thread, also by several at a time, and should return at
-/// once.
+/// An entry never contains passwords, cookies or tokens: credentials in URLs are removed before a handler gets it.
+/// It contains ids of documents and addresses of servers. A handler may be called by any thread, also by several at
+/// a time, and should return at once.
 public struct SettleLog: Sendable {
-    /// How much an entry matters.
+    /// The importance of an entry.
     public enum Level: Int, Sendable, CaseIterable, Comparable, CustomStringConvertible {
-        /// Details for those who look for an error.
+        /// Details for finding an error.
         case debug
-        /// What happens in normal work, such as the opening of a database.
+        /// An event of normal operation, such as the opening of a database.
         case info
-        /// Something that is rare, and no error.
+        /// A rare event that is not an error.
         case notice
-        /// Something that needs attention: a call did its work, or will be repeated.
+        /// A problem that needs attention. The call has done its work, or will be repeated.
         case warning
         /// Work that failed and is not repeated.
         case error
 
-        /// Orders levels by how much they matter.
+        /// Orders levels by importance.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 
         /// The level's name.
@@ -52,11 +52,11 @@ public struct SettleLog: Sendable {
 
     /// One entry.
     public struct Entry: Sendable, CustomStringConvertible {
-        /// How much it matters.
+        /// Its importance.
         public let level: Level
         /// The subsystem that it comes from.
         public let subsystem: Subsystem
-        /// The message: what happened, in one sentence.
+        /// The message: the event, in one sentence.
         public let message: String
         /// More about it, such as `["database": "notes"]`.
         public let metadata: [String: String]
@@ -80,7 +80,7 @@ public struct SettleLog: Sendable {
         /// Storing a batch of revisions of a replication at its target.
         case replication
 
-        /// The part of Settle that it belongs to.
+        /// The part of Settle that the interval belongs to.
         public var subsystem: Subsystem {
             switch self {
             case .open, .write: .database
@@ -90,7 +90,8 @@ public struct SettleLog: Sendable {
         }
     }
 
-    /// Called when an interval begins; returns what is called when it has ended, with more about it.
+    /// A closure that is called when an interval begins. It returns a closure that is called at the end, with
+    /// metadata.
     public typealias Measuring = @Sendable (Interval) -> @Sendable (_ metadata: [String: String]) -> Void
 
     /// The lowest level of entries that the handler gets.
@@ -102,7 +103,7 @@ public struct SettleLog: Sendable {
     ///
     /// - Parameters:
     ///   - level: The lowest level of entries; `warning` by default.
-    ///   - measuring: Called when an interval begins. Without it nothing is measured, at no cost.
+    ///   - measuring: Called when an interval begins; `nil` to measure nothing, at no cost.
     ///   - write: Called with each entry.
     public init(
         from level: Level = .warning, measuring: Measuring? = nil, _ write: @escaping @Sendable (Entry) -> Void
@@ -110,7 +111,7 @@ public struct SettleLog: Sendable {
         (self.level, self.measuring, self.write) = (level, measuring, write)
     }
 
-    /// A log without entries and intervals.
+    /// A log that ignores entries and intervals.
     public static let none = SettleLog(from: .error) { _ in }
 
     /// Writes warnings and errors to standard error, each as a line. This is the log of a database by default.
@@ -124,7 +125,7 @@ public struct SettleLog: Sendable {
         }
     }
 
-    /// Passes both entries and intervals to another log as well.
+    /// Returns a log that also passes its entries and intervals to another log.
     public func and(_ other: SettleLog) -> SettleLog {
         let measurings = [measuring, other.measuring].compactMap(\.self)
         let measuring: Measuring = { interval in
@@ -136,7 +137,7 @@ public struct SettleLog: Sendable {
         }
     }
 
-    /// Writes an entry, if the handler takes its level.
+    /// Writes an entry, if the log accepts its level.
     package func callAsFunction(
         _ level: Level, _ subsystem: Subsystem, _ message: @autoclosure () -> String,
         _ metadata: @autoclosure () -> [String: String] = [:]
@@ -148,7 +149,7 @@ public struct SettleLog: Sendable {
                 metadata: metadata().mapValues(URLRedaction.text)))
     }
 
-    /// Measures a closure, if somebody asked for intervals.
+    /// Measures a closure, if the log has a handler for intervals.
     package func measure<Result>(
         _ interval: Interval, _ metadata: @autoclosure () -> [String: String] = [:], _ body: () throws -> Result
     ) rethrows -> Result {
@@ -157,7 +158,7 @@ public struct SettleLog: Sendable {
         return try body()
     }
 
-    /// Measures an asynchronous closure, if somebody asked for intervals.
+    /// Measures an asynchronous closure, if the log has a handler for intervals.
     package func measure<Result>(
         _ interval: Interval, _ metadata: @autoclosure () -> [String: String] = [:],
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result

@@ -14,7 +14,7 @@ package func systemError(_ doing: String, _ number: Int32 = errno) -> DatabaseEr
     return DatabaseError(.inputOutput, "\(doing): \(String(cString: strerror(number)))")
 }
 
-/// An error of Foundation's file manager, with the system's message in place of Foundation's description.
+/// An error of Foundation's file manager, with the system's message instead of Foundation's description.
 func fileManagerError(_ doing: String, _ error: any Error) -> DatabaseError {
     guard let cause = (error as? CocoaError)?.underlying as? POSIXError else {
         return DatabaseError(.inputOutput, doing, cause: error)

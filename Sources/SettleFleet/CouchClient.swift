@@ -5,9 +5,10 @@ internal import SettlePlatform
 internal import SettleServer
 internal import SettleTesting
 
-/// A client of CouchDB's API: it saves, deletes, attaches, writes branches, and settles conflicts by uniting the leaves.
+/// A client of CouchDB's API. It saves, deletes, attaches, writes branches, and settles conflicts by uniting the
+/// leaves.
 struct CouchClient {
-    /// What it does.
+    /// An action of the client.
     enum Action: String, CaseIterable {
         case save
         case saveWithoutAttachments
@@ -16,11 +17,11 @@ struct CouchClient {
         case changeBlob
         /// Writes a revision beside the winner, with `new_edits` false.
         case branch
-        /// Settles what is in conflict.
+        /// Settles all conflicts.
         case settle
         /// Saves more often than the database keeps revisions.
         case saveOften
-        /// Writes a document with an id that LiteCore does not take.
+        /// Writes a document with an id that LiteCore does not accept.
         case oddID
     }
 
@@ -57,14 +58,14 @@ struct CouchClient {
         return try server.call("PUT", path(id), .object(body)).status < 300
     }
 
-    /// - Returns: The words that it gave up.
+    /// - Returns: The words that the deletion gave up.
     func delete(_ id: String) throws -> [String] {
         guard let document = try server.document(id), let revision = document.revision else { return [] }
         let words = document.json.object?.names ?? []
         return try server.call("DELETE", path(id) + "?rev=\(revision)").status < 300 ? words : []
     }
 
-    /// Stores an attachment, also one that is a blob's content.
+    /// Stores an attachment, which may be a blob's content.
     func attach(_ id: String, _ name: String, _ content: [UInt8]) throws {
         guard let revision = try server.document(id)?.revision else { return }
         let coded = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init).joined(

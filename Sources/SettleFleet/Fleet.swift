@@ -1,12 +1,13 @@
-/// Devices of several kinds and clients of CouchDB's API that edit documents of one server apart, and replicate until all are
-/// quiet: whether all have the same then, and nothing was lost.
+/// A simulation of devices of several kinds and clients of CouchDB's API. They edit the same server's documents
+/// independently, and replicate until all are quiet. Then the simulation checks that all have the same documents
+/// and nothing was lost.
 ///
 ///     let fleet = try Fleet(FleetOptions())
 ///     if let failure = try await fleet.failure(in: 0..<1000) { print(failure) }
 ///
-/// The server is Settle's own: its router, and its sessions of Couchbase Mobile's protocol, in the process and without sockets.
-/// The devices with Couchbase Lite are models; see ``LiteDevice``. A seed decides all: which devices there are, how they settle,
-/// what happens in which order.
+/// The server is Settle's own: its router and its sessions of Couchbase Mobile's protocol, in this process and
+/// without sockets. Devices with Couchbase Lite are models; see ``LiteDevice``. A seed determines everything: which
+/// devices there are, how they settle, and what happens in which order.
 package final class Fleet {
     private let server: FleetServer
     private let options: FleetOptions
@@ -30,7 +31,7 @@ package final class Fleet {
         return run.outcome
     }
 
-    /// Leaves out devices and steps of a failed run as long as it breaks the same rule.
+    /// Leaves out devices and steps of a failed run while it still breaks the same rule.
     ///
     /// - Returns: The shortest run that was found.
     package func shrink(_ failure: FleetFailure) async throws -> FleetFailure {
@@ -61,32 +62,32 @@ package final class Fleet {
     package func failure(in seeds: Range<UInt64>) async throws -> FleetFailure? {
         for seed in seeds {
             if let failure = try await run(seed).failure { return failure }
-            // A run hardly ever waits, and would hold up all other tasks.
+            // A run hardly ever waits, and would block all other tasks.
             await Task.yield()
         }
         return nil
     }
 }
 
-/// What a fleet is run with.
+/// The options of a fleet's runs.
 package struct FleetOptions: Sendable {
-    /// A fault that the server is given.
+    /// A fault to plant in the server.
     package var fault: PlantedFault?
-    /// Whether a failure says what has happened.
+    /// Whether a failure includes a log of the run.
     package var tells = true
 
     package init(fault: PlantedFault? = nil) { self.fault = fault }
 }
 
-/// What a run has come to.
+/// The outcome of one or several runs.
 package struct FleetOutcome: Sendable {
     package var failure: FleetFailure?
     package var edits = 0
-    /// How many revisions moved after the last edit, and in how many rounds.
+    /// The number of revisions that moved after the last edit, and the number of rounds.
     package var moved = 0
     package var rounds = 0
 
-    /// Adds another run.
+    /// Adds the outcome of another run.
     package mutating func add(_ other: FleetOutcome) {
         failure = failure ?? other.failure
         edits += other.edits
@@ -97,7 +98,7 @@ package struct FleetOutcome: Sendable {
     package init() {}
 }
 
-/// Steps and devices of a run that are left out.
+/// The steps and devices of a run that are left out.
 struct FleetCut: Sendable {
     var steps: Set<Int> = []
     var devices: Set<String> = []
@@ -107,7 +108,7 @@ struct FleetCut: Sendable {
     }
 }
 
-/// What must hold when a fleet is quiet.
+/// The rules that hold when a fleet is quiet.
 package enum FleetRule: String, Sendable, CaseIterable {
     /// All devices are quiet after four rounds.
     case quiet
@@ -117,11 +118,11 @@ package enum FleetRule: String, Sendable, CaseIterable {
     case settled
     /// No device has an edit that the server lacks.
     case sent
-    /// Every word is there that no rule gave up.
+    /// Every word exists that no rule gave up.
     case words
-    /// No replicator has stopped for good.
+    /// No replicator has stopped permanently.
     case running
-    /// A device that edits after it has pulled, and pushes at once, meets no conflict.
+    /// A device that edits directly after a pull, and pushes at once, meets no conflict.
     case apart
 }
 
@@ -131,14 +132,14 @@ struct FleetProblem: Error {
     let message: String
 }
 
-/// A seed that breaks a rule.
+/// A seed that breaks a rule, with the shortest run found.
 package struct FleetFailure: Error, Sendable, CustomStringConvertible {
     package let seed: UInt64
     package let rule: FleetRule
     package let message: String
     package let devices: [String]
     package let story: [String]
-    /// What a shorter run may leave out.
+    /// The parts that a shorter run may leave out.
     let parts: FleetCut
 
     package var description: String {

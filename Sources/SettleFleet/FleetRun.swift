@@ -8,24 +8,25 @@ internal import SettleTesting
 /// One run of a fleet.
 final class FleetRun {
     private static let maximumRounds = 4
-    /// 2023, in nanoseconds.
+    /// A time in 2023, in nanoseconds since 1970.
     private static let start: UInt64 = 1_700_000_000_000_000_000
 
     private let seed: UInt64
     private let cut: FleetCut
-    /// Each step has its own, so that a step does the same when others are left out.
+    /// The random numbers of the current step. Each step has its own, so that it does the same if other steps are
+    /// left out.
     private var random: SeededRandom
     private let server: FleetServer
     private let client: CouchClient
     private let devices: [LiteDevice]
-    /// Devices of Settle's own.
+    /// The devices with Settle's own database.
     private let others: [SettleDevice]
     private let documents: [String]
     private let actions: [CouchClient.Action]
     private let limit: Int?
     private let steps: Int
     private let hasBlobs: Bool
-    /// Whether each edit is made after a replication and sent at once, so that nothing is ever in conflict.
+    /// Whether each edit is made after a replication and sent at once, so that there is never a conflict.
     private let isSerial: Bool
     private let unites: Bool
     private var words: [String: Set<String>] = [:]
@@ -57,8 +58,8 @@ final class FleetRun {
         documents = Array(["a", "b", "c"].prefix(1 + random.below(3)))
         hasBlobs = random.oneIn(2)
         var actions: [CouchClient.Action] = [.save, .save, .save, .saveWithoutAttachments]
-        // A replica that has missed more revisions than are kept takes its own leaf for a branch, as in CouchDB. So a deletion does
-        // not end the document there.
+        // A replica that has missed more revisions than are kept treats its own leaf as a branch, as in CouchDB. So
+        // a deletion does not delete the document there.
         if limit == nil || others.isEmpty { actions.append(.delete) }
         if !isSerial { actions += [.branch, .branch, .settle] }
         if hasBlobs { actions += [.attach, .changeBlob, .changeBlob] }
@@ -74,7 +75,7 @@ final class FleetRun {
             + presentOthers.map(\.name) + ["serial \(isSerial)", "limit \(limit ?? 1000)"]
     }
 
-    /// All that a shorter run may leave out.
+    /// Everything that a shorter run may leave out.
     var parts: FleetCut { FleetCut(steps: Set(0..<steps), devices: Set(devices.map(\.name) + others.map(\.name))) }
 
     private var present: [LiteDevice] { devices.filter { !cut.devices.contains($0.name) } }
@@ -183,7 +184,8 @@ final class FleetRun {
         log("\(device.name) edits \(id) with \(word)")
     }
 
-    /// Lets the device edit what another client edits, too, so that it has an unsent edit beside the server's.
+    /// Makes the device edit a document that another client edits too, so that it has an unsent edit beside the
+    /// server's.
     private func editBeside(_ device: LiteDevice, _ id: String, _ word: String) throws {
         _ = try sync(device)
         edit(device, id, word)
@@ -230,7 +232,7 @@ final class FleetRun {
             while let device = random.pick(order) {
                 order.removeAll { $0 === device }
                 moved += try sync(device)
-                // As a continuous replication does, which pushes at once what was settled.
+                // Like a continuous replication, which pushes the results of settling at once.
                 var again = 0
                 while device.settled > 0, again < 3 {
                     moved += try sync(device)
@@ -273,10 +275,10 @@ final class FleetRun {
         }
     }
 
-    /// The documents with which a device was confused by ids of a tree. They must not stop anything, and may differ.
+    /// The documents for which revision ids confused a device. They must not stop anything, and may differ.
     private var confused: Set<String> { Set(devices.flatMap { $0.documents.filter(\.value.isConfused).keys }) }
 
-    /// Whether a device proposes an edit from before an upgrade as the next after the server's state.
+    /// Whether a device proposes an edit from before an upgrade as the next one after the server's state.
     private func isNext(_ device: LiteDevice, _ id: String) throws -> Bool {
         guard let proposal = device.documents[id]?.proposal, !proposal.name.contains("@"), let known = proposal.known
         else { return false }

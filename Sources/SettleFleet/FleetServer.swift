@@ -5,7 +5,7 @@ internal import SettleMobile
 internal import SettlePlatform
 internal import SettleServer
 
-/// The server of a fleet: Settle's own, in the process, with a database in memory.
+/// The server of a fleet: Settle's own, in this process, with a database in memory.
 final class FleetServer {
     let database: Database
     let server: InProcessServer
@@ -38,13 +38,13 @@ final class FleetServer {
             fault.map { PlantedFault.Line(fault: $0, database: database, memory: memory) })
     }
 
-    /// Sends a request of a client of CouchDB's API.
+    /// Sends a request as a client of CouchDB's API.
     @discardableResult
     func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> (status: Int, json: JSONValue) {
         try call(method, path, body?.utf8 ?? [], "application/json")
     }
 
-    /// Sends a request with a body of some type.
+    /// Sends a request with a body of a given type.
     @discardableResult
     func call(
         _ method: String, _ path: String, _ body: [UInt8], _ type: String

@@ -2,24 +2,26 @@ internal import SettleCore
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A device with Couchbase Lite: its documents, and a replicator that behaves as LiteCore's does.
+/// A model of a device with Couchbase Lite: its documents, and a replicator that behaves like LiteCore's.
 ///
-/// These facts, read from LiteCore's public source, are what a server depends on:
+/// A server depends on these facts, which were read from LiteCore's public source:
 ///
-/// - A proposal that is refused with 409 counts as done. It is made again only if the app edits the document, if the refusal
-///   names a revision that the current one descends from, or if the same replication learns of another revision of the server.
-/// - A revision that fails with another error than a transient one counts as done, too, in both directions.
-/// - A `changes` message with one row that LiteCore can't take is answered with an error as a whole.
+/// - A proposal that is refused with 409 counts as done. It is made again only if the app edits the document, if
+///   the refusal names a revision from which the current one descends, or if the same replication learns of another
+///   revision of the server.
+/// - A revision that fails with an error that is not transient counts as done too, in both directions.
+/// - A `changes` message with one row that LiteCore can't process is answered with an error as a whole.
 /// - A document with `_attachments` is refused if one of its blobs is not listed there.
-/// - A connection that the server closes stops the replicator for good, unless the status is 1001 or 4001.
-/// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or what has come in 20 ms. So it may say which
-///   changes it wants before it stores what it wanted before. Each third replication of the model does.
+/// - When the server closes the connection, the replicator stops permanently, unless the status is 1001 or 4001.
+/// - It pushes and pulls at the same time, and stores a hundred revisions at a time, or those of 20 ms. So it may
+///   request changes before it has stored the revisions of its earlier requests. Every third replication of the
+///   model does so.
 final class LiteDevice {
-    /// How its database is made.
+    /// The kind of a device's database.
     enum Kind: String, CaseIterable {
         case tree
         case vector
-        /// A database of trees that is opened with version vectors later.
+        /// A database of revision trees that is opened with version vectors later.
         case upgraded
     }
 
@@ -32,15 +34,15 @@ final class LiteDevice {
     private(set) var contents: [String: [UInt8]] = [:]
     private var clock: LiteClock
     private var usesVectors: Bool
-    /// How far it has pulled.
+    /// The position up to which it has pulled.
     private var since: JSONValue = .null
-    /// The reason why its replicator has stopped for good.
+    /// The reason why its replicator has stopped permanently.
     private(set) var stop: String?
-    /// The errors of single documents, which an app gets to see.
+    /// The errors of single documents, which an app sees.
     private(set) var errors: [String] = []
     /// The number of conflicts that were settled after the last replication.
     private(set) var settled = 0
-    /// What was said in the last replication.
+    /// A log of the last replication.
     private(set) var log: [String] = []
     private var replications = 0
 
@@ -59,7 +61,7 @@ final class LiteDevice {
         documents[id].flatMap { $0.current.isDeleted ? nil : $0.current.body }
     }
 
-    /// The documents whose last edit the server does not have, and which no replication will send.
+    /// The documents whose last edit the server lacks, and which no replication will send.
     var unsent: [String] { documents.filter { $0.value.proposal != nil }.keys.sorted() }
     var conflicts: [String] { documents.filter { $0.value.conflict != nil }.keys.sorted() }
 
@@ -79,7 +81,7 @@ final class LiteDevice {
         pending.insert(id)
     }
 
-    /// A member for a blob, whose content is kept.
+    /// A member for a blob; stores its content.
     func blob(_ content: [UInt8]) -> JSONValue {
         let digest = MobileDigest.of(content)
         contents[digest] = content
@@ -98,14 +100,14 @@ final class LiteDevice {
         }
     }
 
-    /// Forgets how far it has replicated.
+    /// Resets the position up to which it has replicated.
     func resetCheckpoint() { (pending, since) = (Set(documents.keys), .null) }
 
     // MARK: - The replicator
 
-    /// Replicates once in both directions, and settles what is in conflict then.
+    /// Replicates once in both directions, and then settles all conflicts.
     ///
-    /// - Returns: The number of revisions that have moved or were written.
+    /// - Returns: The number of revisions that were transferred or written.
     func sync(_ server: FleetServer) throws -> Int {
         guard stop == nil else { return 0 }
         (log, settled) = ([], 0)
@@ -116,7 +118,7 @@ final class LiteDevice {
         var waiting: [String: LiteProposal] = [:]
         var moved = 0
         do {
-            // The revisions to push are read before the first revision comes.
+            // The revisions to push are read before the first revision arrives.
             if !isConcurrent { moved += try push(line, &waiting) }
             let retries = try pull(line, &waiting, &moved, isConcurrent: isConcurrent)
             for id in retries where waiting[id]?.name == documents[id]?.proposal?.name { pending.insert(id) }
@@ -136,7 +138,7 @@ final class LiteDevice {
 
     // MARK: - Push
 
-    /// What happens with a proposal.
+    /// Handles the answers to proposals.
     private func push(_ line: MobileLine, _ waiting: inout [String: LiteProposal]) throws -> Int {
         var rows: [(id: String, proposal: LiteProposal)] = pending.sorted().compactMap { id in
             documents[id]?.proposal.map { (id, $0) }
@@ -189,7 +191,7 @@ final class LiteDevice {
                 documents[id]?.markSynced()
                 return 1
             } catch let error as BLIPError where error != .closed {
-                // 403 is tried once more; a transient error in the next replication.
+                // An error 403 is retried once; a transient error is retried in the next replication.
                 if error.code == 403, attempt == 0 { continue }
                 if [408, 429, 502, 503, 504].contains(error.code) { pending.insert(id) }
                 errors.append("\(id): \(error.code) \(error.description)")
@@ -199,7 +201,7 @@ final class LiteDevice {
         return 0
     }
 
-    /// Answers a question of the server for a content.
+    /// Answers the server's request for a content.
     private static func content(_ request: BLIPMessage, _ contents: [String: [UInt8]]) -> BLIPMessage {
         guard request.profile == "getAttachment", let content = contents[request.properties["digest"] ?? ""] else {
             return .failure(.http(404, "no such blob"))
@@ -209,7 +211,8 @@ final class LiteDevice {
 
     // MARK: - Pull
 
-    /// Pulls. A concurrent pull pushes once it has answered the first page, and stores revisions when no more message comes.
+    /// Pulls. A concurrent pull pushes after it has answered the first page, and stores revisions when no more
+    /// messages come.
     ///
     /// - Returns: The documents whose refused proposals may be made again.
     private func pull(
@@ -261,7 +264,7 @@ final class LiteDevice {
 
     /// Stores a revision, and answers.
     ///
-    /// - Returns: How many revisions were stored.
+    /// - Returns: The number of stored revisions.
     private func take(_ request: BLIPMessage, _ line: MobileLine) throws -> Int {
         let id = request.properties["id"] ?? ""
         log.append("gets \(id) \(request.properties["rev"] ?? ""); \(request.properties["history"] ?? "")")
@@ -364,7 +367,7 @@ final class LiteDevice {
 }
 
 extension JSONObject {
-    /// The members but those of some names.
+    /// The members, except for those with some names.
     func without(where leavesOut: (String) -> Bool) -> JSONObject {
         JSONObject(filter { !leavesOut($0.name) }.map { ($0.name, $0.value) })
     }

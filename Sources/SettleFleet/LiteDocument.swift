@@ -1,20 +1,22 @@
 internal import SettleCore
 
-/// A document in a database of LiteCore, with what its replicator knows of the server's revision.
+/// A document in a database of LiteCore, including what the replicator knows of the server's revision.
 protocol LiteDocument {
-    /// What the app sees.
+    /// The revision that the app sees.
     var current: LiteRevision { get }
     /// The server's revision in an open conflict.
     var conflict: LiteRevision? { get }
-    /// Whether LiteCore has compared an id of a tree, from before an upgrade, with what the server has. It compares such ids by
-    /// generation and digest, as if there were no branches, and takes later revisions for conflicts. So an edit may replace another
-    /// one or be replaced, a deletion may not arrive, and LiteCore may fail to look up its record: no server can mend it.
+    /// Whether LiteCore has compared a revision id from before an upgrade with the server's. It compares such ids
+    /// by generation and digest, as if there were no branches, and treats later revisions as conflicts. So an edit
+    /// may replace another one or be replaced, a deletion may not arrive, and LiteCore may fail to look up its
+    /// record. No server can fix that.
     var isConfused: Bool { get }
 
-    /// Saves new content as the app does.
+    /// Saves new content, like the app.
     mutating func edit(_ body: JSONObject, isDeleted: Bool, _ clock: inout LiteClock)
 
-    /// What `proposeChanges` says of it: its revision and the server's that it knows; `nil` if the server has it.
+    /// The proposal in `proposeChanges`: its revision, and the server's revision that it knows; `nil` if the server
+    /// has the revision.
     var proposal: LiteProposal? { get }
     /// Whether the current revision descends from one that the server has named.
     func descends(from text: String) -> Bool
@@ -23,21 +25,21 @@ protocol LiteDocument {
     /// Records that the server has the current revision.
     mutating func markSynced()
 
-    /// Whether a revision that the server offers is wanted.
+    /// Whether to request a revision that the server offers.
     ///
     /// - Throws: ``LiteFault`` if LiteCore can't read its own record.
     func verdict(on name: String) throws -> LiteVerdict
-    /// Records that a revision, which is here, is the server's.
+    /// Records that a revision, which is stored here, is the server's.
     mutating func setRemote(_ name: String)
     /// Stores a revision of the server.
     ///
-    /// - Throws: ``LiteFault`` for one that LiteCore does not take.
+    /// - Throws: ``LiteFault`` if LiteCore does not accept the revision.
     mutating func insert(_ pulled: LitePull, _ clock: inout LiteClock) throws
     /// Ends the conflict.
     mutating func resolve(_ resolver: LiteResolver, _ clock: inout LiteClock)
 }
 
-/// The content of a revision, and how it is called.
+/// The content of a revision, and its name.
 struct LiteRevision {
     var name: String
     var body: JSONObject
@@ -50,11 +52,11 @@ struct LiteProposal: Equatable {
     var known: String?
 }
 
-/// What LiteCore answers to a row of `changes`.
+/// LiteCore's answer to a row of `changes`.
 enum LiteVerdict {
-    /// It has the revision, or a newer one; whether it knows that the server has it, too.
+    /// It has the revision, or a newer one. The value says whether it knows that the server has it too.
     case known(isMarked: Bool)
-    /// It wants the revision, and has these.
+    /// It requests the revision, and has these ancestors.
     case wanted([String])
 }
 

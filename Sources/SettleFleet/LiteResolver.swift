@@ -1,12 +1,12 @@
 internal import SettleCore
 
-/// How an app settles a conflict.
+/// The way in which an app settles a conflict.
 enum LiteResolver: String, CaseIterable {
     /// Couchbase Lite's own rule: a deletion, the higher generation or the later version wins.
     case standard
     case local
     case remote
-    /// The members of both; a deletion gives way.
+    /// The members of both; a deletion loses.
     case uniting
 
     enum Choice {
@@ -15,7 +15,8 @@ enum LiteResolver: String, CaseIterable {
         case merged(JSONObject, isDeleted: Bool)
     }
 
-    /// Chooses between a local and a remote revision; `isLocalLater` is for the one that is later by Couchbase Lite's rule.
+    /// Chooses between a local and a remote revision. `isLocalLater` says whether the local one is later by
+    /// Couchbase Lite's rule.
     func choose(_ local: LiteRevision, _ remote: LiteRevision, isLocalLater: Bool) -> Choice {
         switch self {
         case .local: return .local
@@ -30,7 +31,7 @@ enum LiteResolver: String, CaseIterable {
         }
     }
 
-    /// The members of both, with the first one's where both have one.
+    /// The members of both; the first one's value is used if both have a member.
     static func unite(_ first: JSONObject, _ second: JSONObject) -> JSONObject {
         var all = first
         for member in second {

@@ -2,18 +2,19 @@ internal import SettleCore
 internal import SettleCrypto
 internal import SettlePlatform
 
-/// A document of a database of revision trees: Couchbase Lite up to 3.x, and databases that 4.x keeps that way.
+/// A document in a database of revision trees: Couchbase Lite up to 3.x, and databases that 4.x keeps that way.
 ///
 ///     1-a ─ 2-b ─ 3-c        current: the leaf that is in no conflict
 ///       └── 2-x              the server's, in a conflict until the app settles
 ///
-/// After its own push it notes the current revision as the server's, and proposes the next one with that as `known`. A revision
-/// of the server on another branch than the last one is a change of branches, and a conflict only if there is an unsent edit.
+/// After its own push it records the current revision as the server's, and proposes the next one with that as
+/// `known`. A server revision on another branch than the last one is a change of branches, and a conflict only if
+/// there is an unsent edit.
 struct LiteTree: LiteDocument {
     private struct Node {
         var parent: String?
         var isDeleted = false
-        /// A deletion that ends a branch, rather than the document.
+        /// Whether a deletion ends a branch, rather than the document.
         var isClosed = false
         var isConflict = false
         var body: JSONObject?
@@ -61,7 +62,7 @@ struct LiteTree: LiteDocument {
 
     func isAncestor(_ name: String, of other: String) -> Bool { path(of: other).contains(name) }
 
-    /// A revision and its ancestors, the newest first.
+    /// A revision and its ancestors, newest first.
     private func path(of name: String) -> [String] {
         var (path, next) = ([String](), Optional(name))
         while let name = next, let node = nodes[name] {
@@ -99,7 +100,7 @@ struct LiteTree: LiteDocument {
         var path = all[...]
         if let known, let index = path.firstIndex(of: known) { path = path[...index] }
         var sent = Array(path.prefix(maxHistory))
-        // The revision that the server has is always among them.
+        // The revision that the server has is always included.
         if let last = path.last, last == known, sent.last != last { sent[sent.count - 1] = last }
         var properties = ["rev": currentName]
         if sent.count > 1 { properties["history"] = sent.dropFirst().joined(separator: ",") }
@@ -114,7 +115,7 @@ struct LiteTree: LiteDocument {
 
     func verdict(on name: String) -> LiteVerdict {
         if contains(name) {
-            // One on another branch is known, too.
+            // A revision on another branch is known too.
             return .known(isMarked: name == remote)
         }
         let generation = Self.generation(name)
@@ -143,7 +144,7 @@ struct LiteTree: LiteDocument {
             }
         }
         if let old = remote, contains(old), !isAncestor(old, of: pulled.name) {
-            // An older one that comes late is left aside.
+            // An older revision that arrives late is ignored.
             guard !isAncestor(pulled.name, of: old) else { return }
             if nodes[old]?.isConflict == true {
                 purge(old)
@@ -155,7 +156,7 @@ struct LiteTree: LiteDocument {
         remote = pulled.name
     }
 
-    /// Removes a leaf, and the ancestors that are of its branch alone.
+    /// Removes a leaf, and the ancestors that belong only to its branch.
     private mutating func purge(_ leaf: String) {
         guard leaves.contains(leaf) else { return }
         var next = Optional(leaf)
@@ -174,7 +175,7 @@ struct LiteTree: LiteDocument {
         guard let theirs = conflict else { return }
         let mine = current
         let choice = resolver.choose(mine, theirs, isLocalLater: Self.isHigher(mine.name, theirs.name))
-        // The server's branch stays the current one for both outcomes.
+        // In both outcomes the server's branch stays the current one.
         clearConflict(theirs.name)
         if mine.name == remote {
             add([:], isDeleted: true, isClosed: true, parent: mine.name)

@@ -2,7 +2,7 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// How two states of a document stand to each other.
+/// The relation of two states of a document.
 enum LiteOrder: Int {
     case same = 0
     case older = 1
@@ -20,20 +20,20 @@ enum LiteOrder: Int {
     }
 }
 
-/// A version vector as LiteCore keeps it: the current version, the versions that it has merged, and older ones.
+/// A version vector in LiteCore's form: the current version, the versions that it has merged, and older ones.
 ///
 ///     18eb…@anna, 18ea…@bert, 18e9…@carl; 18e0…@dora
 ///     └── current └── merged by the current one  └── older
 struct LiteVector: Hashable {
     private(set) var versions: [DocumentVersion]
-    /// How many of the first ones are the current version and those that it has merged.
+    /// The number of first versions that are the current one and those that it has merged.
     private(set) var currents: Int
 
     init(_ version: DocumentVersion) { (versions, currents) = ([version], 1) }
 
     private init(_ versions: [DocumentVersion], currents: Int) { (self.versions, self.currents) = (versions, currents) }
 
-    /// Parses a vector; without a semicolon all versions are current ones. `nil` for another text.
+    /// Parses a vector; without a semicolon all versions are current ones. `nil` for other text.
     init?(_ text: String) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { part in
             part.split(separator: ",").map { String($0).trimmingBlanks() }.filter { !$0.isEmpty }
@@ -47,10 +47,10 @@ struct LiteVector: Hashable {
 
     var current: DocumentVersion { versions[0] }
 
-    /// The versions that the current one has merged, the latest first.
+    /// The versions that the current one has merged, latest first.
     private var merged: [DocumentVersion] { Self.sorted(versions[1..<currents]) }
 
-    /// The text; what the property `rev` and `history` of a message have together.
+    /// The text, which the properties `rev` and `history` of a message contain together.
     var text: String {
         let (first, rest) = (versions[..<currents].map(\.description), versions[currents...].map(\.description))
         let head = first.joined(separator: ", ")
@@ -63,7 +63,7 @@ struct LiteVector: Hashable {
 
     func time(of source: DocumentVersion.Source) -> UInt64? { versions.first { $0.source == source }?.time }
 
-    /// How this vector stands to a single version.
+    /// The relation of this vector to a single version.
     private func order(to version: DocumentVersion) -> LiteOrder {
         guard let index = versions.firstIndex(where: { $0.source == version.source }),
             versions[index].time >= version.time
@@ -71,7 +71,7 @@ struct LiteVector: Hashable {
         return versions[index].time == version.time && index == 0 ? .same : .newer
     }
 
-    /// How this vector stands to another one. The current versions alone decide.
+    /// The relation of this vector to another one. Only the current versions count.
     func order(to other: LiteVector) -> LiteOrder {
         let mine = order(to: other.current)
         if mine == .same { return .same }
@@ -85,7 +85,7 @@ struct LiteVector: Hashable {
 
     func sharesVersion(with other: LiteVector) -> Bool { !Set(versions).isDisjoint(with: other.versions) }
 
-    /// Adds a version in front; versions that were merged become older ones.
+    /// Adds a version at the front; merged versions become older ones.
     mutating func add(_ version: DocumentVersion) {
         let last = current.source
         let rest = versions.enumerated().filter { index, known in
@@ -102,7 +102,7 @@ struct LiteVector: Hashable {
         return LiteVector([version] + merged + sorted(others), currents: 3)
     }
 
-    /// The winner's version, which has seen what both have seen. No version is made.
+    /// The winner's version, including everything that both have seen. No new version is made.
     static func trivialMerge(winner: LiteVector, loser: LiteVector) -> LiteVector {
         let all = newest(winner, loser)
         func latest(of source: DocumentVersion.Source) -> DocumentVersion? { all.first { $0.source == source } }
@@ -128,26 +128,26 @@ struct LiteVector: Hashable {
     }
 }
 
-/// A hybrid clock: later than each time that it has seen.
+/// A hybrid clock: later than every time that it has seen.
 struct LiteClock {
     let source: DocumentVersion.Source
     private var last: UInt64
 
     /// - Parameters:
     ///   - name: 16 bytes.
-    ///   - start: The time it begins with.
+    ///   - start: The initial time.
     init?(name: [UInt8], start: UInt64) {
         let text = String(Base64.encode(name).dropLast(2))
         guard let version = DocumentVersion("1000000000000000@" + text) else { return nil }
         (source, last) = (version.source, start)
     }
 
-    /// Sees the versions of a vector.
+    /// Records the versions of a vector as seen.
     mutating func see(_ vector: LiteVector) {
         for version in vector.versions where version.source != .tree { last = max(last, version.time) }
     }
 
-    /// Goes on, as a clock on the wall does.
+    /// Advances, like a wall clock.
     mutating func advance(to time: UInt64) { last = max(last, time) }
 
     /// The next version of this device.

@@ -2,11 +2,13 @@ internal import SettleCore
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A document of a database of version vectors: what Couchbase Lite 4 makes, and what it makes of a tree.
+/// A document in a database of version vectors, made by Couchbase Lite 4, or by Couchbase Lite 4 from a revision
+/// tree.
 ///
-/// After its own push it has the whole vector, and says its current version alone where it names the server's revision: what
-/// stands in `proposeChanges` after the proposed version. A document from before the upgrade keeps its id of a tree until it is
-/// edited; such ids count as versions of one common source, by their generation and digest, also on different branches.
+/// After its own push it knows the whole vector, but names the server's revision by its current version only: that
+/// is the text after the proposed version in `proposeChanges`. A document from before the upgrade keeps its
+/// revision id until it is edited. Such ids count as versions of one common source, by their generation and digest,
+/// even on different branches.
 struct LiteVectorDocument: LiteDocument {
     private enum Name: Hashable {
         case legacy(String)
@@ -38,10 +40,10 @@ struct LiteVectorDocument: LiteDocument {
         var content: LiteRevision { LiteRevision(name: name.text, body: body ?? [:], isDeleted: isDeleted) }
     }
 
-    /// What a revision has seen: versions, and ids of a tree from before.
+    /// The versions that a revision has seen, and the revision ids from before.
     private struct Past {
         var vector: LiteVector?
-        /// The newest first.
+        /// The revision ids, newest first.
         var legacy: [String] = []
 
         init(_ name: Name, _ last: String? = nil) {
@@ -52,7 +54,7 @@ struct LiteVectorDocument: LiteDocument {
             if let last, legacy.isEmpty { legacy = [last] }
         }
 
-        /// Parses a text with versions, and ids of a tree at its end.
+        /// Parses a text with versions, followed by revision ids.
         init?(_ text: String) {
             let parts = text.split(separator: ";", maxSplits: 1).map { part in
                 part.split(separator: ",").map { String($0).trimmingBlanks() }.filter { !$0.isEmpty }
@@ -77,13 +79,13 @@ struct LiteVectorDocument: LiteDocument {
             return LiteOrder(rawValue: Self.orders[versions][ids]) ?? .conflicting
         }
 
-        /// LiteCore's table: how the versions stand, against how the ids stand; see ``extended(_:_:_:)``.
+        /// LiteCore's table: the relation of the versions, by the relation of the ids; see ``extended(_:_:_:)``.
         private static let orders = [
             [0, 1, 2, 0, 1, 2], [1, 1, 3, 1, 1, 3], [2, 3, 2, 2, 3, 2],
             [0, 3, 3, 0, 3, 3], [1, 3, 3, 1, 3, 3], [2, 3, 3, 2, 3, 3],
         ]
 
-        /// 0 both are empty, 1 and 2 one is, 3 and more the order of two that are not.
+        /// 0 if both are empty, 1 or 2 if one is, 3 or more for the order of two that are not empty.
         private static func extended(_ isMine: Bool, _ isOther: Bool, _ order: () -> LiteOrder) -> Int {
             isMine && isOther ? 3 + order().rawValue : LiteOrder(isNewer: isMine, isOlder: isOther).rawValue
         }
@@ -98,9 +100,9 @@ struct LiteVectorDocument: LiteDocument {
 
     private var local: Revision
     private var remote: Revision?
-    /// The last id of a tree before the first version.
+    /// The last revision id before the first version.
     private var lastLegacy: String?
-    /// Whether the record still has the form that it had before the upgrade.
+    /// Whether the record still has the form from before the upgrade.
     private var isTree = false
     private(set) var isConfused = false
     /// The device.
@@ -120,7 +122,7 @@ struct LiteVectorDocument: LiteDocument {
         remote = local
     }
 
-    /// The document of a database that was upgraded.
+    /// The document in a database that was upgraded.
     init(_ tree: LiteTree, _ source: DocumentVersion.Source) {
         self.source = source
         local = Revision(name: .legacy(tree.current.name), body: tree.current.body, isDeleted: tree.current.isDeleted)
@@ -132,7 +134,7 @@ struct LiteVectorDocument: LiteDocument {
         isTree = true
     }
 
-    /// The version that an id of a tree counts as: its generation, and the first 40 bits of its digest.
+    /// The version that a revision id counts as: its generation, and the first 40 bits of its digest.
     private static func version(_ id: String) -> DocumentVersion {
         let digits = id.drop { $0 != "-" }.dropFirst().prefix(10)
         let digest = UInt64(digits + String(repeating: "0", count: 10 - digits.count), radix: 16) ?? 0
@@ -142,7 +144,7 @@ struct LiteVectorDocument: LiteDocument {
     var current: LiteRevision { local.content }
     var conflict: LiteRevision? { remote.flatMap { $0.isConflicted ? $0.content : nil } }
 
-    /// LiteCore stored an id of a tree in the form of vectors, which it fails to look up then.
+    /// Whether LiteCore has stored a revision id in the form of vectors, which it then fails to look up.
     private var isUnreadable: Bool { local.name.isLegacy && !isTree }
 
     private var isFromTree: Bool { local.name.isLegacy || lastLegacy != nil }
@@ -174,7 +176,7 @@ struct LiteVectorDocument: LiteDocument {
 
     func descends(from text: String) -> Bool {
         guard let other = Past(text) else { return false }
-        // LiteCore writes its own source as `*` in what it has, and leaves it as it is in what it compares with.
+        // LiteCore writes its own source as `*` in its vectors, but not in the text that it compares with.
         if other.vector?.current.source == source { return false }
         let order = Past(local.name, lastLegacy).order(to: other)
         return order == .newer || order == .same
@@ -219,13 +221,13 @@ struct LiteVectorDocument: LiteDocument {
         return .wanted(names)
     }
 
-    /// How a revision that is here stands to one that is offered.
+    /// The relation of a stored revision to an offered one.
     private static func order(_ name: Name, to text: String) -> LiteOrder {
         switch (name, LiteVector(text)) {
         case (.vector(let own), let offered?): return own.order(to: offered)
         case (.legacy(let id), let offered?): return order(version(id), to: offered)
         case (.vector(let own), nil):
-            // LiteCore turns the order around this way.
+            // LiteCore reverses the order in this case.
             let turned: [LiteOrder] = [.newer, .older, .same]
             return turned[order(version(text), to: own).rawValue % 3]
         case (.legacy(let id), nil):
@@ -276,7 +278,8 @@ struct LiteVectorDocument: LiteDocument {
             mine.vector.map({ own in new.vector.map { !own.sharesVersion(with: $0) } ?? true }) ?? true,
             mine.legacy.first.map({ !new.legacy.contains($0) }) ?? true
         {
-            // A document that the server had as deleted as the device was made anew, apart from its history.
+            // The server had the document as deleted, so the device has created it again, independently of its
+            // history.
             order = .newer
         }
         var revision = Revision(name: name, body: pulled.body, isDeleted: pulled.isDeleted)
@@ -312,7 +315,7 @@ struct LiteVectorDocument: LiteDocument {
         remote = theirs
     }
 
-    /// Whether both sides come from ids of trees, which have one common source.
+    /// Whether both sides come from revision ids, which share one source.
     private static func areLegacy(_ first: Name, _ second: Name) -> Bool {
         [first, second].allSatisfy { $0.isLegacy || $0.vector.current.source == .tree }
             && (first.isLegacy || second.isLegacy)

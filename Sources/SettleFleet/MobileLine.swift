@@ -2,7 +2,8 @@ internal import SettleCore
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A connection of a device to the server: both ends are real, and bytes move when the device asks or answers something.
+/// A connection of a device to the server. Both ends are real; bytes move when the device sends a request or an
+/// answer.
 final class MobileLine {
     private let device: BLIPConnection
     private let server: BLIPConnection
@@ -13,7 +14,7 @@ final class MobileLine {
 
     /// - Parameters:
     ///   - server: The server's end.
-    ///   - fault: What falsifies messages of the server.
+    ///   - fault: The fault that changes the server's messages.
     init(_ server: BLIPConnection, _ fault: PlantedFault.Line? = nil) {
         (self.server, self.fault) = (server, fault)
         let received = Guarded<[BLIPMessage]>([])
@@ -24,9 +25,9 @@ final class MobileLine {
 
     var isOpen: Bool { status == nil }
 
-    /// Sends a request, and returns the answer; `content` answers questions of the server for contents meanwhile.
+    /// Sends a request, and returns the answer. Meanwhile `content` answers the server's requests for contents.
     ///
-    /// - Throws: ``BLIPError`` that the server answers, or ``BLIPError/closed``.
+    /// - Throws: ``BLIPError`` from the server, or ``BLIPError/closed``.
     func ask(_ message: BLIPMessage, _ content: ((BLIPMessage) -> BLIPMessage)? = nil) throws -> BLIPMessage {
         let taken = Guarded<Result<BLIPMessage, BLIPError>?>(nil)
         device.send(message) { answer in taken.withLock { $0 = answer } }
@@ -46,7 +47,7 @@ final class MobileLine {
         }
     }
 
-    /// The next request of the server; `nil` if it has sent nothing more.
+    /// The next request of the server; `nil` if there are no more.
     func next() -> BLIPMessage? {
         try? pump()
         let message = received.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -71,7 +72,7 @@ final class MobileLine {
             moves = false
             while let bytes = try device.nextOutput() {
                 moves = true
-                // A socket closes with this status when the client breaks the protocol or passes a limit.
+                // A socket closes with this status when the client violates the protocol or exceeds a limit.
                 do { try bytes.withUnsafeBytes(server.receive) } catch { server.close(1002) }
             }
             while let bytes = try server.nextOutput() {

@@ -3,31 +3,32 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A fault that a server could have, put between the server and the devices: its messages are changed to what a server with the
-/// fault would say. The simulation must find each of them.
+/// A fault of a server, planted between the server and the devices: it changes the server's messages to those of a
+/// server with that fault. The simulation must find each of them.
 package enum PlantedFault: String, CaseIterable, Sendable {
-    /// A proposal must say all that the server's state has seen, and not only its current version.
+    /// A proposal is accepted only if it includes everything that the server's state has seen, and not only
+    /// its current version.
     case wholeVector
-    /// The server's revision is compared as text, though a device with vectors calls it by a version.
+    /// The server's revision is compared as text, although a device with vectors names it by a version.
     case comparedAsText
     /// Blobs are left out of `_attachments`.
     case unlistedBlobs
-    /// Sources whose revisions were stemmed are left out of what a revision has seen.
+    /// A revision's vector omits sources whose revisions were stemmed.
     case prunedVectors
-    /// Messages have a lower limit than contents.
+    /// Messages have a lower size limit than contents.
     case smallMessages
-    /// Ids are offered that LiteCore does not take, and its refusal closes the connection.
+    /// Ids are offered that LiteCore does not accept, and its refusal closes the connection.
     case longIDs
-    /// A blob's digest stays what it was when the content was changed.
+    /// A blob's digest does not change with its content.
     case staleBlobs
     /// A save without `_attachments` loses the contents of blobs.
     case lostBlobs
     /// A device's error in its answer to changes closes the connection.
     case closesOnError
 
-    /// What the faults remember of a run.
+    /// The state of the faults during a run.
     struct Memory: Sendable {
-        /// The digest that a blob had first, by document.
+        /// The original digest of a blob, by document.
         var digests: [String: String] = [:]
         /// Contents that were lost.
         var lost: Set<String> = []
@@ -146,7 +147,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
             return falsified
         }
 
-        /// The status with which the server closes the connection on an answer; `nil` if it does not.
+        /// The status with which the server closes the connection because of an answer; `nil` if it does not.
         func status(after answer: BLIPMessage, to request: BLIPMessage) -> UInt16? {
             let closes = [.longIDs, .closesOnError].contains(fault)
             return closes && answer.kind == .error && request.profile == "changes" ? 1011 : nil

@@ -10,7 +10,7 @@ internal import SettleServer
 
 /// A device with Settle's own database and replicator, over HTTP or over Couchbase Mobile's protocol.
 final class SettleDevice {
-    /// How it reaches the server.
+    /// The way in which it reaches the server.
     enum Kind: String, CaseIterable {
         case http
         case webSocket
@@ -20,10 +20,10 @@ final class SettleDevice {
     let kind: Kind
     let database: Database
     private let policy: ConflictPolicy
-    /// What the last replication did not bring through.
+    /// The documents that the last replication could not transfer, with reasons.
     private(set) var errors: [String] = []
 
-    /// Creates a device, which merges by the common ancestor if `merges`, and unites the members if not.
+    /// Creates a device. It merges by the common ancestor if `merges` is true, and otherwise unites the members.
     ///
     /// - Throws: ``DatabaseError``.
     init(_ name: String, _ kind: Kind, merges: Bool) throws {
@@ -64,9 +64,9 @@ final class SettleDevice {
         try database.save(document)
     }
 
-    /// Replicates once in both directions, and settles what is in conflict.
+    /// Replicates once in both directions, and settles all conflicts.
     ///
-    /// - Returns: The number of revisions that have moved or were written.
+    /// - Returns: The number of revisions that were transferred or written.
     func sync(_ server: FleetServer) async throws -> Int {
         let server = server.server
         let peer: any Peer =
@@ -86,7 +86,7 @@ final class SettleDevice {
         return results.reduce(0) { $0 + Int($1.counts.revisionsWritten) + Int($1.counts.conflictsSettled) }
     }
 
-    /// Both ends of a connection in the process, with a queue that moves the bytes.
+    /// Both ends of a connection in this process, with a queue that moves the bytes.
     private final class Wire: Sendable {
         private let queue = DispatchQueue(label: "fleet.wire")
         private let ends = Guarded<(client: BLIPConnection, server: BLIPConnection)?>(nil)

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// `settle-simulate --fleet`.
 enum FleetCommand {
-    /// What the fleets have done so far, which run beside each other.
+    /// The common progress of the fleets that run concurrently.
     private struct Progress: Sendable {
         var next = 0
         var seeds = 0
@@ -41,7 +41,7 @@ enum FleetCommand {
         try Fleet(FleetOptions(fault: arguments.fault))
     }
 
-    /// Runs one seed after the other, of those that no other fleet has taken.
+    /// Runs seeds one after the other, each of which no other fleet has taken.
     private static func work(_ arguments: SimulationArguments, _ progress: Guarded<Progress>) async throws {
         let fleet = try fleet(arguments)
         while true {

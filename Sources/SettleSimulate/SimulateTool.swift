@@ -3,9 +3,9 @@ internal import SettleFleet
 internal import SettlePlatform
 internal import SettleTesting
 
-/// The tool `settle-simulate`: shows that settling converges.
+/// The tool `settle-simulate`: tests that settling converges.
 ///
-/// It ends with 0 when all rules hold, with 1 when one is broken, and with 2 for a wrong command line.
+/// Its exit code is 0 if all rules hold, 1 if one is broken, and 2 for a wrong command line.
 @main
 struct SimulateTool {
     static func main() async {

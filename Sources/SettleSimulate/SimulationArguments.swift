@@ -1,7 +1,7 @@
 internal import SettleFleet
 internal import SettleTesting
 
-/// What the command line of `settle-simulate` asks for.
+/// The parsed command line of `settle-simulate`.
 struct SimulationArguments {
     /// The problem with a command line.
     struct Failure: Error {
@@ -12,15 +12,15 @@ struct SimulationArguments {
     private(set) var rounds = 1000
     private(set) var options = SimulationOptions()
     private(set) var isJSON = false
-    /// Whether a fleet is simulated instead.
+    /// Whether to simulate a fleet instead.
     private(set) var isFleet = false
     private(set) var fault: PlantedFault?
-    /// Whether a fleet goes on after a seed that breaks a rule.
+    /// Whether to continue after a seed that breaks a rule.
     private(set) var goesOn = false
-    /// How many fleets run beside each other.
+    /// The number of fleets that run concurrently.
     private(set) var jobs = 1
     private(set) var wantsHelp = false
-    /// The options that a replay needs as well.
+    /// The options to repeat in the command of a replay.
     private var repeated: [String] = []
 
     static let help = """

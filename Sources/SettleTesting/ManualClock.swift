@@ -10,11 +10,11 @@ internal import SettlePlatform
 ///     clock.advance(by: .seconds(30))
 ///     try await retry.value
 ///
-/// Time passes only in ``advance(by:)`` and the similar methods, on the calling thread; nothing waits for real time.
-/// Sleepers are resumed when their deadline is reached, the earliest first, and those with the same deadline in the
-/// order in which they started to sleep. Swift schedules the resumed tasks, and the clock then shows the time that
-/// was advanced to. So a task that sleeps again sleeps from that time; ``advanceToNextSleeper()`` advances step by
-/// step.
+/// Time passes only in ``advance(by:)`` and the similar methods, on the calling thread; nothing waits for real
+/// time. Sleepers are resumed when their deadline is reached, earliest first, and those with the same deadline in
+/// the order in which they started to sleep. Swift schedules the resumed tasks, and the clock then shows the time
+/// to which it was advanced. So a task that sleeps again sleeps from that time; ``advanceToNextSleeper()`` advances
+/// step by step.
 public final class ManualClock: Clock {
     /// A moment, as the time since the clock's start.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -24,7 +24,7 @@ public final class ManualClock: Clock {
         /// Makes a moment.
         public init(offset: Duration = .zero) { self.offset = offset }
 
-        /// The moment a duration later.
+        /// The moment after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
         /// The duration until another moment.
@@ -55,7 +55,7 @@ public final class ManualClock: Clock {
     private struct State {
         var now = Instant()
         var next = 0
-        /// In the order of arrival.
+        /// The waiters in order of arrival.
         var waiters: [Waiter] = []
         /// Waiters that were cancelled before they started to wait.
         var cancelled: Set<Int> = []
@@ -83,10 +83,10 @@ public final class ManualClock: Clock {
 
     private let state = Guarded(State())
 
-    /// Makes a clock at its start.
+    /// Creates a clock at its start.
     public init() {}
 
-    /// The time that was advanced to.
+    /// The time to which the clock was advanced.
     public var now: Instant { state.withLock { $0.now } }
 
     /// Zero: the clock distinguishes all moments.

@@ -1,12 +1,12 @@
 package import Foundation
 internal import SettlePlatform
 
-/// The command `openssl`, for keys, signatures and certificates of tests.
+/// The command `openssl`, for keys, signatures and certificates in tests.
 package struct OpenSSL {
     /// The folder for its files.
     package let folder: String
 
-    /// Makes one that works in a folder.
+    /// Creates a value that works in a folder.
     package init(folder: String) { self.folder = folder }
 
     /// Runs the command and returns its output.
@@ -33,7 +33,7 @@ package struct OpenSSL {
         try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
     }
 
-    /// Makes a self-signed certificate for this machine: `name.pem`, and its key `name-key.pem`.
+    /// Creates a self-signed certificate for this machine: `name.pem`, and its key `name-key.pem`.
     package func makeCertificate(_ name: String) throws {
         try run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
@@ -45,11 +45,11 @@ package struct OpenSSL {
 // MARK: - ProcessEnd
 
 extension Process {
-    /// Waits until the process has ended, and returns its exit status as a shell does: for a signal, 128 and its
-    /// number.
+    /// Waits until the process has ended. Returns its exit status like a shell: for a signal, 128 plus its number.
     ///
-    /// Foundation notices the end of a process when a socket closes. A process that another thread starts at the same
-    /// moment may inherit that socket, and Foundation then waits for both. This function asks the kernel instead.
+    /// Foundation notices the end of a process by the closing of a socket. A process that another thread starts at
+    /// the same moment may inherit that socket, and Foundation then waits for both. This function asks the kernel
+    /// instead.
     @discardableResult package func waitForEnd() -> Int32 {
         var information = siginfo_t()
         // The process stays a child, for Foundation to collect.

@@ -17,7 +17,7 @@ public final class TemporaryDatabase: Sendable {
     private let other: OtherStorage?
     private let options: DatabaseOptions
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
     /// - Throws: ``DatabaseError`` when it can't be created.
     public init(_ kind: DatabaseKind, options: DatabaseOptions = DatabaseOptions()) throws {
@@ -35,7 +35,7 @@ public final class TemporaryDatabase: Sendable {
         other?.remove()
     }
 
-    /// Closes the database and opens it again; has no effect in memory, where closing would discard it.
+    /// Closes the database and opens it again. Does nothing in memory, where closing would discard it.
     ///
     /// - Throws: ``DatabaseError`` when it can't be opened.
     public func reopen() throws {
@@ -49,7 +49,7 @@ public final class TemporaryDatabase: Sendable {
 
 /// Runs a closure with an empty database that is always removed afterwards.
 ///
-/// - Throws: What the closure throws.
+/// - Throws: Errors of the closure.
 public func withTemporaryDatabase<Result>(
     _ kind: DatabaseKind, options: DatabaseOptions = DatabaseOptions(), _ body: (Database) throws -> Result
 ) throws -> Result {
@@ -59,7 +59,7 @@ public func withTemporaryDatabase<Result>(
 
 /// Runs an asynchronous closure with an empty database that is always removed afterwards.
 ///
-/// - Throws: What the closure throws.
+/// - Throws: Errors of the closure.
 public func withTemporaryDatabase<Result>(
     _ kind: DatabaseKind, options: DatabaseOptions = DatabaseOptions(),
     _ body: @Sendable (Database) async throws -> Result
@@ -69,13 +69,13 @@ public func withTemporaryDatabase<Result>(
     return try await body(temporary.database)
 }
 
-/// The storage of a temporary database. The same tests run on every kind, to check that all behave alike.
+/// The storage of a temporary database. The same tests run on every kind, to check that all behave equally.
 public enum DatabaseKind: String, CaseIterable, Sendable, CustomStringConvertible {
     /// In a separate folder, which is removed afterwards.
     case file
     /// In memory.
     case memory
-    /// On the storage engine that ``OtherStorage/use(_:)`` was given.
+    /// On the storage engine that was passed to ``OtherStorage/use(_:)``.
     case other
 
     /// The kinds that Settle itself has.
@@ -85,7 +85,7 @@ public enum DatabaseKind: String, CaseIterable, Sendable, CustomStringConvertibl
     public var description: String { rawValue }
 }
 
-/// Storage of another engine, on which the tests of databases run as well.
+/// The storage of another engine, on which the tests of databases run as well.
 ///
 ///     OtherStorage.use {
 ///         let name = newName()
@@ -107,7 +107,7 @@ public struct OtherStorage: Sendable {
         (self.open, self.remove) = (open, remove)
     }
 
-    /// Sets what makes storage for ``DatabaseKind/other``.
+    /// Sets the closure that creates the storage for ``DatabaseKind/other``.
     public static func use(_ make: @escaping @Sendable () throws -> OtherStorage) {
         maker.withLock { $0 = Maker(make: make) }
     }

@@ -2,7 +2,7 @@
 public import Settle
 public import Testing
 
-/// Gives each test a database of its own, which is removed after the test.
+/// Gives each test its own database, which is removed after the test.
 ///
 ///     @Suite(.database) struct ShoppingTests {
 ///         @Test func `a new item is not bought`() throws {
@@ -11,13 +11,13 @@ public import Testing
 ///         }
 ///     }
 ///
-/// The trait of a suite counts for all its tests, and each case of a parameterized test has its own database. Tests that
-/// run at the same time don't share one.
+/// The trait of a suite applies to all its tests, and each case of a parameterized test has its own database. Tests
+/// that run at the same time don't share one.
 public struct TemporaryDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     let kind: DatabaseKind
     let options: DatabaseOptions
 
-    /// Whether each test of a suite gets a database: it does.
+    /// True: each test of a suite gets a database.
     public var isRecursive: Bool { true }
 
     /// Runs a test with its database.
@@ -37,7 +37,7 @@ extension Trait where Self == TemporaryDatabaseTrait {
     /// Gives each test a database; see ``TemporaryDatabaseTrait``.
     ///
     /// - Parameters:
-    ///   - kind: Where it is stored; in memory by default.
+    ///   - kind: The storage; in memory by default.
     ///   - options: How to open it.
     /// - Returns: The trait, for a test or a suite.
     public static func database(
@@ -50,7 +50,7 @@ extension Trait where Self == TemporaryDatabaseTrait {
 extension TemporaryDatabase {
     @TaskLocal fileprivate static var ofTest: TemporaryDatabase?
 
-    /// The database of the test that runs, for tests that reopen it.
+    /// The database of the running test, for tests that reopen it.
     ///
     /// - Throws: ``Settle/DatabaseError`` with code `notFound` outside of a test with the trait `.database`.
     public static var current: TemporaryDatabase {
@@ -63,7 +63,7 @@ extension TemporaryDatabase {
 }
 
 extension Database {
-    /// The database of the test that runs.
+    /// The database of the running test.
     ///
     /// - Throws: ``DatabaseError`` with code `notFound` outside of a test with the trait `.database`.
     public static var current: Database { get throws { try TemporaryDatabase.current.database } }

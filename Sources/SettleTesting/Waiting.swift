@@ -6,7 +6,7 @@ package import Testing
 ///
 /// - Parameters:
 ///   - condition: The condition. It is evaluated every 20 milliseconds, and not again once it holds.
-///   - sourceLocation: Where a failure is reported.
+///   - sourceLocation: The place at which a failure is reported.
 package func waitUntil(_ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     let end = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < end {

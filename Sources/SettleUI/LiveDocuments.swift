@@ -1,10 +1,10 @@
-// This target is empty where SwiftUI is not.
+// This target is empty on systems without SwiftUI.
 #if canImport(SwiftUI)
 
 public import Settle
 public import SwiftUI
 
-/// The documents that a query finds, for a view: it shows them and follows the database.
+/// The documents that a query finds, for a view, which shows them and follows the database.
 ///
 ///     struct People: View {
 ///         @LiveDocuments(DocumentQuery<Person>().where { $0.age > 30 }) private var people
@@ -26,13 +26,13 @@ public struct LiveDocuments<Model: Decodable & Sendable>: @MainActor DynamicProp
     @State private var holder = Holder()
     private let query: DocumentQuery<Model>
 
-    /// Names the query.
+    /// Sets the query.
     public init(_ query: DocumentQuery<Model>) { self.query = query }
 
     /// The documents found; empty until the first result.
     public var wrappedValue: [Saved<Model>] { holder.live?.query.rows ?? [] }
 
-    /// The live query, with its error and what does not fit the model; `nil` without a database.
+    /// The live query, with its error and the documents that don't fit the model; `nil` without a database.
     public var projectedValue: LiveQuery<Model>? { holder.live?.query }
 
     /// Called by SwiftUI before the view is drawn.
@@ -43,12 +43,12 @@ public struct LiveDocuments<Model: Decodable & Sendable>: @MainActor DynamicProp
 }
 
 extension EnvironmentValues {
-    /// The database that ``LiveDocuments`` ask.
+    /// The database that ``LiveDocuments`` query.
     @Entry public var database: Database?
 }
 
 extension View {
-    /// Gives the views inside a database.
+    /// Sets the database for the views inside.
     public func database(_ database: Database) -> some View { environment(\.database, database) }
 }
 

@@ -7,15 +7,16 @@ public import SettleDatabase
 ///
 ///     if let item = milk.value { Text(item.name) }
 ///
-/// It reads the document away from the main actor, first when it is created, then after each change of it, also a replicated one. It
-/// stops when it is released.
+/// It reads the document off the main actor, first when it is created, then after each change, including replicated
+/// ones. It stops when it is released.
 @MainActor @Observable
 public final class LiveDocument<Model: Decodable & Sendable> {
     /// The document; `nil` for a missing or deleted one, and until it was read for the first time.
     public private(set) var document: Document?
-    /// The document as a model, to show, or to change and save; `nil` without a document, and if it can't be decoded: see ``error``.
+    /// The document as a model, to show, or to change and save; `nil` without a document, and if it can't be
+    /// decoded: see ``error``.
     public private(set) var saved: Saved<Model>?
-    /// Whether the first reading is still to come.
+    /// Whether the document has not been read yet.
     public private(set) var isLoading = true
     /// The reason why the document can't be read or decoded; `nil` if it can.
     public private(set) var error: (any Error)?
@@ -29,7 +30,7 @@ public final class LiveDocument<Model: Decodable & Sendable> {
     ///
     /// - Parameters:
     ///   - id: The document.
-    ///   - model: The model's type; ``JSONValue`` takes any document.
+    ///   - model: The model's type; ``JSONValue`` accepts any document.
     ///   - database: The database.
     public init(_ id: DocumentID, as model: Model.Type, in database: Database) {
         let states = database.observe(id)

@@ -7,15 +7,15 @@ public import SettleDatabase
 ///
 ///     List(people.rows) { Text($0.name) }
 ///
-/// It runs the query away from the main actor, first when it is created, then whenever a change can matter (see
+/// It runs the query off the main actor, first when it is created, then whenever a change can matter (see
 /// ``QueryObservation``). It stops when it is released.
 @MainActor @Observable
 public final class LiveQuery<Model: Decodable & Sendable> {
     /// The documents found, in the query's order; empty until the first result.
     public private(set) var rows: [Saved<Model>] = []
-    /// The documents that match and that can't be decoded as the model.
+    /// The documents that match but can't be decoded as the model.
     public private(set) var misfits: [MisfitDocument] = []
-    /// Whether the first result is still to come.
+    /// Whether there is no result yet.
     public private(set) var isLoading = true
     /// The reason why the query ended; `nil` while it follows the database, and after the database was closed. Setting ``query`` starts again.
     public private(set) var error: (any Error)?

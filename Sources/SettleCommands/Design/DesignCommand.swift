@@ -122,7 +122,7 @@ enum DesignCommand: Command {
         if builds { try client.buildViews(of: name) }
         let summary = DesignSummary(document)
         let index = try client.viewInfo(name)
-        // PouchDB Server does not report this.
+        // PouchDB Server does not report this number.
         let pending = index["updates_pending"]?["total"]?.int
         let size = index["sizes"]?["file"]?.int ?? index["disk_size"]?.int
         var json = summary.json

@@ -134,7 +134,7 @@ struct DesignFiles {
     /// Each file's path in the folder, and its text.
     private(set) var files: [(path: String, text: String)]
 
-    /// - Throws: ``CommandError`` with status `refused` for a member whose name is not possible for a file.
+    /// - Throws: ``CommandError`` with status `refused` for a member whose name can't be the name of a file.
     init(_ document: Document) throws {
         files = [("_id", document.id.string + "\n")]
         for member in try document.body().json.object ?? JSONObject() { try add(member.value, [member.name]) }
@@ -159,7 +159,8 @@ struct DesignFiles {
         }
     }
 
-    /// Whether a member becomes a folder: it holds functions or modules, and its names are possible for files.
+    /// Whether a member becomes a folder: it contains functions or modules, and all its names can be names of
+    /// files.
     private static func isFolder(_ value: JSONValue, _ path: [String]) -> Bool {
         guard let members = value.object, !members.isEmpty, members.names.allSatisfy(isFileName) else { return false }
         switch path.first {
@@ -178,8 +179,8 @@ struct DesignFiles {
     ///
     /// - Parameters:
     ///   - folder: The folder, which is created if needed.
-    ///   - isForced: Whether the folder may have files already: those of the same names are replaced, and other members of a
-    ///   design document are removed.
+    ///   - isForced: Whether the folder may already have files. Files with the same names are replaced, and files
+    ///     of other members of a design document are removed.
     /// - Returns: The files that were removed.
     /// - Throws: ``CommandError`` with status `conflict` for a folder with files.
     func write(to folder: String, isForced: Bool) throws -> [String] {

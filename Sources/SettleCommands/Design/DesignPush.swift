@@ -55,8 +55,8 @@ extension String {
 
 /// The differences between a folder and a stored design document.
 ///
-/// Members keep their order, and texts that differ only in their trailing line ends are equal, so that an unchanged folder
-/// changes nothing.
+/// Members keep their order. Texts that differ only in their trailing line ends are equal, so that an unchanged
+/// folder changes nothing.
 struct DesignDifference {
     /// The members to store.
     let members: JSONObject

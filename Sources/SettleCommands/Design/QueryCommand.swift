@@ -4,12 +4,12 @@ import SettleReplication
 
 /// `settle query`: queries a view of a design document.
 enum QueryCommand: Command {
-    /// Whether the index is updated before.
+    /// Whether and when the index is updated.
     enum Update: String, CaseIterable {
         case `true`, `false`, lazy
     }
 
-    /// The same, in CouchDB 1's spelling.
+    /// The same values in CouchDB 1's spelling.
     enum Stale: String, CaseIterable {
         case ok
         case updateAfter = "update_after"

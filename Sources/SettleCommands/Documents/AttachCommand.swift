@@ -89,7 +89,7 @@ enum MediaType {
         "zst": "application/zstd",
     ]
 
-    /// The type of a file of this name; `application/octet-stream` for an unknown extension.
+    /// The type of a file with this name; `application/octet-stream` for an unknown extension.
     static func guess(_ name: String) -> String {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let ending = parts.count > 1 ? parts.last?.lowercased() : nil

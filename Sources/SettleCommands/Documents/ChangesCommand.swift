@@ -51,7 +51,8 @@ enum ChangesCommand: Command {
         return .success
     }
 
-    /// Looks again whenever the files change. The database is open only while it is read, so that other processes can write.
+    /// Reads again whenever the files change. The database is open only while it is read, so that other processes
+    /// can write.
     private static func followFolder(_ invocation: Invocation, _ reader: inout ChangeReader) throws {
         Interruption.watch()
         let watch = FileWatch(try invocation.path())
@@ -68,7 +69,7 @@ enum ChangesCommand: Command {
     }
 }
 
-/// Reads the changes of a database, and remembers where it is.
+/// Reads the changes of a database, and stores its position.
 private struct ChangeReader {
     private let console: Console
     private let writer: ChangeWriter
@@ -88,15 +89,16 @@ private struct ChangeReader {
         self.query = query
     }
 
-    /// Writes the changes there are.
+    /// Writes the existing changes.
     mutating func read(_ client: Client) throws {
         guard limit > 0 else { return }
         let feed = ChangeFeed(client: client, console: console, query: query)
-        // What comes before a position is known where positions have numbers in the order of changes.
+        // Changes before a position can only be recognized if positions contain numbers that increase with each
+        // change.
         if isDescending, since != nil, try !client.isAtSettle() {
             throw CommandError.usage("--since and --descending exclude each other at CouchDB", verb: "changes")
         }
-        // Backwards it is read down to this number.
+        // When reading backward, this number is the end.
         let first = isDescending ? since.flatMap { PeerSequence(.string($0)).number } : nil
         try feed.forEach(since: first == nil ? since : nil, limit: limit) { line in
             if let first, let number = PeerSequence(line.sequence).number, number <= first { return false }
@@ -104,7 +106,7 @@ private struct ChangeReader {
         }
     }
 
-    /// Writes the changes there are and those to come at a server.
+    /// Writes the existing changes and, at a server, each new one.
     mutating func follow(_ client: Client) throws {
         guard limit > 0 else { return }
         try ChangeFeed(client: client, console: console, query: query).follow(since: since) { try write($0) }

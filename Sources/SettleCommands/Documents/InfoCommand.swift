@@ -28,7 +28,7 @@ enum InfoCommand: Command {
     }
 }
 
-/// The known facts of a database.
+/// The known data of a database.
 private struct Shown {
     let info: JSONValue
     let limit: JSONValue?

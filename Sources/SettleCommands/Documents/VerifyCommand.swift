@@ -44,7 +44,7 @@ enum VerifyCommand: Command {
         }
     }
 
-    /// Compares all files of the moments of a backup with their digests.
+    /// Compares all files of all moments of a backup with their digests.
     private static func verify(_ backup: BackupFolder, _ console: Console) throws -> ExitStatus {
         let moments = try backup.moments()
         var (seen, problems, bytes) = (Set<String>(), [String](), Int64(0))

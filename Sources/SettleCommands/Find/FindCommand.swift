@@ -172,7 +172,7 @@ struct FindTable {
     /// The members of the first documents that are not shown.
     private(set) var hidden: [String] = []
 
-    /// How many documents determine the columns.
+    /// The number of documents that determine the columns.
     private static let sample = 100
 
     /// - Parameters:
@@ -239,7 +239,7 @@ struct FindTable {
 
 /// A hint for a query that found nothing: a member that it compares with a single value is a list.
 struct ListHint {
-    /// The number of documents that are looked at.
+    /// The number of documents that are read.
     private static let sample = 1000
 
     private let conditions: [(path: String, value: JSONValue)]
@@ -250,7 +250,7 @@ struct ListHint {
         }
     }
 
-    /// Writes the hint to standard error, if one of the first documents has a list there.
+    /// Writes the hint to standard error, if the member is a list in one of the first documents.
     func give(_ client: Client, _ console: Console) throws {
         if conditions.isEmpty { return }
         var found: (path: String, value: JSONValue)?

@@ -39,7 +39,7 @@ struct FindQuery {
         self.json = json
     }
 
-    /// The index that `--use-index` names: its design document, and perhaps its own name.
+    /// The index that `--use-index` names: its design document and optionally its own name.
     static func index(_ arguments: Arguments) -> JSONValue? {
         arguments.text("--use-index").map { name in
             let parts = ViewName.designName(name).split(separator: "/", maxSplits: 1).map(String.init)
@@ -69,7 +69,7 @@ struct FindQuery {
 extension FindQuery {
     /// Parses a selector of the command line: JSON, or a plain expression.
     enum SelectorText {
-        /// The selector of a text, of a file after `@`, or of standard input for `-`.
+        /// Reads a selector from a text, from a file after `@`, or from standard input for `-`.
         ///
         /// - Throws: ``CommandError``. A JSON selector is validated by the server.
         static func selector(_ given: String, _ console: Console) throws -> JSONValue {
@@ -121,10 +121,10 @@ extension FindQuery {
 
 // MARK: - FindConditions
 
-/// The conditions of a selector that must all hold, and what an index does for them.
+/// The conditions of a selector that must all be true, and how an index helps with them.
 struct FindConditions {
     private let json: JSONValue
-    /// `nil` if the JSON is not a selector, or a server's with operators that are unknown here.
+    /// `nil` if the JSON is not a selector, or has operators of a server that are unknown here.
     private let selector: MangoSelector?
 
     /// The conditions of a selector, in normal form or any other.
@@ -133,12 +133,13 @@ struct FindConditions {
         self.selector = try? MangoSelector(selector)
     }
 
-    /// The conditions that an index of some members narrows by, and those that remain to be checked, as text.
+    /// Splits the conditions into those that an index of some members evaluates, and those that remain to be
+    /// checked, as text.
     ///
     /// - Parameters:
     ///   - columns: The members of the index.
     ///   - isSearched: Whether it is a text index, which evaluates each `$text`.
-    /// - Returns: Both, in their order.
+    /// - Returns: Both lists, in the order of the selector.
     func split(by columns: [String], isSearched: Bool = false) -> (narrowing: [String], checked: [String]) {
         guard let selector else { return ([], [json.description]) }
         var open: Set<String> = []
@@ -158,8 +159,8 @@ struct FindConditions {
         return (selector.parts.filter(isNarrowing).map(\.description), checked.map(\.description))
     }
 
-    /// The members of an index for these conditions and an order: those compared for equality, then those sorted by, or
-    /// else one with a range; for a search `--text`.
+    /// The members of an index for these conditions and an order: first those compared for equality, then those
+    /// sorted by, or else one with a range; for a search `--text`.
     func columns(sortedBy sort: [String]) -> [String] {
         guard let selector else { return [] }
         guard selector.searches.isEmpty else { return ["--text"] }

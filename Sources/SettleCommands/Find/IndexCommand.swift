@@ -175,7 +175,7 @@ extension IndexCommand {
 
         init(_ console: Console) { self.console = console }
 
-        /// Prints them as lines of JSON, or in columns, without columns that have no values.
+        /// Prints them as lines of JSON or in columns. Columns without values are left out.
         func write(_ indexes: [NamedIndex]) throws {
             if console.isJSON {
                 for index in indexes { try console.print(index.json.description) }

@@ -153,7 +153,7 @@ struct ServerSearch {
         if count == 0 { try console.printNote("Nothing found") }
     }
 
-    /// Checks that there is a text index, because without one CouchDB returns all documents.
+    /// Checks that a text index exists, because without one CouchDB returns all documents.
     private func check(_ request: JSONObject) throws {
         let plan: JSONValue
         do { plan = try client.explain(request) } catch let error as CommandError where error.code == "not_supported" {

@@ -11,10 +11,10 @@ struct Arguments: Sendable {
 
     mutating func set(_ operand: Operand, _ text: String) { operands[operand.name, default: []].append(text) }
 
-    /// Returns whether it was new.
+    /// Sets a flag; returns whether it was new.
     mutating func set(_ option: Option) -> Bool { flags.insert(option.name).inserted }
 
-    /// Returns whether it was new, or may be repeated.
+    /// Sets the value of an option; returns whether it was new or may be repeated.
     mutating func set(_ option: Option, _ value: String) -> Bool {
         let isNew = values[option.name] == nil
         values[option.name, default: []].append(value)
@@ -51,7 +51,7 @@ struct Arguments: Sendable {
         return number
     }
 
-    /// The value of an option that is one of a few words; by default the first one.
+    /// The value of an option that accepts one of a few words, or the given default.
     func choice<Word: RawRepresentable & CaseIterable>(_ name: String, _ unlessGiven: Word) throws -> Word
     where Word.RawValue == String {
         guard let text = text(name) else { return unlessGiven }
@@ -71,7 +71,7 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// The action of a command with several, which its first operand names.
+    /// The action of a command with several actions, which its first operand names.
     ///
     /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest one.
     func action<Action: RawRepresentable & CaseIterable>(_ actions: Action.Type) throws -> Action
@@ -88,20 +88,20 @@ extension Arguments {
 // MARK: - Paths
 
 extension Arguments {
-    /// The paths of an option, separated by commas, or a JSON array if a path contains commas.
+    /// The paths in an option, separated by commas, or as a JSON array if a path contains commas.
     func paths(_ option: String) throws -> [JSONValue]? {
         guard let text = text(option) else { return nil }
         return try jsonArray(option, text) ?? parts(option, text).map { .string($0) }
     }
 
-    /// The paths of `--fields` for a table of `--csv`; `nil` for columns that the documents determine.
+    /// The paths in `--fields` for a table of `--csv`; `nil` if the documents determine the columns.
     func columns() throws -> [String]? {
         guard let paths = try paths("--fields") else { return nil }
         if !flag("--csv") { throw CommandError.usage("--fields is for --csv", verb: verb) }
         return paths.compactMap(\.string)
     }
 
-    /// The parts of a list that is separated by commas.
+    /// The parts of a list separated by commas.
     func parts(_ option: String, _ text: String) throws -> [String] {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
@@ -132,19 +132,19 @@ extension Option {
 
 /// Parses the words after a command's name according to its spec.
 ///
-/// Options may appear anywhere: `--limit 5`, `--limit=5`, `-o FILE`. After `--` everything is an operand; a single `-` is
-/// one too, and means standard input or output.
+/// Options may appear anywhere: `--limit 5`, `--limit=5`, `-o FILE`. After `--` everything is an operand. A single
+/// `-` is an operand, too, and means standard input or output.
 struct ArgumentParser {
     let spec: CommandSpec
-    /// Says which other commands have an option that this one lacks.
+    /// Returns a sentence about other commands that have an option which this command lacks.
     var elsewhere: (_ option: String) -> String? = { _ in nil }
-    /// The database, where the words leave it out: on a line of a shell.
+    /// The database, if the words don't contain it: on a line of a shell.
     var database: String?
 
     /// Parses the words.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest option. A missing operand is not an error
-    ///   here, so that `--help` works without any; ``Arguments/operand(_:)`` requires it.
+    /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest option. A missing operand is not
+    ///   an error here, so that `--help` works without operands; ``Arguments/operand(_:)`` requires it.
     func parse(_ words: some Sequence<String>) throws -> Arguments {
         var arguments = Arguments(verb: spec.name)
         var operands = spec.operands[...]

@@ -5,7 +5,7 @@ internal import SettleScripting
 
 /// The failure of a command.
 struct CommandError: Error, Sendable {
-    /// The kind of failure, as `--json` names it.
+    /// The kind of failure, as `--json` prints it.
     let code: String
     /// The message: what happened and what to do.
     let message: String
@@ -98,8 +98,8 @@ struct CommandError: Error, Sendable {
     /// The user pressed Ctrl-C.
     static let interrupted = CommandError("interrupted", "interrupted", status: .interrupted)
 
-    /// The reader of the output has closed it: the command ends quietly, with the status that a shell gives to a program that
-    /// `SIGPIPE` ended.
+    /// The reader of the output has closed it. The command ends without a message, with the status that a shell
+    /// gives to a program that `SIGPIPE` ended.
     static let outputClosed = CommandError(
         "output_closed", "the output was closed by its reader", status: .outputClosed)
 }

@@ -10,12 +10,13 @@ public enum CommandLineTool {
     /// `settle help exit-codes` lists the exit codes.
     public static func main() -> Never {
         Interruption.ignoreBrokenPipes()
-        // Internal: a server starts the processes that run scripts this way.
+        // Internal: a server starts the processes that run scripts with this word.
         if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
         let status = run(Array(CommandLine.arguments.dropFirst()))
-        // No exit handlers: those of OpenSSL free what a thread that is just ending frees as well.
+        // Exit handlers are skipped: those of OpenSSL would free memory that a thread which is just ending frees,
+        // too.
         fflush(nil)
         _exit(status.rawValue)
     }
@@ -73,12 +74,12 @@ public enum CommandLineTool {
 
 // MARK: - OwnProgram
 
-/// The program that runs, as what starts processes that run scripts.
+/// The running program, which is also started to run scripts in other processes.
 enum OwnProgram {
-    /// The word that makes this process a worker of a server.
+    /// The argument that makes this process a script worker of a server.
     static let scriptWorker = "script-worker"
 
-    /// The path of the program, also if its file was replaced meanwhile.
+    /// The path of the program. It works even if the program's file was replaced meanwhile.
     private static var program: String {
         #if os(Linux)
         "/proc/self/exe"
@@ -87,7 +88,7 @@ enum OwnProgram {
         #endif
     }
 
-    /// Scripts run in processes of this program.
+    /// The options for running scripts in processes of this program.
     static var scriptOptions: ScriptOptions {
         ScriptOptions(executable: program, arguments: [scriptWorker])
     }

@@ -19,9 +19,9 @@ struct CommandSpec: Sendable {
     let discussion: String
     /// The operands in order.
     let operands: [Operand]
-    /// The command's own options, with `--wait` if it opens a database.
+    /// The command's own options, and `--wait` if it opens a database.
     let options: [Option]
-    /// At least one.
+    /// Examples, at least one.
     let examples: [Example]
     /// The output with `--json`.
     let json: String
@@ -39,7 +39,7 @@ struct CommandSpec: Sendable {
         self.json = json
     }
 
-    /// The command's own options and those of every command.
+    /// The command's own options and the common ones.
     var allOptions: [Option] { options + Option.common + remoteOptions }
 
     /// The options for URLs, if it accepts one.
@@ -55,7 +55,7 @@ struct CommandSpec: Sendable {
 
 /// A command of the tool.
 protocol Command: Sendable {
-    /// Describes the command; its arguments are parsed accordingly.
+    /// The description of the command, by which its arguments are parsed.
     static var spec: CommandSpec { get }
 
     /// Runs the command.
@@ -87,7 +87,7 @@ struct Operand: Sendable {
         self.help = help
     }
 
-    /// The operand as the help prints it.
+    /// The operand in the form that the help prints.
     var usage: String { (isOptional ? "[\(name)]" : name) + (isRepeatable ? " …" : "") }
 
     /// The database, the first operand of nearly every command.
@@ -127,12 +127,12 @@ struct Option: Sendable {
         self.help = help
     }
 
-    /// The option as the help prints it: `-o, --output FILE`.
+    /// The option in the form that the help prints: `-o, --output FILE`.
     var usage: String {
         (short.map { "\($0), " } ?? "") + name + (value.map { " \($0)" } ?? "") + (isRepeatable ? " …" : "")
     }
 
-    /// Whether a word of the command line names it.
+    /// Whether a word of the command line is a name of this option.
     func isNamed(_ word: String) -> Bool { name == word || short == word || aliases.contains(word) }
 
     /// The options of every command.
@@ -142,7 +142,7 @@ struct Option: Sendable {
         Option("--help", short: "-h", "show the help of the command"),
     ]
 
-    /// The option of every command that opens a database.
+    /// The option of all commands that open a database.
     static let wait = Option(
         "--wait", value: "SECONDS", "seconds to wait for the database lock (default 1)")
 }

@@ -25,7 +25,7 @@ enum HelpCommand: Command {
         ],
         json: "the same text")
 
-    /// The topics that it explains besides commands.
+    /// The topics that it explains in addition to commands.
     static let topics = ["policies", "exit-codes"]
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -54,7 +54,7 @@ enum HelpCommand: Command {
     }
 }
 
-/// The whole reference as Markdown, which is `docs/CLI.md`.
+/// The whole reference as Markdown: `docs/CLI.md`.
 enum Reference {
     static var markdown: String {
         let contents = CommandList.groups.map { group in
@@ -179,7 +179,7 @@ enum HelpText {
 
 /// The manual page `settle(1)`, from the specs of the commands.
 enum ManualPage {
-    /// The page in the language of `man`.
+    /// The page in the format of `man`.
     static var text: String {
         var lines = [
             ".TH SETTLE 1 \"\" \"settle \(VersionCommand.number)\" \"User Commands\"",
@@ -216,7 +216,7 @@ enum ManualPage {
         [".TP", ".B \(escaped(title))", escaped(text)]
     }
 
-    /// Text in which nothing is a command or an escape. A dash stays a dash, which can be copied.
+    /// Text without commands and escapes of the format. A dash stays a dash, so that it can be copied.
     private static func escaped(_ text: String) -> String {
         let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("\"", with: "\\(dq")
         return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&\(plain)" : plain
@@ -243,7 +243,8 @@ enum VersionCommand: Command {
     /// The version.
     static var number: String { ProductVersion.current }
 
-    /// The commit the tool was built from, with `-dirty` if files were changed; `nil` if the build did not say.
+    /// The commit that the tool was built from, with `-dirty` if files were changed; `nil` if the build did not
+    /// record it.
     private static var commit: String? { settle_build_commit().map { String(cString: $0) } }
 
     /// The version as text.

@@ -10,12 +10,12 @@ internal import Synchronization
 struct Invocation {
     let arguments: Arguments
     let console: Console
-    /// The shell that the command is a line of, if any.
+    /// The shell whose line this command is, if any.
     let session: ShellSession?
     /// Runs a line of a shell.
     let runLine: ([String], ShellSession) -> ExitStatus
 
-    /// The database's folder: the given path, or with `.settle` if only that exists.
+    /// The database's folder: the given path, with `.settle` appended if only that exists.
     ///
     /// - Throws: ``CommandError`` with status `usage` for a URL.
     func path(_ operand: String = "DB") throws -> String {
@@ -31,8 +31,8 @@ struct Invocation {
         return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
     }
 
-    /// The database at a server, when a URL was given; `nil` for a folder. Where `serverDatabase` is given, the URL of a server
-    /// stands for that database; the options of `onlyURLs` are refused for a folder.
+    /// The database at a server, if a URL was given; `nil` for a folder. With `serverDatabase`, the URL of a server
+    /// stands for that database. The options of `onlyURLs` are refused for a folder.
     func remote(serverDatabase: String? = nil, onlyURLs: [String] = []) throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
@@ -47,7 +47,8 @@ struct Invocation {
         return try Client(url, arguments: arguments, console: console)
     }
 
-    /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
+    /// Passes the client of the database to a closure. The database is at a URL, or in a folder that is open
+    /// meanwhile.
     func withClient<Result>(
         warns: Bool = true, serverDatabase: String? = nil, onlyURLs: [String] = [], _ body: (Client) throws -> Result
     ) throws -> Result {
@@ -66,7 +67,7 @@ struct Invocation {
 
     /// Opens the database, passes it to a closure, and closes it.
     ///
-    /// The library's warnings go to standard error, unless the command reports them itself.
+    /// The library's warnings are written to standard error, unless the command reports them itself.
     func withDatabase<Result>(
         creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
     ) throws -> Result {
@@ -76,9 +77,9 @@ struct Invocation {
         return try withDatabase("DB", options: options, creates: creates, body)
     }
 
-    /// Opens the database of an operand, passes it to a closure, and closes it; that of a shell stays open.
+    /// Opens the database of an operand, passes it to a closure, and closes it. The database of a shell stays open.
     ///
-    /// A database that was created for the closure is removed again if the closure throws and has written no document.
+    /// If the closure throws, a database that was created for it and contains no document is removed again.
     func withDatabase<Result>(
         _ operand: String, options: DatabaseOptions, creates: Bool, _ body: (Database) throws -> Result
     ) throws -> Result {
@@ -95,7 +96,7 @@ struct Invocation {
         do { return try body(database) } catch {
             if isNew, !isOfShell, (try? database.info().lastSequence) == 0 {
                 database.close()
-                // The failure of the command is the one to report.
+                // The failure of the command is reported, not that of the removal.
                 try? FileManager.default.removeItem(atPath: path)
             }
             throw error
@@ -129,7 +130,7 @@ struct Invocation {
 }
 
 extension Invocation {
-    /// The leaf that a change extends: that of `--rev`, or else the winner.
+    /// The leaf that a change extends: that of `--rev`, otherwise the winner.
     func documentToAdd(to state: DocumentState) throws -> Document? {
         if let revision = try revision() { return try state.document(toEdit: revision) }
         return state.shown
@@ -147,7 +148,7 @@ extension Invocation {
 extension Invocation {
     /// Opens the database, passes it with its journal to a closure, and closes it.
     ///
-    /// - Throws: ``CommandError`` with status `notFound` if it has no journal.
+    /// - Throws: ``CommandError`` with status `notFound` if the journal is off.
     func withJournal<Result>(_ body: (Database, Journal) throws -> Result) throws -> Result {
         try withDatabase { database in
             guard let journal = database.journal else {
@@ -161,7 +162,7 @@ extension Invocation {
 }
 
 extension InProcessServer {
-    /// Makes the server of a folder's database, for its client.
+    /// Creates the server for a folder's database, for its client.
     convenience init(_ database: Database, path: String, console: Console) throws {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         try self.init(
@@ -172,11 +173,12 @@ extension InProcessServer {
 
 // MARK: - Interruption
 
-/// Whether Ctrl-C was pressed; long operations check it between steps, so that they end where they can be resumed.
+/// Records whether Ctrl-C was pressed. Long operations check it between steps, so that they end where they can be
+/// resumed.
 enum Interruption {
     private static let wasPressed = Atomic<Bool>(false)
 
-    /// Handles Ctrl-C from now on. Pressed a second time, it ends the process at once.
+    /// Handles Ctrl-C from now on. The second time, it ends the process at once.
     ///
     /// The parent process may have left the signal blocked, so it is unblocked.
     static func watch() {
@@ -185,7 +187,7 @@ enum Interruption {
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        // Makes a read that waits for input return.
+        // Interrupts a read that waits for input.
         Signals.handle(SIGINT) { _ in
             Interruption.wasPressed.store(true, ordering: .relaxed)
             signal(SIGINT, SIG_DFL)
@@ -195,7 +197,9 @@ enum Interruption {
     /// Whether Ctrl-C was pressed since ``watch()``.
     static var isWanted: Bool { wasPressed.load(ordering: .relaxed) }
 
-    /// - Throws: ``CommandError/interrupted`` if Ctrl-C was pressed.
+    /// Checks that Ctrl-C was not pressed.
+    ///
+    /// - Throws: ``CommandError/interrupted`` if it was.
     static func check() throws {
         if isWanted { throw CommandError.interrupted }
     }

@@ -47,7 +47,7 @@ private struct ShellLoop {
             do { line = try input.readLine() } catch let error as CommandError
                 where error.status == .interrupted && input.isTerminal
             {
-                // Ctrl-C at the prompt drops the line.
+                // Ctrl-C at the prompt discards the line.
                 try console.print("")
                 continue
             }
@@ -71,7 +71,7 @@ private struct ShellLoop {
 
 // MARK: - ShellWords
 
-/// Splits a line into words as a shell does: quotes keep blanks, a backslash keeps the next character.
+/// Splits a line into words like a shell: quotes keep blanks, a backslash keeps the next character.
 enum ShellWords {
     /// The words of a line, without a comment.
     ///
@@ -91,7 +91,7 @@ enum ShellWords {
                 if let word { words.append(word) }
                 word = nil
             case (let open?, _) where open == character: quote = nil
-            // Within double quotes a backslash keeps only what has a meaning there.
+            // Within double quotes, a backslash escapes only characters that have a special meaning there.
             case ("\"", "\\"):
                 let isKept = rest.first == "\"" || rest.first == "\\"
                 word = (word ?? "") + String(isKept ? rest.removeFirst() : character)
@@ -110,11 +110,11 @@ enum ShellWords {
 
 // MARK: - ShellSession
 
-/// The database of a shell, which its commands share: the folder is open from the first to the last line.
+/// The database of a shell, which its commands share: the folder stays open from the first to the last line.
 final class ShellSession {
     /// The name of the database in the prompt.
     let name: String
-    /// The database as the command line names it.
+    /// The database as given on the command line.
     let operand: String
     /// The options for URLs and for all commands, which each line repeats.
     let options: [String]
@@ -144,7 +144,7 @@ final class ShellSession {
     /// Runs a line.
     func run(_ words: [String]) -> ExitStatus { runLine(words, self) }
 
-    /// The options of the shell that a command takes too, and that its line does not give.
+    /// The options of the shell that a command accepts, too, and that its line does not contain.
     func repeated(for spec: CommandSpec, on line: [String]) -> [String] {
         var accepted: [String] = []
         var isAccepted = false
@@ -157,7 +157,7 @@ final class ShellSession {
         return accepted
     }
 
-    /// The open database of a folder, opened anew if it was closed or is wanted with other options.
+    /// The open database of a folder. It is opened again if it was closed or is requested with other options.
     func database(_ options: DatabaseOptions, open: () throws -> Database) throws -> Database {
         if options.journal == nil, let database { return database }
         database?.close()
@@ -167,7 +167,7 @@ final class ShellSession {
         return opened
     }
 
-    /// Whether a database is the shell's, which stays open.
+    /// Whether a database is that of the shell, which stays open.
     func keeps(_ other: Database) -> Bool { database === other }
 
     /// Closes the folder.

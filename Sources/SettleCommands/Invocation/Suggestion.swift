@@ -1,9 +1,9 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Suggests words that exist in place of one that does not: those that other tools call so, and similar ones.
+/// Suggests existing words for an unknown one: similar words, and those that have this name in other tools.
 enum Suggestion {
-    /// The number of words that a suggestion has at most.
+    /// The maximum number of words in a suggestion.
     private static let most = 4
 
     /// The suggested words, the best first; empty if none is near.
@@ -16,7 +16,7 @@ enum Suggestion {
             let longer = words.filter { self.plain($0).contains(plain) }
             if !longer.isEmpty { return Array(longer.prefix(most)) }
         }
-        // Of a single letter any other letter would be near.
+        // Each other letter would be near to a single letter.
         if plain.count < 2 { return [] }
         return NearestWord.find(given, in: words).map { [$0] } ?? []
     }
@@ -26,14 +26,15 @@ enum Suggestion {
         question(self.words(for: given, among: words))
     }
 
-    /// A question that names some words; `nil` without any.
+    /// A question that names some words; `nil` for an empty list.
     static func question(_ words: [String]) -> String? {
         guard let last = words.last else { return nil }
         let others = words.dropLast().joined(separator: ", ")
         return "did you mean \(others.isEmpty ? last : "\(others) or \(last)")?"
     }
 
-    /// A word without its case and its joints, and with a leading number in letters: `3-way` and `threeWay` are the same.
+    /// A word in lower case without separators, and with a leading number in letters: `3-way` and `threeWay` are
+    /// the same.
     private static func plain(_ word: String) -> String {
         let letters = word.lowercased().filter { $0 != "-" && $0 != "_" }
         return letters.hasPrefix("3") ? "three" + letters.dropFirst() : letters
@@ -42,9 +43,9 @@ enum Suggestion {
 
 // MARK: - OtherNames
 
-/// The names by which people know commands, actions, options and policies from other tools.
+/// Names of commands, actions, options and policies in other tools.
 enum OtherNames {
-    /// The names here, the best first, by the other name in small letters, without dashes and underscores.
+    /// The names here, the best first, by the other name in lower case, without dashes and underscores.
     static let all: [String: [String]] = [commands, options, policies].reduce(into: [:]) { all, names in
         all.merge(names) { $0 + $1 }
     }

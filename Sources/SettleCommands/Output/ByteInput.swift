@@ -58,7 +58,8 @@ final class ByteInput {
         }
     }
 
-    /// The next line without its end; `nil` at the end of the input. Nothing after it is read, so that something else can.
+    /// Reads the next line without its end; `nil` at the end of the input. It reads no further, so that other code
+    /// can read the rest.
     func readLine() throws -> String? {
         var bytes: [UInt8] = []
         while let byte = try read(upTo: 1).first {

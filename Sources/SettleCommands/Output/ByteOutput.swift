@@ -4,10 +4,10 @@ internal import SettlePlatform
 final class ByteOutput {
     private let descriptor: Int32
     private let closes: Bool
-    /// The final name of a new file, and its name until it is complete.
+    /// The final name of a new file, and its temporary name until it is complete.
     private let names: (whole: String, partial: String)?
     private var buffer: [UInt8] = []
-    /// The number of bytes that were added.
+    /// The number of bytes that were written so far.
     private(set) var count: Int64 = 0
     private static let capacity = 64 * 1024
 
@@ -17,9 +17,9 @@ final class ByteOutput {
         names = nil
     }
 
-    /// Begins a file. ``finish()`` gives it its final name and replaces an existing file.
+    /// Begins a file. ``finish()`` renames it to its final name and replaces an existing file.
     ///
-    /// Follows symbolic links. A device, a pipe or the like is written into and not replaced.
+    /// Follows symbolic links. A device, a pipe or a similar file is written into and not replaced.
     init(path: String) throws {
         closes = true
         switch FileTarget(path) {
@@ -63,7 +63,7 @@ final class ByteOutput {
         }
     }
 
-    /// Writes the buffered bytes. A new file is forced to the disk and gets its name.
+    /// Writes the buffered bytes. A new file is forced to the disk and renamed.
     func finish() throws {
         try flush()
         guard let names else { return }

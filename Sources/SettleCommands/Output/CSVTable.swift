@@ -2,10 +2,10 @@ internal import Settle
 
 /// Prints documents as CSV (RFC 4180), with a header row of the members' paths.
 ///
-/// Without given columns they are the members of the first documents: nested ones by their paths, `address.city`; lists are
-/// JSON. Members that only later documents have are named when the table ends.
+/// By default, the columns are the members of the first documents: nested ones by their paths, `address.city`;
+/// lists are JSON. At the end of the table, a warning names members that only later documents have.
 final class CSVTable {
-    /// How many documents determine the columns.
+    /// The number of documents that determine the columns.
     private static let sample = 1000
 
     private let output: ByteOutput
@@ -13,11 +13,11 @@ final class CSVTable {
     private var known: Set<String> = []
     private var hasHeader = false
     private var waiting: [JSONValue] = []
-    /// The members that are not columns, unless the columns were given.
+    /// The members that are not columns; `nil` if the columns were given.
     private var others: Set<String>?
 
     /// - Parameters:
-    ///   - output: Where the table goes.
+    ///   - output: The output for the table.
     ///   - fields: The paths of the columns; `nil` to choose them.
     /// - Throws: ``CommandError`` if the header can't be written.
     init(to output: ByteOutput, fields: [String]?) throws {
@@ -32,9 +32,9 @@ final class CSVTable {
         if waiting.count == Self.sample { try beginWithSample() }
     }
 
-    /// Writes the documents that are waiting.
+    /// Writes the buffered documents.
     ///
-    /// - Returns: The members that are missing in the table, sorted.
+    /// - Returns: The members that are missing from the table, sorted.
     func finish() throws -> [String] {
         if !hasHeader { try beginWithSample() }
         return (others ?? []).sorted()
@@ -75,7 +75,7 @@ final class CSVTable {
         return value.string ?? value.description
     }
 
-    /// A text as a cell, in quotes where it needs them. An empty text is quoted, a missing value is not.
+    /// A text as a cell, quoted if necessary. An empty text is quoted, a missing value is not.
     private static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.utf8.allSatisfy { !special.contains($0) } && text.first != " " && text.last != " "
@@ -84,7 +84,7 @@ final class CSVTable {
 
     private static let special = Array("\",\r\n".utf8)
 
-    /// The paths of a document's members, without those that CouchDB keeps.
+    /// The paths of a document's members, without CouchDB's own members.
     private static func paths(of document: JSONValue) -> [String] {
         (document.object ?? JSONObject()).flatMap { member in
             member.name.hasPrefix("_") ? [] : paths(FieldPath.escaped(member.name), member.value)
@@ -98,7 +98,7 @@ final class CSVTable {
 }
 
 extension Console {
-    /// Warns of members that only later documents have, and that a table lacks therefore.
+    /// Warns about members that only later documents have, and that are therefore missing from a table.
     func warn(ofMissing fields: [String]) {
         if fields.isEmpty || isQuiet { return }
         let text =

@@ -1,7 +1,7 @@
 internal import Settle
 internal import SettlePlatform
 
-/// The outputs of a command's results, notes and errors, and their form.
+/// The outputs for a command's results, notes and errors, and their format.
 ///
 /// Results go to standard output. Errors and progress go to standard error. Notes are for people and not for scripts;
 /// `--quiet` and `--json` suppress them.
@@ -32,12 +32,12 @@ final class Console {
     /// Writes a line of results.
     func print(_ line: String) throws { try output.write(line + "\n") }
 
-    /// Writes a result in both forms.
+    /// Writes a result as text or as JSON.
     func print(_ line: @autoclosure () -> String, json: @autoclosure () -> JSONValue) throws {
         try print(isJSON ? json().description : line())
     }
 
-    /// Prints JSON: on several lines on a terminal, else on one.
+    /// Prints JSON: on several lines on a terminal, otherwise on one.
     func print(document bytes: [UInt8]) throws {
         if terminal.isTerminal, !isJSON, let value = try? JSONValue(utf8: bytes) {
             return try print(value.prettyPrinted)
@@ -64,14 +64,14 @@ final class Console {
             json: ["error": .string(error.code), "message": .string(error.message)])
     }
 
-    /// Text in a style, if standard output shows it.
+    /// Text in a style, if standard output supports styles.
     func styled(_ text: String, _ style: Style) -> String { terminal.styled(text, style) }
 }
 
-/// The kind of an output: a terminal, with or without colours, or a file or pipe.
+/// The kind of an output: a terminal, with or without colors, or a file or pipe.
 struct Terminal: Sendable {
     let isTerminal: Bool
-    /// Whether to use colours: on a terminal that has them, unless `NO_COLOR` is set.
+    /// Whether to use colors: on a terminal that has them, unless `NO_COLOR` is set.
     let hasColours: Bool
     private let descriptor: Int32
 
@@ -89,7 +89,7 @@ struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Text in a style, if there are colours.
+    /// Text in a style, if there are colors.
     func styled(_ text: String, _ style: Style) -> String {
         hasColours ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
@@ -109,5 +109,5 @@ enum Style: String, Sendable {
     case blue = "36"
 }
 
-/// Styles text where styles are shown.
+/// Styles text, if styles are supported.
 typealias Styled = (String, Style) -> String

@@ -43,8 +43,8 @@ struct Grid {
         }
     }
 
-    /// Text wrapped to a width, broken after blanks and commas where possible; the last line ends in `…` if there would be more
-    /// than `limit` lines.
+    /// Text wrapped to a width, after blanks and commas where possible. If it has more than `limit` lines, the last
+    /// one ends in `…`.
     static func wrapped(_ text: String, width: Int, limit: Int = .max) -> [String] {
         var lines: [String] = []
         var rest = Substring(TextWidth.harmless(text))
@@ -66,7 +66,7 @@ struct Grid {
         return lines.isEmpty ? [""] : lines
     }
 
-    /// The longest prefix that fits; one letter at least.
+    /// The longest prefix that fits; at least one letter.
     private static func prefix(of text: Substring, width: Int) -> Substring {
         var room = width
         var end = text.startIndex
@@ -83,7 +83,7 @@ struct Grid {
 
 /// Lines of two columns.
 enum Columns {
-    /// A document's id in a list printed line by line, padded so that the following text usually aligns.
+    /// A document's id in a list that is printed line by line, padded so that the text after it usually aligns.
     static func padded(_ id: String) -> String { id + String(repeating: " ", count: max(24 - id.count, 0)) }
 
     /// Each pair on a line, with the second parts aligned.
@@ -116,7 +116,7 @@ enum Columns {
 
 // MARK: - TextWidth
 
-/// The width of text in a terminal's columns, which in some scripts is not its number of letters.
+/// The width of text in a terminal's columns, which in some scripts differs from the number of letters.
 enum TextWidth {
     /// The columns of a text without escape sequences.
     static func of(_ text: some StringProtocol) -> Int {
@@ -142,7 +142,7 @@ enum TextWidth {
                 text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
     }
 
-    /// Scripts whose letters take two columns.
+    /// Ranges of scripts whose letters take two columns.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
         0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// Shows the progress of a long operation on a terminal; elsewhere nothing is shown.
+/// Shows the progress of a long operation on a terminal; other outputs show nothing.
 ///
 ///     Importing ██████████████░░░░░░░░░░  58%  34,871 documents  27,900/s  19.8 of 34.2 MB
 final class ProgressBar {
@@ -37,7 +37,8 @@ final class ProgressBar {
         try? console.errors.flush()
     }
 
-    /// The bar as text, one column narrower than the terminal; if space is short the bar is left out first.
+    /// The bar as text, one column narrower than the terminal. If there is not enough space, the bar itself is left
+    /// out first.
     static func line(_ label: String, fraction: Double?, _ details: String, width: Int) -> String {
         let share = fraction.map { min(max($0, 0), 1) }
         let percent = share.map { "\(Int($0 * 100))%" } ?? ""
@@ -52,7 +53,7 @@ final class ProgressBar {
 }
 
 extension ProgressBar {
-    /// Shows the progress of an index build, and ends it when the user interrupts.
+    /// Shows the progress of an index build, and stops the build if the user interrupts.
     static func indexing(
         _ console: Console, _ job: (_ report: (_ done: Int, _ total: Int) throws -> Void) throws -> Void
     ) throws {
@@ -68,7 +69,7 @@ extension ProgressBar {
 }
 
 extension ProgressBar {
-    /// Runs a long operation of the database with a progress bar, and ends it when the user interrupts.
+    /// Runs a long operation of the database with a progress bar, and stops it if the user interrupts.
     func watch<Result>(
         _ label: String, _ job: ((MaintenanceProgress) throws -> Void) throws -> Result
     ) throws -> Result {

@@ -10,7 +10,7 @@ enum Quantity {
         return (number < 0 ? "-" : "") + String(text.reversed())
     }
 
-    /// A count with its noun, in the plural except for one.
+    /// A count with its noun, which is in the plural unless the count is one.
     static func of(_ number: Int, _ noun: String) -> String {
         "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
     }

@@ -1,6 +1,7 @@
 internal import Settle
 
-/// Prints rows of views in columns: as wide as the first rows need, and on a terminal no wider than that.
+/// Prints rows of views in columns. They are as wide as the first rows need, and on a terminal no wider than the
+/// terminal.
 struct RowTable {
     private let console: Console
     private let titles: [String]
@@ -9,7 +10,7 @@ struct RowTable {
     /// The number of rows.
     private(set) var count = 0
 
-    /// How many rows determine the widths.
+    /// The number of rows that determine the widths.
     private static let sample = 200
 
     init(_ console: Console, titles: [String]) {

@@ -2,12 +2,12 @@ internal import Settle
 internal import SettleHTTP
 import SettleReplication
 
-/// The replications that a server or the folder of a database keeps, as `settle replications` changes them.
+/// The stored replications of a server or of a database's folder, as `settle replications` changes them.
 ///
 ///     _local/settle-replications      all of a folder's, and the paused ones of a server
 ///     _replicator/orders              one that a server runs: a document of its own
 struct KeptReplications {
-    /// The database in which a server keeps them.
+    /// The database in which a server stores them.
     static let serverDatabase = "_replicator"
     private static let most = 10_000
 
@@ -18,11 +18,11 @@ struct KeptReplications {
     private var arguments: Arguments { invocation.arguments }
     private var verb: String { ReplicationsCommand.spec.name }
 
-    /// All of them: those that run, then the stored ones.
+    /// All replications: first the running ones, then the stored ones.
     func all() throws -> [ReplicationsCommand.Kept] {
         let stored: StoredReplications
         do { stored = try read().stored } catch let error as CommandError where isServer && error.status == .notFound {
-            // A server without the database keeps none.
+            // A server without the database has no stored replications.
             return []
         }
         return try (isServer ? running() : [])
@@ -35,10 +35,10 @@ struct KeptReplications {
             }
     }
 
-    /// Keeps another one, as the arguments say; returns its id.
+    /// Stores a replication according to the arguments; returns its id.
     func add() throws -> String { isServer ? try addDocument() : try addToFolder() }
 
-    /// Has one wait.
+    /// Pauses a replication.
     func pause(_ id: String) throws {
         var (stored, revision) = try read()
         if stored[id] != nil {
@@ -49,12 +49,13 @@ struct KeptReplications {
         let members = (document.object ?? JSONObject()).filter { !$0.name.hasPrefix("_") }
         stored[id] = JSONObject(members.map { ($0.name, $0.value) })
         stored.set(.paused, of: id)
-        // Stored before it is deleted: whatever happens in between, it is not lost.
+        // The replication is stored before its document is deleted, so that it is not lost whatever happens in
+        // between.
         try write(stored, revision)
         try delete(id, document["_rev"]?.string)
     }
 
-    /// Lets one that waits go on.
+    /// Resumes a paused replication.
     func resume(_ id: String) throws {
         var (stored, revision) = try read()
         stored.set(.pending, of: id)
@@ -66,7 +67,7 @@ struct KeptReplications {
         try write(stored, revision)
     }
 
-    /// Forgets one.
+    /// Removes a replication.
     func remove(_ id: String) throws {
         var (stored, revision) = try read()
         if stored[id] != nil {
@@ -121,7 +122,7 @@ extension KeptReplications {
             } else { address.url.user.map { .basic(user: $0, password: "") } ?? .none }
         let peer = try address.peer(
             credentials: credentials, collection: arguments.text("--collection"), client: DefaultTransport())
-        // What is stored depends on the peer alone.
+        // The stored data depends only on the peer.
         let here = try ScratchDatabase(inMemory: true)
         var configuration: ReplicationConfiguration =
             isPush ? .push(here.database, to: peer) : .pull(here.database, from: peer)
@@ -171,7 +172,7 @@ extension KeptReplications {
         for member in ReplicationDocument.members(of: filter) { members[member.name] = member.value }
         if arguments.flag("--continuous") { members["continuous"] = true }
         if arguments.flag("--create") { members["create_target"] = true }
-        // Servers of old make the database when they replicate first.
+        // Old servers create the database only at the first replication.
         try client.createUnlessThere()
         guard let id = try arguments.text("--name").map({ try DocumentID(validating: $0) }) else {
             return try client.json("POST", body: .object(members))["id"]?.string ?? ""
@@ -180,7 +181,7 @@ extension KeptReplications {
         return id.string
     }
 
-    /// One side, with what is needed to log in there.
+    /// One side of a replication, with the credentials for it.
     private func side(_ operand: String) throws -> JSONValue {
         let given = try arguments.operand(operand)
         guard Invocation.isURL(given) else {

@@ -5,14 +5,14 @@ import SettleReplication
 /// The common part of `push`, `pull` and `sync`.
 struct ReplicationCommand {
     let invocation: Invocation
-    /// The name of the operand that names the other side.
+    /// The name of the operand for the other side.
     let other: String
     /// The directions of the command.
     let sends: Bool
     let receives: Bool
     let verb: String
 
-    /// Replicates, and reports what was done.
+    /// Replicates, and reports the results.
     func run() throws -> ExitStatus {
         let options = ReplicationOptions(arguments: invocation.arguments, verb: verb)
         Interruption.watch()
@@ -23,7 +23,7 @@ struct ReplicationCommand {
         }
     }
 
-    /// A failure with the option that creates the missing database.
+    /// Adds a hint about the option that creates the missing database to a failure.
     private func advised(_ failure: CommandError, _ options: ReplicationOptions) -> CommandError {
         let what = failure.message.split(separator: ";").first.map(String.init) ?? failure.message
         guard !options.creates, what.hasPrefix("there is no database") else { return failure }
@@ -45,7 +45,7 @@ struct ReplicationCommand {
                     throw CommandError.usage("both are the same database", verb: verb)
                 }
                 var jobs: [ReplicationRunner.Job] = []
-                // Conflicts settled while receiving are sent afterwards.
+                // Conflicts that were settled while receiving are sent afterward.
                 if receives { jobs.append(try job("Receiving", from: second, to: first, options)) }
                 if sends { jobs.append(try job("Sending", from: first, to: second, options)) }
                 let runner = ReplicationRunner(
@@ -122,23 +122,23 @@ extension ReplicationCommand {
         """
 }
 
-/// One side of a replication as the command line names it: the folder of a database, or the URL of one.
+/// One side of a replication, given on the command line: the folder of a database, or the URL of one.
 struct ReplicationSide {
     let peer: any Peer
-    /// The database, of a folder.
+    /// The database, for a folder.
     let database: Database?
-    /// The address, of a URL.
+    /// The address, for a URL.
     let url: HTTPURL?
 }
 
 extension Invocation {
-    /// Lends one side of a replication to a closure.
+    /// Passes one side of a replication to a closure.
     ///
     /// - Parameters:
-    ///   - operand: The name of the operand that names it.
-    ///   - creates: Whether a folder that is not there is made into a database.
+    ///   - operand: The name of the operand for the side.
+    ///   - creates: Whether a database is created if the folder does not exist.
     ///   - body: Uses the side; the database is closed afterwards.
-    /// - Returns: What the closure returns.
+    /// - Returns: The result of the closure.
     /// - Throws: ``CommandError``, ``DatabaseError`` or ``PeerError`` if the side does not exist; rethrows the closure's error.
     func withSide<Result>(
         _ operand: String, creates: Bool, _ body: (ReplicationSide) throws -> Result

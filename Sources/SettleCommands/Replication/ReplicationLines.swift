@@ -1,11 +1,11 @@
 internal import Settle
 import SettleReplication
 
-/// Prints the progress of replications in lines, for people and for programs.
+/// Prints the progress of replications in lines, as text or as JSON.
 struct ReplicationLines {
     let console: Console
 
-    /// Something that happened.
+    /// Prints an event.
     func write(_ event: ReplicationEvent, _ direction: ReplicationDirection, hasDocuments: Bool) throws {
         switch event {
         case .warning(let warning):
@@ -23,7 +23,7 @@ struct ReplicationLines {
         }
     }
 
-    /// A status that is another than before.
+    /// Prints a status that has changed.
     func write(_ status: ReplicationStatus, _ direction: ReplicationDirection) throws {
         let reason = status.error.map { ": \($0.message)" } ?? ""
         let written = status.counts.revisionsWritten
@@ -68,7 +68,7 @@ struct ReplicationLines {
         return words.isEmpty ? "nothing new" : words.joined(separator: ", ")
     }
 
-    /// The same for programs.
+    /// The same summary as JSON.
     static func json(_ counts: ReplicationCounts) -> JSONValue {
         func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
         return [

@@ -5,11 +5,11 @@ struct ReplicationOptions {
     let arguments: Arguments
     let verb: String
 
-    /// The option of addresses of Couchbase Mobile's protocol.
+    /// The option for addresses of Couchbase Mobile's protocol.
     static let collection = Option(
         "--collection", value: "SCOPE.NAME", "this collection of a ws:// or wss:// address, instead of the default one")
 
-    /// The options of all of them.
+    /// The options of all verbs that replicate.
     static let options =
         [
             Option("--continuous", short: "-c", "continue until Ctrl-C; changes are replicated as they happen"),
@@ -26,16 +26,16 @@ struct ReplicationOptions {
             Option("--events", "write a line for each document"),
         ] + PolicyOptions.options
 
-    /// Whether a missing database at a server is created too.
+    /// Whether a missing database at a server is created, too.
     var creates: Bool { arguments.flag("--create") }
 
     /// Whether a missing folder is created as a database.
     var createsFolder: Bool { !arguments.flag("--no-create") }
 
-    /// Whether checkpoints are forgotten.
+    /// Whether checkpoints are discarded.
     var isFromStart: Bool { arguments.flag("--from-start") }
 
-    /// Sets what was asked for.
+    /// Sets the options that were given.
     func apply(to configuration: inout ReplicationConfiguration) throws {
         configuration.isContinuous = arguments.flag("--continuous")
         configuration.filter = try filter()
@@ -46,7 +46,7 @@ struct ReplicationOptions {
         }
     }
 
-    /// Which documents take part.
+    /// The filter that selects the documents.
     func filter() throws -> ReplicationFilter {
         let names = ["--id", "--selector", "--filter", "--channel"]
         let given = names.filter { !arguments.texts($0).isEmpty }

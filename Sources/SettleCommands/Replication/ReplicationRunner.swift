@@ -2,24 +2,25 @@ internal import Dispatch
 internal import Settle
 internal import SettlePlatform
 
-/// Runs replications while the main thread shows how they are doing: a bar on a terminal, lines elsewhere.
+/// Runs replications while the main thread shows their progress: a bar on a terminal, otherwise lines.
 ///
 ///     main thread   ──┐ starts them                        ┌─▶ what they have done
 ///                     └ draws, writes, looks for Ctrl-C ───┘
 ///     pool              the replicators
 ///
-/// Ctrl-C stops them as `stop()` does: what was fetched is stored, conflicts are settled, a checkpoint is written.
+/// Ctrl-C stops them as `stop()` does: revisions that were fetched are stored, conflicts are settled, a checkpoint
+/// is written.
 final class ReplicationRunner {
-    /// A replication and how to name it.
+    /// A replication and its label.
     struct Job {
         /// The label of the bar: `Sending`.
         let label: String
         let configuration: ReplicationConfiguration
-        /// Whether it forgets its checkpoints first.
+        /// Whether it discards its checkpoints first.
         let isFromStart: Bool
     }
 
-    /// A replication that runs.
+    /// A running replication.
     private struct Running {
         let job: Job
         let replicator: OneWayReplicator
@@ -36,7 +37,7 @@ final class ReplicationRunner {
     private let bar: ProgressBar
     private let happened = Guarded<[(event: ReplicationEvent, direction: ReplicationDirection)]>([])
     private let wake = DispatchSemaphore(value: 0)
-    /// Is signalled when all events of a replication were taken.
+    /// Signaled when all events of a replication were taken.
     private let ended = DispatchSemaphore(value: 0)
 
     init(console: Console, showsEvents: Bool) {
@@ -46,17 +47,17 @@ final class ReplicationRunner {
         bar = ProgressBar(console)
     }
 
-    /// The time that it has taken so far.
+    /// The elapsed time.
     var elapsed: Duration { bar.elapsed }
 
     /// Runs replications, all at the same time.
     ///
-    /// - Returns: What each has done, in the order given.
+    /// - Returns: The result of each replication, in the given order.
     /// - Throws: The ``PeerError`` of the first that failed.
     func run(_ jobs: [Job]) throws -> [ReplicationResult] {
         let outcomes = try watched(jobs.map(begin))
         bar.finish()
-        // With the replicators their events have ended.
+        // The events end when the replicators end.
         for _ in jobs { _ = ended.wait(timeout: .now() + .seconds(5)) }
         try writeHappened()
         return try outcomes.map { try $0.get() }
@@ -80,7 +81,7 @@ final class ReplicationRunner {
         return Running(job: job, replicator: replicator, outcome: outcome)
     }
 
-    /// Shows how replications do until all have ended. They are let go of here, which ends their events.
+    /// Shows the progress of replications until all have ended. They are released here, which ends their events.
     private func watched(_ given: [Running]) throws -> [Result<ReplicationResult, any Error>] {
         var running = given
         var isStopping = false
@@ -97,7 +98,7 @@ final class ReplicationRunner {
         return running.compactMap { $0.outcome.withLock(\.self) }
     }
 
-    /// Draws one bar for all that are active.
+    /// Draws one bar for all active replications.
     private func showBar(_ running: [Running]) {
         let active = running.map { (label: $0.job.label, status: $0.replicator.status) }.filter {
             $0.status.mode == .active

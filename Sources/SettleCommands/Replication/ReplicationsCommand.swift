@@ -89,7 +89,7 @@ enum ReplicationsCommand: Command {
         return .success
     }
 
-    /// Changes the one whose id begins as was said.
+    /// Changes the replication whose id begins with the given text.
     private static func change(
         _ keeper: KeptReplications, _ deed: String, _ invocation: Invocation,
         _ body: (String) throws -> Void
@@ -124,14 +124,14 @@ enum ReplicationsCommand: Command {
 }
 
 extension ReplicationsCommand {
-    /// A replication that is kept, as it is shown.
+    /// A stored replication, as it is shown.
     struct Kept {
         let id: String
         let source: String
         let target: String
         let isContinuous: Bool
         let state: String
-        /// The reason why it does not do what it should.
+        /// The reason why the replication does not work.
         var problem: String?
 
         var json: JSONValue {

@@ -1,7 +1,7 @@
 internal import Settle
 internal import SettlePostgres
 
-/// `settle postgres`: prepares a PostgreSQL for servers.
+/// `settle postgres`: prepares a PostgreSQL database for servers.
 enum PostgresCommand: Command {
     static let spec = CommandSpec(
         "postgres", "prepare a PostgreSQL for the servers of settle serve --postgres",

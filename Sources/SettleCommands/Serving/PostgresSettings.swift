@@ -3,31 +3,32 @@ import SettlePostgres
 
 /// The settings of `settle serve` for databases in a PostgreSQL.
 struct PostgresSettings {
-    /// The connection string, which has no password.
+    /// The connection string, without a password.
     let address: String
     /// The file with the password on its first line.
     let passwordFile: String?
     /// The file with the key that encrypts secrets.
     let secretsKeyFile: String?
-    /// The number of connections at most.
+    /// The maximum number of connections.
     let connections: Int
     /// The folder of indexes.
     let indexFolder: String?
     /// The name of this node.
     let node: String
 
-    /// Settings without a meaning where a folder is served.
+    /// Settings that have no effect for a folder.
     private static let others = [
         "postgres_password_file", "postgres_secrets_key_file", "postgres_connections", "index_dir", "node",
     ]
-    /// Parameters of a connection string that are secrets; others end in the same words.
+    /// Parameters of a connection string that are secrets. Other parameters that end with these words are secrets,
+    /// too.
     private static let secrets = ["password", "secret", "scram_client_key", "scram_server_key"]
 
-    /// Reads them; `nil` if a folder is served.
+    /// Reads the settings; `nil` if a folder is served.
     ///
-    /// - Parameter values: All settings that were given, to which the name of the node is added.
-    /// - Throws: ``CommandError`` for settings that exclude each other or lack another one, and for a connection string with a
-    ///   password, which is not repeated.
+    /// - Parameter values: All settings that were given. The name of the node is added to them.
+    /// - Throws: ``CommandError`` for settings that exclude each other or require another one, and for a connection
+    ///   string with a password, which the message does not contain.
     init?(_ values: inout [String: ServeSettings.Value]) throws {
         guard let address = values["postgres"] else {
             guard let stray = Self.others.first(where: { values[$0] != nil }) else { return nil }
@@ -56,7 +57,8 @@ struct PostgresSettings {
         node = values["node"]?.text ?? Self.hostName
     }
 
-    /// Whether a connection string has a secret in it, or may have one: `postgres://anna:secret@db/settle`, `password=secret`.
+    /// Whether a connection string contains a secret, or may contain one: `postgres://anna:secret@db/settle`,
+    /// `password=secret`.
     static func hasPassword(_ text: String) -> Bool {
         if let mark = text.firstRange(of: "://") {
             let place = text[mark.upperBound...].prefix { $0 != "?" }
@@ -73,7 +75,7 @@ struct PostgresSettings {
         return value.source == .file ? "`\(name)`" : value.source.shown(of: setting)
     }
 
-    /// The error of a setting: that of a file, if all values are from there.
+    /// The error for a setting. If all values are from the file, it is an error of the file.
     private static func problem(_ text: String, _ values: [ServeSettings.Value?]) -> CommandError {
         values.allSatisfy { $0?.source == .file }
             ? CommandError.invalid("the configuration: \(text)") : CommandError.usage(text, verb: "serve")
@@ -88,20 +90,21 @@ struct PostgresSettings {
 
 // MARK: - PostgresOptions
 
-/// The options of the commands that work on the databases in a PostgreSQL.
+/// The options of the commands that work on databases in a PostgreSQL.
 enum PostgresOptions {
     static let options = [
         Option("--postgres", value: "ADDRESS", "the PostgreSQL; a connection string without a password"),
         Option("--postgres-password-file", value: "FILE", "a file with its password on the first line"),
     ]
 
-    /// Reads where the PostgreSQL is; `nil` without `--postgres`.
+    /// Reads the address of the PostgreSQL; `nil` without `--postgres`.
     ///
     /// - Parameters:
     ///   - arguments: The arguments of the command.
     ///   - verb: The name of the command, for messages.
-    /// - Returns: Where the PostgreSQL is.
-    /// - Throws: ``CommandError`` for a connection string with a password, which is not repeated; ``DatabaseError``.
+    /// - Returns: The configuration of the connection.
+    /// - Throws: ``CommandError`` for a connection string with a password, which the message does not contain;
+    ///   ``DatabaseError``.
     static func configuration(_ arguments: Arguments, verb: String) throws -> PostgresConfiguration? {
         guard let address = arguments.text("--postgres") else { return nil }
         guard !PostgresSettings.hasPassword(address) else {
@@ -112,9 +115,9 @@ enum PostgresOptions {
         return try PostgresConfiguration(address, passwordFile: arguments.text("--postgres-password-file"))
     }
 
-    /// Reads where the PostgreSQL is, for a command that needs one.
+    /// Reads the address of the PostgreSQL, for a command that requires it.
     ///
-    /// - Throws: ``CommandError`` without `--postgres`, too.
+    /// - Throws: ``CommandError`` also without `--postgres`.
     static func required(_ arguments: Arguments, verb: String) throws -> PostgresConfiguration {
         guard let configuration = try configuration(arguments, verb: verb) else {
             throw CommandError.usage("--postgres is missing", verb: verb)

@@ -3,21 +3,21 @@ internal import SettlePlatform
 
 /// The message that `settle serve` prints when it listens.
 struct ServeAnnouncement {
-    /// The place of the databases.
+    /// The location of the databases.
     let place: String
-    /// This node's name; `nil` for a folder, which has one server.
+    /// This node's name; `nil` for a folder, which belongs to one server.
     let node: String?
     let host: String
     let port: Int
     let isSecure: Bool
-    /// Whether it shows the console.
+    /// Whether the server provides the console.
     let hasConsole: Bool
     /// The administrator that was created at this start.
     let administrator: AdministratorSetting?
     /// The password that was generated at this start.
     let made: String?
 
-    /// Its URL. The wildcard address is printed as the one to use on this machine.
+    /// The server's URL. For the wildcard address, it is the URL to use on this machine.
     var url: String {
         let name =
             switch host {
@@ -28,7 +28,7 @@ struct ServeAnnouncement {
         return "\(isSecure ? "https" : "http")://\(name):\(port)/"
     }
 
-    /// The URL of the console; `nil` without one.
+    /// The URL of the console; `nil` if it is switched off.
     private var console: String? { hasConsole ? url + "_utils/" : nil }
 
     /// The fields of the log's line.
@@ -78,12 +78,12 @@ struct ServeAnnouncement {
 
 /// The administrator configured for `settle serve`, and the source of the password.
 ///
-/// A password after a name belongs to that name. Otherwise the strongest other source counts, so that a name given as an
-/// option is combined with the password of the environment.
+/// A password after a name belongs to that name. Otherwise the source with the highest priority counts, so that a
+/// name given as an option is combined with the password of the environment.
 struct AdministratorSetting {
     /// The source of a password.
     enum Place: Equatable {
-        /// After the name, or in the environment.
+        /// The text after the name, or in the environment.
         case given(String)
         /// The first line of this file.
         case file(String)
@@ -93,10 +93,10 @@ struct AdministratorSetting {
     let place: Place
     /// The option or variable of the password: `--admin`, `SETTLE_ADMIN_PASSWORD`.
     let origin: String
-    /// Whether the password is among the arguments of the process, where others can see it.
+    /// Whether the password is among the arguments of the process, where other users can see it.
     let isVisible: Bool
 
-    /// - Returns: `nil` if no administrator is named.
+    /// - Returns: `nil` if no administrator is configured.
     /// - Throws: ``CommandError`` with status `usage` for a name without a password, or a password without a name.
     init?(_ settings: ServeSettings) throws {
         let others = ["admin_password", "admin_password_file"].compactMap { name in

@@ -66,14 +66,14 @@ enum ServeCommand: Command {
             try invocation.console.print(settings.table, json: settings.json)
             return .success
         }
-        // Removed from the environment of this process and of its children, where others could read them.
+        // Remove them from the environment of this process and of its children, where other users could read them.
         for name in ["SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"] { unsetenv(name) }
         var options = settings.options
         let password = try administrator.map(password)
         if isSecure { options.certificate = try certificate(settings) }
         raiseFileLimit()
         ProcessMemory.sharePools()
-        // Blocked before the first thread is created, so that the signals are delivered to `sigwait`.
+        // Block the signals before the first thread is created, so that they are delivered to `sigwait`.
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
@@ -87,7 +87,7 @@ enum ServeCommand: Command {
         { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
-        // Each database has several connections, and the system caches its pages too.
+        // Each database has several connections, and the system caches its pages, too.
         storeOptions.cacheBytes = 2 << 20
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
@@ -113,15 +113,16 @@ enum ServeCommand: Command {
         // A second signal ends the process, but a SIGHUP from a closed terminal does not.
         Foundation.signal(SIGHUP, SIG_IGN)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        // Requests are cut off at the end of the time. What comes after that takes a moment, also when the time is 0.
+        // Running requests are aborted when the time is over. Stopping takes a moment longer, even if the time is
+        // 0.
         endLater(max(options.stopTimeout, .seconds(1)) + .seconds(2), log)
         server.stop()
         if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
         return .success
     }
 
-    /// Waits for a signal that ends the server. SIGHUP reloads the configuration. In a terminal without a log file it ends the
-    /// server, because the terminal was closed.
+    /// Waits for a signal that ends the server. SIGHUP reloads the configuration. If the server runs in a terminal
+    /// and has no log file, SIGHUP ends it, because the terminal was closed.
     private static func wait(_ signals: inout sigset_t, hasTerminal: Bool, reload: () -> Void) -> Int32 {
         while true {
             var signal: Int32 = 0
@@ -161,10 +162,10 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Ends the process when stopping takes too long, for example because a database is being compacted. Acknowledged writes are on
-    /// disk.
+    /// Ends the process if stopping takes too long, for example because a database is being compacted. Acknowledged
+    /// writes are on disk.
     private static func endLater(_ time: Duration, _ log: ServerLog) {
-        // If no thread can start, stopping has no time limit.
+        // If the thread can't be started, stopping has no time limit.
         try? SystemThread.detach {
             let end = ContinuousClock.now + time
             while ContinuousClock.now < end { usleep(10_000) }
@@ -200,7 +201,7 @@ enum ServeCommand: Command {
         return warnings
     }
 
-    /// A warning about a certificate that clients don't accept.
+    /// Warnings about a certificate that clients don't accept.
     private static func warnings(of certificate: Certificate?) -> [String] {
         guard let end = certificate?.end else { return [] }
         let left = end.timeIntervalSince(Date())
@@ -226,13 +227,14 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Each connection and each open database needs file descriptors; the soft limit may be lower than allowed.
+    /// Raises the limit of open files. Each connection and each open database needs file descriptors, and the soft
+    /// limit may be lower than allowed.
     private static func raiseFileLimit() {
         guard let (_, highest) = ResourceLimit.openFiles.value else { return }
         ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)
     }
 
-    /// A warning about a limit of open files that is too low for the connections.
+    /// Warnings about a limit of open files that is too low for the connections.
     private static func fileWarnings(_ options: ServerOptions) -> [String] {
         guard let (current, _) = ResourceLimit.openFiles.value, current < UInt64(options.connectionLimit) else {
             return []
@@ -250,9 +252,9 @@ enum ServeCommand: Command {
 
 /// The store that `settle serve` serves: a folder, or a PostgreSQL.
 enum ServedStore {
-    /// Makes the store that the settings name.
+    /// Creates the store that the settings name.
     ///
-    /// - Throws: ``DatabaseError`` for one that can't be used, ``CommandError`` for a key file without a key.
+    /// - Throws: ``DatabaseError`` for a store that can't be used, ``CommandError`` for a key file without a key.
     static func make(_ settings: ServeSettings, _ options: DatabaseOptions) throws -> any DatabaseStore {
         guard let postgres = settings.postgres else {
             return try DocumentStore(path: settings.text("data") ?? "data", options: options)
@@ -270,17 +272,18 @@ enum ServedStore {
 
 // MARK: - SealedRecord
 
-/// The settings of servers, encrypted with a key of the operator's, so that a backup of the database alone logs nobody in.
+/// The settings of servers, encrypted with a key of the operator, so that a backup of the database alone does not
+/// allow anyone to log in.
 struct SealedRecord: ServerRecord {
     private let record: any ServerRecord
     private let key: [UInt8]
 
-    /// Makes a record on another one.
+    /// Creates a record that stores its content in another one.
     ///
     /// - Parameters:
-    ///   - record: Where the encrypted settings are.
+    ///   - record: The record with the encrypted settings.
     ///   - path: The file of the key: 64 hexadecimal digits.
-    /// - Throws: ``CommandError`` for a file that can't be read or has no key.
+    /// - Throws: ``CommandError`` for a file that can't be read or does not contain a key.
     init(_ record: any ServerRecord, keyFile path: String) throws {
         self.record = record
         let text = try? String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isWhitespace).first

@@ -14,15 +14,15 @@ struct ServeSetting: Sendable {
     /// Its name in the configuration file, from which the variable and the option are derived.
     let name: String
     let kind: Kind
-    /// The default; `nil` for none.
+    /// The default; `nil` if there is none.
     let standard: String?
     /// Its description, in one line.
     let help: String
-    /// The placeholder of the value in the help; `nil` without an option of its own.
+    /// The placeholder of the value in the help; `nil` if there is no option for the setting.
     let value: String?
     /// Other spellings of the option.
     let aliases: [String]
-    /// Whether the configuration file may have it.
+    /// Whether the configuration file may contain it.
     let isInFile: Bool
     /// Whether the value is secret and not printed.
     let isSecret: Bool

@@ -32,7 +32,7 @@ struct ServeSettings {
     private let values: [String: Value]
     /// The options of authentication and access.
     let security: SecurityOptions
-    /// The members of the file that concern these.
+    /// The members of the file that set these options.
     let securityMembers: [String]
     /// The replicator's options; the file's member `replicator`.
     let replicator: ReplicatorOptions
@@ -42,8 +42,8 @@ struct ServeSettings {
 
     /// Collects the settings.
     ///
-    /// - Throws: ``CommandError`` with status `usage` for an invalid option or variable, and with the member for an invalid
-    ///   file. No error repeats a value that may be a secret.
+    /// - Throws: ``CommandError`` with status `usage` for an invalid option or variable, and with the member for an
+    ///   invalid file. A message never contains a value that may be a secret.
     init(_ arguments: Arguments, environment: [String: String], read: (String) throws -> [UInt8]) throws {
         var values: [String: Value] = [:]
         for setting in ServeSetting.all {
@@ -77,7 +77,7 @@ struct ServeSettings {
         }
         securityMembers = rest.names
         postgres = try PostgresSettings(&values)
-        // With PostgreSQL there is no folder, not even one by default.
+        // With PostgreSQL the folder is not set, not even by default.
         for setting in ServeSetting.all where postgres == nil || setting.name != "data" {
             if values[setting.name] == nil, let standard = setting.standard {
                 values[setting.name] = Value(text: standard, source: .standard)
@@ -99,7 +99,7 @@ struct ServeSettings {
     /// The source of a setting as text: `--port`, `SETTLE_PORT`, `file`, or `default`.
     func origin(_ setting: ServeSetting) -> String? { values[setting.name]?.source.shown(of: setting) }
 
-    /// The options of a server with these settings, without its certificate.
+    /// The options of a server with these settings, except its certificate.
     var options: ServerOptions {
         var options = ServerOptions()
         options.host = text("host") ?? options.host
@@ -141,7 +141,7 @@ struct ServeSettings {
         }
     }
 
-    /// Whether there is a log file that can be reopened.
+    /// Whether a log file is configured, which can be reopened.
     var hasLogFile: Bool { !["off", "-"].contains(text("access_log") ?? "off") }
 
     private func check(_ setting: ServeSetting) throws {
@@ -185,10 +185,10 @@ struct ServeSettings {
 extension ServeSettings {
     /// JSON with comments: a line that begins with `//`, after any blanks, is ignored.
     ///
-    /// Nothing else is a comment, so that a `//` inside a string, as in a URL, is safe: a JSON string never spans lines, so the
-    /// beginning of a line is never inside one.
+    /// There are no other comments, so a `//` inside a string, such as in a URL, is safe: a JSON string never spans
+    /// lines, so the beginning of a line is never inside a string.
     enum CommentedJSON {
-        /// The text without its comments; the lines keep their numbers.
+        /// The text without its comments; the line numbers stay the same.
         static func plain(_ bytes: [UInt8]) -> [UInt8] {
             let blanks: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
             let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -240,9 +240,9 @@ extension ServeSettings {
         "users_security_editable",
     ]
 
-    /// The names of the settings whose shown values differ from those of other settings.
+    /// The names of the settings whose printed values differ from those in other settings.
     func changes(from other: ServeSettings) -> [String] {
-        // The start removes the administrator from the environment, so a reload does not see it.
+        // The administrator was removed from the environment at the start, so a reload does not see it.
         let ignored: Set<String> = ["admin", "admin_password"]
         return zip(rows, other.rows).filter { $0.value != $1.value && !ignored.contains($0.name) }.map { $0.0.name }
     }

@@ -1,6 +1,6 @@
-/// Reads the bytes of a body, which is compact JSON already and need not be validated again.
+/// Reads the bytes of a body, which is compact, valid JSON already.
 ///
-/// Unexpected bytes end the walk with `nil`, and the caller uses the validating parser.
+/// Unexpected bytes end the walk with `nil`; the caller then uses the validating parser.
 struct BodyWalk {
     let text: UnsafeBufferPointer<UInt8>
     var offset = 0
@@ -11,7 +11,7 @@ struct BodyWalk {
         var value: Range<Int>
     }
 
-    /// The maximum depth of values.
+    /// The maximum nesting of values.
     private static let depth = 64
 
     private var byte: UInt8 { offset < text.count ? text[offset] : 0 }
@@ -101,8 +101,8 @@ struct BodyWalk {
         }
     }
 
-    /// The entries of a value that was written as a whole: one for each value inside of objects, and one for each object except
-    /// a non-empty one at the top. False if this needs the validating parser.
+    /// Adds the entries of a value that was written as a whole: one for each value inside of objects, and one for
+    /// each object except a non-empty one at the top. Returns false if this needs the validating parser.
     mutating func leaves(
         at path: [UInt8], into leaves: inout [(path: [UInt8], digest: ValueDigest)], depth: Int = 1
     ) -> Bool {

@@ -4,7 +4,7 @@ struct ClockNode {
     enum Entry: Hashable {
         /// The clock of the member's last change, and the digest of its new value.
         case known(FieldClock, ValueDigest)
-        /// A foreign edit changed or removed it, after the given clock if it had one before.
+        /// A foreign edit has changed or removed it. The clock is the last one before that, if it had one.
         case unknown(after: FieldClock?)
 
         /// The clock of the member, which later changes must exceed.
@@ -31,7 +31,7 @@ struct ClockNode {
         }
     }
 
-    /// The name in a JSON Pointer of one step without escapes, which is the usual case.
+    /// The name in a JSON Pointer that has one step and no escapes, the usual case.
     private static func onlyName(in pointer: String) -> String? {
         let bytes = pointer.utf8
         guard bytes.first == UInt8(ascii: "/"),
@@ -83,7 +83,7 @@ struct ClockNode {
 }
 
 extension ClockNode.Entry {
-    /// Parses an entry: a clock, a blank, a digest or a question mark; or a question mark alone.
+    /// Parses an entry: a clock, a blank, and a digest or a question mark; or a question mark alone.
     init?(_ text: String) { self.init(bytes: text.utf8) }
 
     /// Parses the bytes of an entry.
@@ -119,7 +119,7 @@ extension ClockNode.Entry {
 
 // MARK: - ClockEntries
 
-/// The entries of a document's clocks to be written into its body, sorted by path.
+/// The entries of a document's clocks, to be written into its body, sorted by path.
 struct ClockEntries {
     /// `"/path":"entry"`, one after the other.
     private var bytes: [UInt8] = []
@@ -155,7 +155,8 @@ struct ClockEntries {
         }
     }
 
-    /// Adds all entries of a member; false if a path needs escapes, because these sort differently from the characters.
+    /// Adds all entries of a member. Returns false if a path needs escapes, because these sort differently from the
+    /// characters.
     mutating func add(_ member: ClockedMember, named name: String) -> Bool {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         ClockedDocument.collect(member, at: MergePath.step(name), into: &entries)

@@ -1,13 +1,14 @@
-/// Stamps a body from its bytes: a fast path with the same result as ``ClockedDocument``.
+/// Stamps a body based on its bytes: a fast path with the same result as ``ClockedDocument``.
 ///
 ///     parent   {"name":"Milk","size":1,"$clocks":{"/name":"5-0-a …","/size":"5-0-a …"}}
 ///     body     {"name":"Milk","size":2}
 ///              └ same bytes ┘ └ other bytes
 ///     stamped  {"name":"Milk","size":2,"$clocks":{"/name":"5-0-a …","/size":"8-0-a …"}}
 ///
-/// Entries of equal members are copied after their digests are checked. Changed members with simple values are stamped here;
-/// members that are objects, before or after, are stamped by value. The whole document is stamped by value, which a `nil`
-/// requests, if a name needs an escape or the clocks are in another form than this writes.
+/// Entries of equal members are copied after their digests are checked. Changed members with simple values are
+/// stamped here; members that are objects, before or after, are stamped by value. If a name needs an escape, or the
+/// clocks are in another form than this code writes, the result is `nil`, and the whole document is stamped by
+/// value.
 struct ClockStamper {
     /// An entry of the parent's clocks.
     private struct Entry {
@@ -25,7 +26,8 @@ struct ClockStamper {
     private var newMembers = MemberTable()
     private var oldMembers = MemberTable()
     private var entries: [Entry] = []
-    /// For each member of the body and of the parent, the index of its first entry; for each entry that of the next. −1 for none.
+    /// For each member of the body and of the parent, the index of its first entry; for each entry the index of the
+    /// next one. −1 for none.
     private var firstOfNew: [Int] = []
     private var firstOfOld: [Int] = []
     private var next: [Int] = []
@@ -48,7 +50,7 @@ struct ClockStamper {
     ///   - body: The new members; clocks among them are ignored.
     ///   - parent: The former members; an empty body for a new document.
     ///   - clock: The time of the change.
-    /// - Returns: The body with its clocks as the last member; `nil` if the bytes are not sufficient.
+    /// - Returns: The body with its clocks as the last member; `nil` if the fast path does not apply.
     static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: FieldClock) -> DocumentBody? {
         body.utf8.withUnsafeBufferPointer { new in
             parent.utf8.withUnsafeBufferPointer { old in
@@ -122,7 +124,7 @@ struct ClockStamper {
         output.copy(old.text[entries[index].path], old.text[entries[index].text])
     }
 
-    /// Stamps a member that is a new or unchanged object; returns false without an effect for others.
+    /// Stamps a member that is a new or unchanged object; for any other member returns false without an effect.
     private mutating func stampObject(
         _ name: UnsafeBufferPointer<UInt8>, _ value: Range<Int>?, from before: Range<Int>?, _ first: Int
     ) -> Bool {
@@ -137,7 +139,8 @@ struct ClockStamper {
             for leaf in leaves { output.add(leaf.path[1...], clockText, leaf.digest) }
             return true
         }
-        // Each entry must match, and none may be older than one around it: all have one clock, or those inside have their own.
+        // Each entry must match, and none may be older than the entry of an enclosing object: either all have the
+        // same clock, or the inner ones have their own.
         var fitting: [Int] = []
         var (index, areOfOneMoment, areLeaves) = (first, true, true)
         while index >= 0 {

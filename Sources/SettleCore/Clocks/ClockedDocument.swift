@@ -1,7 +1,7 @@
 /// A document's members with the clocks of their changes.
 ///
 /// A device that stamps its changes stores their clocks in the document itself, in the member `$clocks`, so that
-/// software without clocks passes them on:
+/// software without clocks preserves them:
 ///
 ///     {
 ///       "name": "Family Holidays",
@@ -13,15 +13,16 @@
 ///       }
 ///     }
 ///
-/// An entry's name is the member's JSON Pointer, its value an ``FieldClock``, a blank, and a digest of the member's value,
-/// eight zeros for a removal. Objects have entries for their members, down to ``depth``; an array is one value.
+/// An entry's name is the member's JSON Pointer. Its value is a ``FieldClock``, a blank, and a digest of the
+/// member's value, or eight zeros for a removal. Objects have entries for their members, down to ``depth``; an
+/// array is one value.
 ///
-/// **Foreign edits.** Software without clocks leaves them unchanged. Then a digest does not match its value, or a value
-/// has no entry, so the time of that member's change is unknown, while all others keep their clocks. From the next
-/// save on, a question mark replaces the digest: the clock is not that of the value, but every later change of the member
-/// exceeds it (SEMANTICS 159).
+/// **Foreign edits.** Software without clocks leaves the entries unchanged when it edits. Then a digest does not
+/// match its value, or a value has no entry. So the time of that member's change is unknown, while all other
+/// members keep their clocks. From the next save on, a question mark replaces the digest: the clock is not that of
+/// the value, but every later change of the member exceeds it (SEMANTICS 159).
 ///
-/// `$clocks` is not trusted further than that: malformed entries are ignored.
+/// `$clocks` is not trusted beyond that: malformed entries are ignored.
 public struct ClockedDocument: Hashable, Sendable {
     /// The name of the member that holds the clocks.
     public static let memberName = "$clocks"
@@ -33,13 +34,13 @@ public struct ClockedDocument: Hashable, Sendable {
     public let deletion: FieldClock?
     /// Whether it has clocks at all.
     let hasClocks: Bool
-    /// For a tombstone, its latest clock, whether the deletion's or another; a revival must exceed it.
+    /// For a tombstone, its latest clock, of the deletion or any other; a revival must exceed it.
     private let erased: FieldClock?
 
     /// Reads a document.
     ///
     /// - Parameters:
-    ///   - document: Its members, `$clocks` among them.
+    ///   - document: Its members, including `$clocks`.
     ///   - isDeleted: Whether it is a tombstone; then it has only the clock of its deletion.
     /// - Complexity: O(*n* log *n*) in bytes.
     public init(_ document: JSONObject, isDeleted: Bool = false) {
@@ -73,17 +74,17 @@ public struct ClockedDocument: Hashable, Sendable {
     /// The latest known change of the document, or its deletion; `nil` if none is known.
     public var newest: FieldClock? { ClockedMember.later(root.newest, deletion) }
 
-    /// The latest change of the document; `nil` unless the change of every member is known, which it is not after a foreign
-    /// edit.
+    /// The latest change of the document; `nil` unless the change of every member is known. After a foreign edit it
+    /// is not.
     package var wholeMoment: FieldClock? { hasClocks && root.isTrusted ? root.newest : nil }
 
     /// The latest clock in the document, trusted or not.
     private var reach: FieldClock? { ClockedMember.later(root.reach, erased) }
 
-    /// The clock of a member's change or removal; `nil` if it is unknown, or for an object that was never written as a
-    /// whole.
+    /// The clock of a member's change or removal; `nil` if it is unknown, or for an object that was never written
+    /// as a whole.
     ///
-    /// - Parameter path: The names on the way to it.
+    /// - Parameter path: The names from the document to the member.
     public subscript(path: String...) -> FieldClock? {
         path.reduce(root) { member, name in member?.inside?[name] }?.clock
     }
@@ -139,9 +140,9 @@ extension ClockedDocument {
     ///
     /// - Parameters:
     ///   - members: The new members; clocks among them are ignored.
-    ///   - clock: The time of the change. A member with a later clock gets the successor of that.
-    ///   - others: Other known versions, such as the other leaves of a conflict: the change is later than
-    ///     theirs, too.
+    ///   - clock: The time of the change. If a member has a later clock, it gets that clock's successor.
+    ///   - others: Other known versions, such as the other leaves of a conflict: the change is later than theirs
+    ///     too.
     public mutating func stamp(
         _ members: JSONObject, at clock: FieldClock, inSightOf others: [ClockedDocument] = []
     ) {
@@ -198,8 +199,8 @@ extension ClockedDocument {
 
     /// Writes one member as a whole, as if at the time of `clock`: later changes are kept.
     ///
-    /// A member whose change has no known time is replaced, because a known clock counts more. So is one whose clock is
-    /// past `latest`.
+    /// A member whose change has an unknown time is replaced, because a known clock takes precedence. So is a
+    /// member whose clock is past `latest`.
     ///
     /// - Parameters:
     ///   - name: The member.

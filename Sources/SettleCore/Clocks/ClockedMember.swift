@@ -8,24 +8,24 @@
 ///     an object  none       no           its members have the clocks
 ///     an object  10:00      no           written as a whole at 10:00: everything inside is as new, or newer
 struct ClockedMember: Hashable, Sendable {
-    /// The value, or `nil` for none.
+    /// The value; `nil` if the member is missing.
     let value: JSONValue?
-    /// The clock of its change as a whole; `nil` if it never was changed as a whole, or this is unknown.
+    /// The clock of its last change as a whole; `nil` if it was never changed as a whole, or the clock is unknown.
     let clock: FieldClock?
-    /// Whether a foreign edit changed it, or may have.
+    /// Whether a foreign edit has changed it, or may have.
     let isUnknown: Bool
     /// The latest clock of the value that a foreign edit replaced; a later change must exceed it.
     let bound: FieldClock?
-    /// The members of an object, with removed ones; `nil` for a single value.
+    /// The members of an object, including removed ones; `nil` for a single value.
     let inside: ClockedMembers?
-    /// Whether the change of this and of everything inside is known.
+    /// Whether the changes of this member and of everything inside are known.
     let isTrusted: Bool
-    /// The latest change of it or of anything inside.
+    /// The latest change of this member or of anything inside.
     let newest: FieldClock?
-    /// The latest clock of it or of anything inside, with the bounds.
+    /// The latest clock of this member or of anything inside, including bounds.
     let reach: FieldClock?
 
-    /// Creates a member; an unknown one has no clock, and only an unknown one has a bound.
+    /// Creates a member. An unknown member has no clock, and only an unknown member has a bound.
     init(
         _ value: JSONValue?, clock: FieldClock?, isUnknown: Bool = false, after bound: FieldClock? = nil,
         inside: ClockedMembers? = nil
@@ -41,13 +41,13 @@ struct ClockedMember: Hashable, Sendable {
         reach = inside?.members.reduce(own) { Self.later($0, $1.reach) } ?? own
     }
 
-    /// The clock of it as a whole, or its bound.
+    /// The clock of this member as a whole, or its bound.
     var wholeReach: FieldClock? { clock ?? bound }
 
     /// A member that never existed.
     static let nothing = ClockedMember(nil, clock: nil)
 
-    /// An object without members, or with those given.
+    /// An object with the given members.
     static func object(_ inside: ClockedMembers, clock: FieldClock? = nil) -> ClockedMember {
         ClockedMember(inside.json, clock: clock, inside: inside)
     }
@@ -106,15 +106,15 @@ struct ClockedMember: Hashable, Sendable {
 }
 
 extension ClockedMember {
-    /// The member of several documents without foreign edits, joined.
+    /// Joins the same member of several documents without foreign edits.
     ///
     ///     one      {"size": {"unit": "l" @3, "count": 1 @1}}
     ///     another  {"size": "big" @2}
     ///     joined   {"size": {"unit": "l" @3}}
     ///
-    /// Each path has the latest of its changes. A value written as a whole removes everything older inside of it; anything
-    /// newer inside makes it an object. So the outcome is that of all changes in the order of their clocks, in whatever
-    /// order they arrive: joining is commutative, associative and idempotent.
+    /// Each path has its latest change. A value written as a whole removes everything older inside of it; anything
+    /// newer inside makes it an object. So the outcome is that of all changes in the order of their clocks,
+    /// whatever order they arrive in: joining is commutative, associative and idempotent.
     ///
     /// - Parameters:
     ///   - members: The member in each document.
@@ -134,7 +134,7 @@ extension ClockedMember {
         return latest.inside == nil ? latest : .object(ClockedMembers(), clock: latest.clock)
     }
 
-    /// Whether another change is later: by its clock, and between equal clocks by the value.
+    /// Whether another change is later: by its clock, and if the clocks are equal, by the value.
     private func isBefore(_ other: ClockedMember) -> Bool {
         if let clock, let others = other.clock, clock != others { return clock < others }
         if rank != other.rank { return rank < other.rank }
@@ -147,9 +147,9 @@ extension ClockedMember {
 
 // MARK: - ClockedMembers
 
-/// The members of an object with their clocks, in order; names are compared byte by byte.
+/// The members of an object with their clocks, in order. Names are compared byte by byte.
 struct ClockedMembers: Hashable, Sendable {
-    /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
+    /// A name that is compared by its bytes; Swift compares strings by canonical equivalence.
     struct Name: Hashable, Sendable {
         let text: String
 
@@ -174,7 +174,7 @@ struct ClockedMembers: Hashable, Sendable {
         return positions[Name(text: name)].map { members[$0] }
     }
 
-    /// Appends a member whose name is new.
+    /// Appends a member with a new name.
     mutating func append(_ name: String, _ member: ClockedMember) {
         names.append(name)
         members.append(member)
@@ -197,7 +197,7 @@ struct ClockedMembers: Hashable, Sendable {
         .object(JSONObject(zip(names, members).compactMap { name, member in member.value.map { (name, $0) } }))
     }
 
-    /// The names of several objects: those of the first in order, then the other ones.
+    /// The names in several objects: first those of the first object in order, then the remaining ones.
     static func names(of all: [ClockedMembers?]) -> [String] {
         var known = JSONObject()
         for members in all {
@@ -216,16 +216,16 @@ extension ClockedMember {
     ///     now     {"name": "Milk",    "size": {"unit": "l"}}                       changed at 5
     ///     after   {"name": "Milk" @1, "size": {"unit": "l" @1, "count": removed @5}}
     ///
-    /// An unchanged value keeps its clock. A changed one gets the change's, or the successor of the latest clock it had, or
-    /// of one around or inside of it, if that is later: a change is never older than the value it replaces. Nor than the value
-    /// before a foreign edit (SEMANTICS 159).
+    /// An unchanged value keeps its clock. A changed one gets the change's clock. But if the member, or anything
+    /// around or inside of it, has a later clock, it gets that clock's successor: a change is never older than the
+    /// value it replaces, nor than the value before a foreign edit (SEMANTICS 159).
     ///
     /// - Parameters:
     ///   - new: The new value, or `nil` for none.
     ///   - clock: The time of the change.
     ///   - depth: The number of enclosing objects.
     ///   - cover: The latest clock of an enclosing object.
-    ///   - others: The member in other known versions: the change is later than theirs, too.
+    ///   - others: The member in other known versions: the change is later than theirs too.
     /// - Returns: The member after the change.
     func stamped(
         to new: JSONValue?, at clock: FieldClock, depth: Int, cover: FieldClock? = nil,
@@ -256,13 +256,13 @@ extension ClockedMember {
     /// The member after its value was replaced.
     private func replaced(by new: JSONValue?, at moment: FieldClock?, depth: Int) -> ClockedMember {
         let written = Self.written(new, at: moment, depth: depth)
-        // A new object does not count as written as a whole, because another replica may create it concurrently, and the two
-        // are merged. It is later than the former value.
+        // A new object does not count as written as a whole, because another replica may create it concurrently,
+        // and then the two are merged. It is later than the former value.
         guard let inside = written.inside, !inside.isEmpty else { return written }
         return ClockedMember(new, clock: wholeReach, inside: inside)
     }
 
-    /// A value written as a whole at a time, with everything inside; `nil` if the time is unknown.
+    /// A value written as a whole at a time, with everything inside. If the time is `nil`, it is unknown.
     static func written(_ value: JSONValue?, at moment: FieldClock?, depth: Int) -> ClockedMember {
         guard let object = depth < ClockedDocument.depth ? value?.object : nil else {
             return ClockedMember(value, clock: moment, isUnknown: moment == nil)

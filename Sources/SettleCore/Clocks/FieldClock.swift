@@ -4,20 +4,20 @@
 ///     └ wall clock ┘ │ └ device
 ///       milliseconds └ counter: number of earlier changes with the same milliseconds
 ///
-/// The wall clock comes first, so of two concurrent changes the later one is the greater. The counter keeps changes in
-/// order while the wall clock stands still or was put back. The device makes the order total, the same on every replica
-/// (SEMANTICS 158); the order of devices has no meaning.
+/// The wall clock is compared first, so of two concurrent changes the later one is greater. The counter keeps
+/// changes in order while the wall clock stands still or was set back. The device makes the order total, and the
+/// same on every replica (SEMANTICS 158); the order of devices has no meaning.
 ///
-/// A value after the year 2199 is invalid and is not parsed.
+/// A clock after the year 2199 is invalid and is not parsed.
 public struct FieldClock: Hashable, Sendable {
     /// Milliseconds since 1970, at most 7,258,118,399,999: the end of 2199.
     public let milliseconds: Int64
-    /// The number of changes that came before with the same milliseconds, at most 2,147,483,647.
+    /// The number of earlier changes with the same milliseconds, at most 2,147,483,647.
     public let counter: Int64
     /// The device that made the change: 1 to 32 letters and digits of ASCII.
     public let device: String
 
-    /// The end of the year 2199; no clock goes further.
+    /// The end of the year 2199, the greatest possible time.
     package static let latest: Int64 = 7_258_118_399_999
     /// The highest counter; the next change gets the next millisecond.
     package static let maximumCounter: Int64 = 0x7FFF_FFFF
@@ -49,7 +49,7 @@ public struct FieldClock: Hashable, Sendable {
             }
     }
 
-    /// The least value of a device that is greater than this one; `nil` after the last possible clock.
+    /// The smallest clock of a device that is greater than this one; `nil` after the last possible clock.
     package func successor(on device: String) -> FieldClock? {
         counter < Self.maximumCounter
             ? FieldClock(milliseconds: milliseconds, counter: counter + 1, device: device)
@@ -58,7 +58,7 @@ public struct FieldClock: Hashable, Sendable {
 }
 
 extension FieldClock: Comparable {
-    /// Whether the left change is the earlier: by milliseconds, then counter, then device.
+    /// Whether the left change is earlier: by milliseconds, then counter, then device.
     public static func < (left: FieldClock, right: FieldClock) -> Bool {
         if left.milliseconds != right.milliseconds { return left.milliseconds < right.milliseconds }
         if left.counter != right.counter { return left.counter < right.counter }
@@ -103,20 +103,22 @@ extension FieldClock: LosslessStringConvertible {
 ///     shows          10:00   10:01   10:01 +1          10:01 +2         10:02
 ///
 /// So a later change on a device never gets an earlier clock, whatever happens to the device's wall clock
-/// (SEMANTICS 159). Learned clocks count like its own past, so a change made with knowledge of another one is the later
-/// of the two.
+/// (SEMANTICS 159). Learned clocks count like the device's own, so a change made with knowledge of another one is
+/// the later of the two.
 ///
 /// A wall clock that is far ahead must not win permanently. Three rules prevent that:
 ///
-/// 1. **A server's time is the limit.** Once a server's time is known, a wall clock that differs from it by more than
-///    ``tolerance`` is ignored, and the server's time is used. Earlier ticks far ahead of that time are forgotten.
+/// 1. **A server's time is the limit.** When a server's time is known, a wall clock that differs from it by more
+///    than ``tolerance`` is ignored, and the server's time is used. Earlier ticks far ahead of that time are
+///    forgotten.
 /// 2. **No nonsense is learned.** A value ahead of the time by more than ``tolerance`` is not learned.
-/// 3. **Changes exceed what they replace.** A change to a member with such a value gets the value's successor, see
-///    ``ClockedDocument``; so it wins against concurrent changes, and never against one based on it.
+/// 3. **Changes exceed what they replace.** A change to a member with such a clock gets that clock's successor, see
+///    ``ClockedDocument``. So it wins against concurrent changes, but never against a change that is based on it.
 ///
 /// It is a value and reads no clock itself: the caller passes the time.
 public struct HybridClock: Hashable, Sendable {
-    /// How far a wall clock may differ from a server's, and a value may be ahead, in milliseconds: a minute.
+    /// The maximum difference between a wall clock and a server's, and the maximum time that a value may be ahead,
+    /// in milliseconds: a minute.
     public static let tolerance: Int64 = 60_000
 
     /// The device, which is part of all its values.
@@ -134,7 +136,8 @@ public struct HybridClock: Hashable, Sendable {
         self.last = last
     }
 
-    /// The time to use, in milliseconds since 1970: the wall clock's, unless it is too far from a known server's.
+    /// The time to use, in milliseconds since 1970: the wall clock's, unless it differs too much from a known
+    /// server's time.
     public static func time(wall: Int64, server: Int64?) -> Int64 {
         let time =
             if let server, abs(wall.subtractingReportingOverflow(server).partialValue) > tolerance { server } else {

@@ -14,24 +14,24 @@
 ///     else, a foreign edit changed it ───────────────────┬─ base ─→ as a three-way merge has it (K10)
 ///                                                        └─ none → no outcome
 ///
-/// So where every change was stamped, the base is not needed, and the outcome is that of all changes in the order of
-/// their clocks: merging is commutative, associative and idempotent. A three-way merge of a member keeps the clock of the
-/// value it takes, if there is one; otherwise the time of the member's change stays unknown.
+/// So if every change was stamped, the base is not needed, and the outcome is that of all changes in the order of
+/// their clocks: merging is commutative, associative and idempotent. A three-way merge of a member keeps the clock
+/// of the value that it takes, if there is one; otherwise the time of the member's change stays unknown.
 ///
-/// The outcome depends only on the arguments (SEMANTICS 83): clocks are compared, none is read. Ties between equal
-/// clocks with different values, which a restored backup may cause, are broken by the value (158).
+/// The outcome depends only on the arguments (SEMANTICS 83): clocks are compared, none is read. Equal clocks with
+/// different values, which a restored backup may cause, are ordered by the value (158).
 public enum LatestFieldMerge {
     /// Merges two or more versions of a document.
     ///
-    /// Members are in the order of the first version, followed by those of the others.
+    /// Members are in the order of the first version, followed by the other versions' members.
     ///
     /// - Parameters:
     ///   - versions: The versions with their clocks, see ``ClockedDocument``; the CouchDB winner first.
     ///   - base: The common ancestor, with or without clocks; `nil` if it is unavailable.
-    ///   - onClash: Decides where several versions changed a member differently at unknown times. If a rule does not fit,
-    ///     ``MergeRule/winner`` applies.
-    /// - Returns: The merged document with its clocks, or none if a clash was left, and the decisions; `nil` if the base is
-    ///   needed. If the outcome equals one of the versions, it is that version, byte for byte.
+    ///   - onClash: Decides if several versions changed a member differently at unknown times. If a rule does not
+    ///     fit, ``MergeRule/winner`` applies.
+    /// - Returns: The merged document with its clocks, or `nil` if a clash was left, and the decisions; `nil` as a
+    ///   whole if the base is needed. If the outcome equals one of the versions, it is that version, byte for byte.
     /// - Complexity: O(*n* log *n* · *v*) for *n* bytes in all and *v* versions.
     public static func merge(
         _ versions: [JSONObject], base: JSONObject?, onClash: MergeRule = .winner
@@ -62,7 +62,7 @@ struct LatestFieldMerger {
     private(set) var decisions: [MergeDecision] = []
     /// Whether a decision needed the base.
     private(set) var lacksBase = false
-    /// What each version has for a missing member: a version without any clocks may have had one.
+    /// The member in each version if it is missing: a version without any clocks may have had it.
     private let absent: [ClockedMember]
 
     init(_ documents: [ClockedDocument], base: JSONObject?, onClash: MergeRule) {
@@ -106,7 +106,7 @@ struct LatestFieldMerger {
         return isComplete ? .object(merged) : nil
     }
 
-    /// Merges a member that a foreign edit changed, by the base.
+    /// Merges a member that a foreign edit changed, using the base.
     private mutating func mergeByBase(
         _ versions: [ClockedMember], base value: JSONValue?, at path: MergePath
     ) -> ClockedMember? {
@@ -125,8 +125,8 @@ struct LatestFieldMerger {
         return Self.adopt(result.value, from: versions)
     }
 
-    /// Gives a value the clocks of the versions that have it. A value that none of them has a trusted clock for has none,
-    /// nor has one that replaced a later value; any change based on it is later than all of them.
+    /// Gives a value the clocks of the versions that have it. It has no clock if none of them has a trusted clock
+    /// for it, or if it replaced a later value; any change based on it is then later than all of them.
     private static func adopt(_ value: JSONValue?, from versions: [ClockedMember]) -> ClockedMember {
         let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
         let reach = versions.reduce(nil) { ClockedMember.later($0, $1.reach) }
@@ -160,6 +160,6 @@ struct LatestFieldMerger {
 }
 
 extension ClockedMember {
-    /// Whether only its members have to be merged: an object that was never written as a whole, or a missing member.
+    /// Whether only its members have to be merged: it is an object that was never written as a whole, or missing.
     fileprivate var isPlain: Bool { !isUnknown && clock == nil && (inside != nil || value == nil) }
 }

@@ -1,12 +1,12 @@
 /// A short digest of a member's value, which reveals a change made without a clock.
 ///
-/// It does not depend on the spelling of a value: other software writes `1000.0` for `1e3`, `1` for `1.0`, other escapes,
-/// and the members of objects in arrays in another order. It does not protect against malice, because any software can
-/// compute a digest.
+/// It does not depend on the spelling of a value: other software writes `1000.0` for `1e3`, `1` for `1.0`, other
+/// escapes, and the members of objects in arrays in another order. It does not protect against malice, because any
+/// software can compute a digest.
 struct ValueDigest: Hashable, Sendable {
     let bits: UInt32
 
-    /// The digest of an attribute's value: nothing, an object regardless of its members, or the whole value.
+    /// The digest of an attribute: missing, an object regardless of its members, or the whole value.
     init(of value: JSONValue?, isObject: Bool) {
         guard let value else {
             self.init(removal: ())
@@ -17,7 +17,7 @@ struct ValueDigest: Hashable, Sendable {
 
     /// The digest of a value's hash.
     init(hash: UInt64) {
-        // A missing value has 0, so no value must.
+        // 0 stands for a missing value, so no value may have it.
         bits = max(UInt32(truncatingIfNeeded: hash ^ hash >> 32), 1)
     }
 

@@ -1,31 +1,31 @@
 /// The members of a document, as the compact UTF-8 JSON that is stored.
 ///
-/// A body is always a JSON object without CouchDB's reserved members: `_id`, `_rev` and their like belong to the
+/// A body is always a JSON object without CouchDB's reserved members: `_id`, `_rev` and so on belong to the
 /// document, not to its body. The initializers check every byte, once. The order of members and the spelling of
-/// numbers are kept, escapes and white space are normalized, and of duplicate members the last one is kept.
+/// numbers are kept; escapes and white space are normalized; of duplicate members the last one is kept.
 ///
 ///     let body: DocumentBody = ["name": "Milk", "count": 1]
 ///     let same = try DocumentBody(parsing: #"{ "name": "Milk", "count": 1 }"#)
 ///
-/// A literal can't throw. One with a reserved member, or nested deeper than ``JSONLimits/depth``, makes a body that keeps
-/// this as its ``fault``, and every call that would store it throws.
+/// A literal can't throw. A literal with a reserved member, or nested deeper than ``JSONLimits/depth``, makes a
+/// body that keeps the error as its ``fault``, and every call that would store the body throws it.
 public struct DocumentBody: Sendable {
-    /// What is known about the bytes besides that they are a body.
+    /// What is known about the bytes, besides that they are a body.
     private enum Knowledge: Sendable {
         case nothing
-        /// The body in Erlang's term format, which a revision id is made of.
+        /// The body in Erlang's term format, from which the revision id is computed.
         case term([UInt8])
         /// The bytes are not a body.
         case fault(Fault)
     }
 
-    /// An error in a box, because nearly all bodies have none.
+    /// An error in a box, because nearly all bodies have no error.
     private final class Fault: Sendable {
         let error: JSONError
         init(_ error: JSONError) { self.error = error }
     }
 
-    /// The body as compact UTF-8 JSON; of a value that is nested too deep, the empty object.
+    /// The body as compact UTF-8 JSON; for a value that is nested too deeply, the empty object.
     public let utf8: [UInt8]
     private let knowledge: Knowledge
 
@@ -34,7 +34,7 @@ public struct DocumentBody: Sendable {
         knowledge = .term(term)
     }
 
-    /// Makes a body of bytes that are known to be a valid body, such as those read from a store.
+    /// Makes a body from bytes that are known to be a valid body, such as those read from a store.
     package init(unchecked utf8: [UInt8]) {
         self.utf8 = utf8
         knowledge = .nothing
@@ -45,12 +45,12 @@ public struct DocumentBody: Sendable {
         knowledge = .fault(Fault(fault))
     }
 
-    /// Why the body can't be stored; `nil` for every body that an initializer returned after checking it.
+    /// The reason why the body can't be stored; `nil` for every body that an initializer has checked.
     ///
-    /// Only a literal can make a body with a fault: one that names a reserved member, or is nested too deep.
+    /// Only a literal can make a body with a fault: if it contains a reserved member, or is nested too deeply.
     public var fault: JSONError? { if case .fault(let fault) = knowledge { fault.error } else { nil } }
 
-    /// The body without members, as a plain deletion has it.
+    /// The body without members, like that of a plain deletion.
     public static let empty = DocumentBody(
         utf8: Array("{}".utf8), term: [ExternalTerm.smallTuple, 1, ExternalTerm.emptyList])
 
@@ -86,7 +86,7 @@ public struct DocumentBody: Sendable {
     /// - Complexity: O(*n*) in bytes, each time.
     public var json: JSONValue { (try? JSONValue(utf8: utf8)) ?? .object(JSONObject()) }
 
-    /// One top-level member, parsed without the others.
+    /// One top-level member, found without building the other ones.
     ///
     /// - Complexity: O(*n*) in bytes up to the member.
     public subscript(name: String) -> JSONValue? { members(named: [name])[name] }
@@ -121,8 +121,8 @@ extension DocumentBody: Hashable, ExpressibleByDictionaryLiteral, CustomStringCo
 
 // MARK: - DocumentReader
 
-/// Reads a document's JSON once and returns what is needed to store it: the compact body, the body as an Erlang term,
-/// and the reserved members.
+/// Reads a document's JSON once and returns everything that is needed to store it: the compact body, the body as an
+/// Erlang term, and the reserved members.
 package struct DocumentReader {
     /// A top-level member that starts with an underscore and is not part of the body.
     package struct ReservedMember: Sendable {
@@ -150,7 +150,7 @@ package struct DocumentReader {
     ///
     /// - Parameters:
     ///   - bytes: JSON text in UTF-8.
-    ///   - allowsReserved: Whether reserved members are collected or refused.
+    ///   - allowsReserved: Whether reserved members are collected; otherwise they are refused.
     /// - Returns: The document.
     /// - Throws: ``JSONError``: text that is not JSON, `notAnObject`, or `reservedMember`.
     package static func read(_ bytes: [UInt8], allowsReserved: Bool) throws(JSONError) -> DocumentReader {

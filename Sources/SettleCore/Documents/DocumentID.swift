@@ -6,15 +6,16 @@
 ///     let id: DocumentID = "groceries/milk"
 ///     try DocumentID(validating: "_secret")        // throws: reserved
 ///
-/// Ids are ordered by their UTF-8 bytes, as in `_all_docs`; two spellings of one accented letter are two ids.
+/// Ids are ordered by their UTF-8 bytes, as in `_all_docs`; two spellings of the same accented letter are different
+/// ids.
 public struct DocumentID: Sendable {
     /// The id as text.
     public let string: String
 
     /// Makes an id from untrusted text.
     ///
-    /// - Throws: ``InvalidIdentifier`` when the text is empty, or starts with `_` and is neither a design document's
-    ///   nor a local document's id, or names nothing after that prefix.
+    /// - Throws: ``InvalidIdentifier`` if the text is empty; if it starts with `_` but is neither a design
+    ///   document's nor a local document's id; or if nothing follows that prefix.
     public init(validating string: String) throws(InvalidIdentifier) {
         if let problem = Self.problem(in: string) { throw InvalidIdentifier(text: string, problem: problem) }
         self.string = string
@@ -26,12 +27,12 @@ public struct DocumentID: Sendable {
         self.string = string
     }
 
-    /// What is wrong with an id that was made from a literal; `nil` for a valid id.
+    /// The problem with an id that was made from a literal; `nil` for a valid id.
     package var problem: InvalidIdentifier? {
         Self.problem(in: string).map { InvalidIdentifier(text: string, problem: $0) }
     }
 
-    /// Makes an id from text that is known to be valid, such as one read from a store.
+    /// Makes an id from text that is known to be valid, such as an id read from a store.
     package init(unchecked string: String) { self.string = string }
 
     /// Whether this is the id of a design document, which holds functions and indexes and replicates.
@@ -102,7 +103,7 @@ extension DocumentID: Codable {
 public struct InvalidIdentifier: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text that was refused.
     public let text: String
-    /// What is wrong with it.
+    /// The problem with it.
     public let problem: String
 
     /// The text and the problem in one line.

@@ -4,8 +4,8 @@
 ///     body   {"v":[1,2]}
 ///     term   104 1 108 ‹1› 104 2 109 ‹1› v 107 ‹2› 1 2 106
 ///
-/// A list's length is written before its elements in the term, so its bytes are reserved and filled in at the end. A
-/// list that contains only bytes is then rewritten as a string of bytes, as Erlang does (the byte-list trap of
+/// In the term, a list's length is written before its elements, so its bytes are reserved and filled in at the end.
+/// A list that contains only bytes is then rewritten as a string of bytes, as Erlang does (the byte-list trap of
 /// SEMANTICS 198). A reserved member is written like any other and removed at its end.
 struct DocumentSink: JSONSink {
     /// The state of an open array or object.
@@ -183,7 +183,7 @@ extension DocumentSink {
         term.append(bigEndian: UInt32(0))
     }
 
-    /// Ends a list of the term, whose length is known now.
+    /// Ends a list of the term, whose length is now known.
     @inline(__always)
     private mutating func endList() {
         if frame.count == 0 {
@@ -275,19 +275,19 @@ extension ByteWriter {
 
 // MARK: - MemberNames
 
-/// Detects objects with two members of the same name.
+/// Detects objects that have two members with the same name.
 ///
 /// Each name of the open objects is kept as a 64-bit fingerprint. In small objects a new one is compared with the
-/// earlier ones; those of a larger object are sorted when it closes. Two names with the same fingerprint only cause a
-/// second, exact pass over the document.
+/// earlier ones; those of a larger object are sorted when it closes. Two names with the same fingerprint only cause
+/// a second, exact pass over the document.
 struct MemberNames {
     private let fingerprints: UnsafeMutablePointer<UInt64>
     /// The number of recorded names.
     private(set) var count = 0
     private(set) var hasDuplicates = false
     private static let largest = 24
-    /// The fewest bytes of text per name that is recorded at one time: `{"":` repeated. Names of sibling members take
-    /// one more.
+    /// The minimum number of text bytes per name that is recorded at one time: `{"":` repeated. Names of sibling
+    /// members take one more.
     static let fewestBytes = 4
 
     private let capacity: Int
@@ -315,7 +315,7 @@ struct MemberNames {
         count &+= 1
     }
 
-    /// Forgets the names of an object that ends.
+    /// Removes the names of an object that ends.
     @inline(__always)
     mutating func close(from first: Int) {
         if count &- first > Self.largest { compareMany(from: first) }

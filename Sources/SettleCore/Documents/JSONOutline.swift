@@ -1,21 +1,22 @@
-/// Where the members of a JSON object stand, and the elements of one of them, without any value being built.
+/// The positions of the members in a JSON object, and of the elements of one member, without building any value.
 ///
 ///     {"docs": [{"_id":"a"}, {"_id":"b"}], "new_edits": false}
 ///              └ element ──┘ └ element ─┘               └────┘ member
 ///
-/// It is for large texts of which only a part is looked at, or one part after the other. A text may be nested a little deeper
-/// than a document, so that the documents in it may be as deep as one that stands alone.
+/// It is for large texts of which only a part is used, or one part after the other. A text may be nested a little
+/// deeper than a document, so that the documents inside it may be as deep as separate ones.
 package struct JSONOutline {
-    /// The members' names and the ranges of their values, in order; of one name there may be several.
+    /// The members' names and the ranges of their values, in order. A name may occur several times.
     package let members: [(name: String, range: Range<Int>)]
-    /// The ranges of the elements of the array that was asked for; `nil` when it is no array, or not there.
+    /// The ranges of the requested array's elements; `nil` if it is not an array, or missing.
     package let elements: [Range<Int>]?
 
     /// Reads an outline; every byte is checked.
     ///
     /// - Parameters:
     ///   - bytes: JSON text in UTF-8.
-    ///   - name: The member whose elements are wanted, `nil` for none; of several the last.
+    ///   - name: The member whose elements are needed; `nil` for none. If it occurs several times, the last one
+    ///     counts.
     ///   - limit: The maximum number of elements of that member, and of members of the object.
     /// - Throws: ``JSONError``: text that is not JSON, `notAnObject`, or `tooManyValues` above the limit, at which reading ends.
     /// - Complexity: O(*n*) in bytes.
@@ -25,7 +26,7 @@ package struct JSONOutline {
         }.get()
     }
 
-    /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:atMost:)-([UInt8],_,_)``.
+    /// Reads an outline of a text in a buffer; see ``init(_:elementsOf:atMost:)-([UInt8],_,_)``.
     package init(
         _ text: UnsafeBufferPointer<UInt8>, elementsOf name: String? = nil, atMost limit: Int = .max
     ) throws(JSONError) {
@@ -35,22 +36,22 @@ package struct JSONOutline {
         (members, elements) = (scanner.sink.members, scanner.sink.elements)
     }
 
-    /// The range of a member's value, or `nil`; of several of one name the last.
+    /// The range of a member's value; `nil` if it is missing. If it occurs several times, the last one counts.
     package subscript(name: String) -> Range<Int>? {
         members.last { $0.name.utf8.elementsEqual(name.utf8) }?.range
     }
 
-    /// Notes where values begin and end.
+    /// Records the beginnings and ends of values.
     struct Sink: JSONSink {
         private let text: UnsafeBufferPointer<UInt8>
-        /// The member whose elements are noted.
+        /// The member whose elements are recorded.
         private let wanted: [UInt8]?
-        /// The members that are noted; `nil` for all.
+        /// The members that are recorded; `nil` for all.
         private let names: [(bytes: [UInt8], text: String)]?
         private(set) var members: [(name: String, range: Range<Int>)] = []
         private(set) var elements: [Range<Int>]?
         private var depth = 0
-        /// The name of the member that a value at hand is of; `nil` where it is not noted.
+        /// The name of the current member; `nil` if it is not recorded.
         private var name: String?
         private var isWanted = false
         private var memberStart = 0
@@ -68,7 +69,7 @@ package struct JSONOutline {
             self.names = names?.map { (Array($0.utf8), $0) }
         }
 
-        /// Whether all names were found; a body has each once.
+        /// Whether all names were found; a body contains each name once.
         var isDone: Bool { names.map { members.count == $0.count } ?? false }
 
         mutating func key(_ token: JSONStringToken) {
@@ -146,7 +147,7 @@ package struct JSONOutline {
 }
 
 extension JSONStringToken {
-    /// Whether it is a string, byte by byte.
+    /// Whether the string equals these bytes.
     fileprivate func isString(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool {
         if hasEscapes { return string(in: text).utf8.elementsEqual(bytes) }
         return end - start == bytes.count && text[start..<end].elementsEqual(bytes)
@@ -154,7 +155,7 @@ extension JSONStringToken {
 }
 
 extension DocumentBody {
-    /// Some top-level members, found without building the others; in the order in which they stand.
+    /// Some top-level members in the order of the text, found without building the other ones.
     ///
     /// - Complexity: O(*n*) in bytes up to the last of them.
     package func members(named names: [String]) -> JSONObject {

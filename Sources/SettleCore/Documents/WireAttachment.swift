@@ -1,16 +1,16 @@
 internal import SettlePlatform
 
-/// A member of `_attachments`, with what the text says of it.
+/// A member of `_attachments`, with the properties that the text contains.
 ///
 ///     "a.png":{"content_type":"image/png","revpos":2,"digest":"md5-…","length":5,"stub":true}
 package struct WireAttachment: Sendable {
-    /// Where the content is.
+    /// The place of the content.
     package enum Content: Sendable, Hashable {
         /// In the JSON itself, as `data`.
         case inline([UInt8])
-        /// At the reader already: the text is a stub.
+        /// The reader has it already: the text is a stub.
         case stub
-        /// Outside of the JSON, in a later part of the request; in a file before the document, under a name.
+        /// Outside of the JSON: in a later part of a request, or before the document in a file, under a name.
         case follows(name: String? = nil)
     }
 
@@ -18,24 +18,24 @@ package struct WireAttachment: Sendable {
     package var name: String
     /// The media type, as given.
     package var contentType: String
-    /// The generation in which it was added or last changed; `nil` if the text says none.
+    /// The generation in which it was added or last changed; `nil` if missing in the text.
     package var revpos: UInt64?
     /// Whether the text has a `revpos` that is not a generation.
     package private(set) var hasWrongRevpos = false
-    /// The digest with its kind, such as `md5-…`; `nil` if the text says none.
+    /// The digest with its kind, such as `md5-…`; `nil` if missing in the text.
     package var digest: String?
-    /// The length of the content in bytes; `nil` if the text says none.
+    /// The length of the content in bytes; `nil` if missing in the text.
     package var length: Int64?
-    /// How the stored bytes are encoded; `nil` if the text says none.
+    /// The encoding of the stored bytes; `nil` if missing in the text.
     package var encoding: String?
-    /// The length of the stored bytes; `nil` if the text says none.
+    /// The length of the stored bytes; `nil` if missing in the text.
     package var encodedLength: Int64?
-    /// Where the content is.
+    /// The place of the content.
     package var content: Content
 
     /// The reserved member of a document that lists its attachments.
     package static let listName = "_attachments"
-    /// The type of an attachment that names none.
+    /// The default type of an attachment.
     package static let defaultType = "application/octet-stream"
 
     /// Creates a member.
@@ -99,7 +99,7 @@ package struct WireAttachment: Sendable {
         return number
     }
 
-    /// CouchDB ignores white space in base64.
+    /// Decodes base64. CouchDB ignores white space in it.
     private static func decodeWithBlanks(_ text: String) -> [UInt8]? {
         Base64.decode(text.utf8.filter { $0 > UInt8(ascii: " ") })
     }
@@ -143,7 +143,7 @@ extension WireAttachment {
             JSONValue.append(digest, to: &bytes)
         }
         if let length { bytes += ",\"length\":\(length)".utf8 }
-        // A file says only which encoding it is, before the content.
+        // A file only names the encoding, before the content.
         if let encoding, encodedLength == nil { Self.append(encoding, to: &bytes) }
     }
 

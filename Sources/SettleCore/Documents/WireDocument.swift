@@ -1,14 +1,14 @@
-/// A document as CouchDB's API has it: the one reader of its JSON, and the one printer.
+/// A document in the form of CouchDB's API. Only this type reads and prints that JSON.
 ///
 ///     {"_id":"a","_rev":"2-b", ‹members› ,"_revisions":{"start":2,"ids":["b","a"]},"_attachments":{…}}
 package struct WireDocument: Sendable {
-    /// The document's id; `nil` if the text names none.
+    /// The document's id; `nil` if missing in the text.
     package var id: String?
     /// The parent of an edit or, for a replicated revision, the revision itself.
     package var revision: WireRevision?
     /// The path to that revision, newest first.
     package var history: RevisionHistory?
-    /// What `_revisions` names of a local document, whose ids count writes: `{"start":0,"ids":["7"]}`.
+    /// The content of `_revisions` in a local document, whose ids count writes: `{"start":0,"ids":["7"]}`.
     package var localNumber: String?
     /// Whether the revision is a tombstone.
     package var isDeleted = false
@@ -17,7 +17,7 @@ package struct WireDocument: Sendable {
     /// The members of `_attachments`, in order.
     package var attachments: [WireAttachment] = []
 
-    /// The reserved member that is a document's history.
+    /// The reserved member with a document's history.
     package static let revisionsName = "_revisions"
 
     /// Creates a document.
@@ -33,39 +33,40 @@ package struct WireDocument: Sendable {
 // MARK: - Reading
 
 extension WireDocument {
-    /// Whose text is read, and so what is refused.
+    /// The origin of a text, which determines what is refused.
     package enum Reading: Sendable, Hashable {
-        /// A request to CouchDB's API, with its limit of values in each reserved member: an edit or a replicated revision. What
-        /// CouchDB refuses is refused, and a `_rev` may be one that no document can have.
+        /// A request to CouchDB's API, with a limit on the number of values in each reserved member: an edit or a
+        /// replicated revision. It is refused exactly if CouchDB refuses it, and its `_rev` may be one that no
+        /// document can have.
         case request(maximumValues: Int)
-        /// A file or a person's text. Attachments without content are stubs.
+        /// A file, or text that a person has written. Attachments without content are stubs.
         case file
-        /// An answer of a server: what is unknown is passed over.
+        /// A server's response: unknown members are ignored.
         case answer
 
         var isAnswer: Bool { self == .answer }
     }
 
-    /// What is wrong with a reserved member.
+    /// The problem with a reserved member.
     package enum Fault: Error, Hashable {
         /// `_id` is not a string.
         case idIsNoString
-        /// `_id` is a text that no document may have as its id.
+        /// `_id` is a string that is not a valid document id.
         case illegalID(String)
-        /// `_rev` is a text that is not a revision; `nil` for another value.
+        /// `_rev` is a string that is not a revision; `nil` if it is another value.
         case invalidRevision(String?)
-        /// A member that is unknown, or has a value of another type than it may have.
+        /// A member is unknown, or its value has the wrong type.
         case member(String)
         case history(HistoryFault)
-        /// `_rev` is another revision than the newest of `_revisions`.
+        /// `_rev` differs from the newest revision in `_revisions`.
         case otherHistory(RevisionID, RevisionID)
-        /// A number in an attachment that is not an integer of at least zero.
+        /// A number in an attachment is not an integer of at least zero.
         case attachmentNumber(name: String, member: String)
-        /// An attachment without content, or with `data` that is not base64.
+        /// An attachment has no content, or its `data` is not base64.
         case attachmentData(name: String)
     }
 
-    /// What is wrong with `_revisions`.
+    /// The problem with `_revisions`.
     package enum HistoryFault: Error {
         case startIsNoInteger
         case idsAreNoArray
@@ -78,8 +79,9 @@ extension WireDocument {
     ///
     /// - Parameters:
     ///   - reader: Its members.
-    ///   - reading: Whose text it is.
-    /// - Throws: ``Fault`` for the first member that is wrong, in the order of the text; ``JSONError`` for too many values.
+    ///   - reading: The origin of the text.
+    /// - Throws: ``Fault`` for the first invalid member, in the order of the text; ``JSONError`` for too many
+    ///   values.
     package init(_ reader: DocumentReader, _ reading: Reading) throws {
         body = reader.body
         for member in reader.reserved { try read(member, reading) }
@@ -93,7 +95,7 @@ extension WireDocument {
         }
     }
 
-    /// Reads a server's answer. It validates every byte in one pass and builds no values of the body.
+    /// Reads a server's response. It validates every byte in one pass and builds no values of the body.
     ///
     /// - Throws: ``JSONError``, or ``Fault``.
     package init(answer text: UnsafeBufferPointer<UInt8>) throws {
@@ -201,11 +203,12 @@ extension WireDocument {
     package enum Order: Sendable {
         /// CouchDB's: `_id` and `_rev`, the body, and then the other reserved members.
         case bodyEarly
-        /// That of replicators and files: all reserved members, the body, and then `_attachments`.
+        /// The order of replicators and files: all reserved members, the body, and then `_attachments`.
         case bodyLate
     }
 
-    /// The document as JSON, in some order of its members, with more reserved members if there are others.
+    /// The document as JSON, with its members in the given order, and with further reserved members if there are
+    /// any.
     package func bytes(_ order: Order, others: [(String, JSONValue)] = []) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(body.utf8.count + 200)
@@ -232,7 +235,7 @@ extension WireDocument {
     /// - Parameters:
     ///   - bytes: The text.
     ///   - order: The order of the members.
-    ///   - others: More reserved members.
+    ///   - others: Further reserved members.
     ///   - appendMembers: Appends the members of the body; by default their bytes are copied.
     package func appendHead(
         to bytes: inout [UInt8], _ order: Order, others: [(String, JSONValue)] = [],
@@ -306,7 +309,7 @@ extension WireDocument {
 
 // MARK: - WireRevision
 
-/// A revision that a text names, which may be one that no document can have.
+/// A revision in a text, which may be one that no document can have.
 package enum WireRevision: Hashable, Sendable {
     /// A possible revision.
     case revision(RevisionID)

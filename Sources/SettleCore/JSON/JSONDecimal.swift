@@ -1,14 +1,14 @@
 /// A number in exact decimal form: a sign, digits, and a power of ten.
 ///
-/// There is one form for each value: digits have no zeros at either end, and zero has no sign. So `10`, `1e1` and
-/// `10.0` are equal here, where ``JSONNumber`` distinguishes integers from floats. Nothing is rounded. Exponents past a million
-/// count as a million.
+/// Each value has one form: digits have no zeros at either end, and zero has no sign. So `10`, `1e1` and `10.0` are
+/// equal here, although ``JSONNumber`` distinguishes integers from floats. Nothing is rounded. Exponents above a
+/// million count as a million.
 package struct JSONDecimal: Hashable, Sendable {
     /// Whether the value is below zero.
     package let isNegative: Bool
     /// The digits from 0 to 9; empty for zero.
     package let digits: [UInt8]
-    /// The power of ten that the digits, read as an integer, are multiplied by; 0 for zero.
+    /// The power of ten by which the digits, read as an integer, are multiplied; 0 for zero.
     package let exponent: Int
 
     /// Converts a number.
@@ -41,7 +41,7 @@ package struct JSONDecimal: Hashable, Sendable {
         self.exponent = digits.isEmpty ? 0 : exponent
     }
 
-    /// Whether there is nothing after the point.
+    /// Whether the value has no fraction.
     package var isInteger: Bool { exponent >= 0 }
 
     /// The value as an integer without point and exponent; `nil` for fractions and past 400 digits.

@@ -8,13 +8,13 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// A byte that RFC 8259 does not allow at its place.
+        /// A byte that RFC 8259 does not allow at its position.
         public static let syntax = Code(kind: .syntax)
         /// The text ends inside a value.
         public static let unexpectedEnd = Code(kind: .unexpectedEnd)
         /// A string has bytes that are not UTF-8.
         public static let invalidUTF8 = Code(kind: .invalidUTF8)
-        /// An escape names half of a surrogate pair.
+        /// An escape is half of a surrogate pair.
         public static let loneSurrogate = Code(kind: .loneSurrogate)
         /// A number exceeds a 64-bit float, or an integer has more than 65,536 digits.
         public static let numberOutOfRange = Code(kind: .numberOutOfRange)

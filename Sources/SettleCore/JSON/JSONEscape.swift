@@ -1,6 +1,6 @@
 /// Encoding and decoding the escapes of a JSON string.
 enum JSONEscape {
-    /// The UTF-16 unit of a `\uXXXX` at this place, or `nil`.
+    /// The UTF-16 unit of a `\uXXXX` at this position; `nil` for anything else.
     static func unit(at bytes: UnsafePointer<UInt8>, available: Int) -> UInt32? {
         guard available >= 6, bytes[0] == UInt8(ascii: "\\"), bytes[1] == UInt8(ascii: "u") else { return nil }
         var unit: UInt32 = 0
@@ -11,7 +11,7 @@ enum JSONEscape {
         return unit
     }
 
-    /// Decodes a string's escapes; the string was scanned, so it is valid.
+    /// Decodes a string's escapes. The string was scanned before, so it is valid.
     ///
     /// The output is never longer than the input.
     static func decode(_ text: UnsafeBufferPointer<UInt8>, emit: (UInt8) -> Void) {
@@ -56,7 +56,7 @@ enum JSONEscape {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { emit(byte) }
     }
 
-    /// Encodes one byte like CouchDB: `"`, `\` and control characters escaped, others unchanged.
+    /// Encodes one byte like CouchDB: `"`, `\` and control characters are escaped, all others unchanged.
     @inline(__always)
     static func encode(_ byte: UInt8, emit: (UInt8) -> Void) {
         switch byte {

@@ -12,7 +12,7 @@ public struct JSONNumber: Sendable {
 
     /// Creates a float in its shortest spelling, always with a point or an exponent; `nil` for infinity and NaN.
     ///
-    /// The smallest ones get a redundant point, `5.0e-324`, because CouchDB reads them as zero without it.
+    /// The smallest floats get a redundant point, `5.0e-324`, because CouchDB reads them as zero without it.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         let spelling = JSONNumber.spelling(of: value)
@@ -67,7 +67,7 @@ public struct JSONNumber: Sendable {
 }
 
 extension JSONNumber: Hashable, CustomStringConvertible {
-    /// Whether both are integers of one value, or both floats of the same bits.
+    /// Whether both are integers with the same value, or both are floats with the same bits.
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         if left.text == right.text { return true }
         guard left.isInteger == right.isInteger else { return false }
@@ -80,7 +80,7 @@ extension JSONNumber: Hashable, CustomStringConvertible {
         if isInteger { hasher.combine(integerText) } else { hasher.combine(double.bitPattern) }
     }
 
-    /// The spelling, normalised for the one integer that has two.
+    /// The spelling, normalized for the one integer that has two spellings.
     private var integerText: String { text == "-0" ? "0" : text }
 
     /// The number's spelling.
@@ -97,10 +97,11 @@ enum JSONNumberConversion {
         return Double(characters(of: token, in: text)) ?? 0
     }
 
-    /// The float that CouchDB 3.5 reads, whose bits enter the revision id (SEMANTICS 198).
+    /// The float that CouchDB 3.5 reads, whose bits are a part of the revision id (SEMANTICS 198).
     ///
-    /// CouchDB parses a float with `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
-    /// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there.
+    /// CouchDB parses a float with `strtod`. But a float without a point, if it has 32 or more characters or
+    /// underflows, is read as the integer before the `e` times a power of ten, rounded twice. That is why `5e-324`
+    /// is zero there.
     static func doubleInCouchDB(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Double {
         if let exact = short(token) { return exact }
         let spelling = characters(of: token, in: text)
@@ -113,7 +114,7 @@ enum JSONNumberConversion {
         return integer * pow(10, Double(token.exponent))
     }
 
-    /// The float of a token with few digits and a small exponent, which both ways of reading give.
+    /// The float of a token with few digits and a small exponent, for which both ways of reading agree.
     private static func short(_ token: JSONNumberToken) -> Double? {
         // Both factors are exact, so one rounding gives the nearest float (Clinger's fast path).
         guard token.digits <= 15, -22...22 ~= token.exponent, token.end - token.start < 32 else { return nil }
@@ -138,7 +139,7 @@ enum JSONNumberConversion {
     ]
 }
 
-/// A number in a text, with the parts that the scanner gets at no cost.
+/// A number in a text, with the properties that the scanner gets at no cost.
 struct JSONNumberToken {
     /// The place where the number begins, at its sign if it has one.
     let start: Int
@@ -154,7 +155,7 @@ struct JSONNumberToken {
     let mantissa: UInt64
     /// The number of digits that the mantissa has, leading zeros included.
     let digits: Int
-    /// The power of ten that the mantissa is multiplied by.
+    /// The power of ten by which the mantissa is multiplied.
     let exponent: Int
 
     /// Whether the number is an integer: JSON's `1`, not `1.0` (SEMANTICS 198).
@@ -186,7 +187,7 @@ struct JSONNumberScanner {
     let count: Int
     var offset: Int
 
-    /// Scans one number; `nil`, with `offset` at the place, if a digit is missing.
+    /// Scans one number. If a digit is missing, returns `nil`, and `offset` is at its position.
     @inline(__always)
     mutating func scan() -> JSONNumberToken? {
         let start = offset

@@ -1,7 +1,7 @@
 /// The members of a JSON object, in order.
 ///
-/// Names are compared by their UTF-8 bytes. Setting an existing member keeps its place; a new one is appended.
-/// Up to sixteen members are searched linearly; beyond that an index is kept.
+/// Names are compared by their UTF-8 bytes. An existing member that is set keeps its place; a new one is appended.
+/// Up to sixteen members are searched linearly; beyond that an index is used.
 public struct JSONObject: Hashable, Sendable {
     /// One member.
     public struct Member: Hashable, Sendable {
@@ -105,7 +105,7 @@ public struct JSONObject: Hashable, Sendable {
         return nil
     }
 
-    /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
+    /// A name that is compared by its bytes; Swift compares strings by canonical equivalence.
     private struct Name: Hashable {
         let text: String
 

@@ -3,10 +3,10 @@
 /// It accepts what CouchDB 3.5 accepts, which is RFC 8259 with these details:
 ///
 /// - a string must be valid UTF-8, and an escaped surrogate must have its other half;
-/// - a float beyond the range of a 64-bit one is refused, one too small for it becomes zero;
+/// - a float beyond the range of a 64-bit one is refused, and one that is too small becomes zero;
 /// - integers may be of any size, up to 65,536 digits;
-/// - duplicate members are allowed; the sink gets them all;
-/// - values may be nested ``JSONLimits/depth`` deep, unless another limit is given.
+/// - duplicate members are allowed; the sink gets all of them;
+/// - values may be nested ``JSONLimits/depth`` deep by default.
 ///
 /// Memory does not grow with the text, and there is no recursion: each open level takes one bit.
 struct JSONScanner<Sink: JSONSink> {
@@ -27,7 +27,7 @@ struct JSONScanner<Sink: JSONSink> {
         self.sink = sink
     }
 
-    /// Scans one value surrounded by nothing but white space.
+    /// Scans one value, which may be surrounded only by white space.
     mutating func scan() throws(JSONError) {
         value: while true {
             skipSpace()
@@ -160,7 +160,8 @@ struct JSONScanner<Sink: JSONSink> {
 ///
 /// Positions are byte offsets into the scanned text. A sink may end the scan by throwing.
 protocol JSONSink {
-    /// Whether it needs nothing more; the scan ends after the current value, and the rest is not validated.
+    /// Whether the sink needs nothing more. The scan then ends after the current value, and the rest is not
+    /// validated.
     var isDone: Bool { get }
     mutating func beginObject(at start: Int) throws(JSONError)
     mutating func key(_ token: JSONStringToken) throws(JSONError)

@@ -19,7 +19,7 @@ struct JSONStringScanner {
         self.offset = offset
     }
 
-    /// Advances to the closing quote; returns the error, with `offset` at its place, or `nil`.
+    /// Advances to the closing quote. Returns `nil`, or an error with `offset` at its position.
     @inline(__always)
     mutating func scan() -> Failure? {
         while true {
@@ -86,8 +86,8 @@ struct JSONStringScanner {
 
 /// One character of UTF-8 that is not ASCII.
 enum UTF8Sequence {
-    /// The length of the character in bytes, or 0 if the bytes are invalid: cut short, overlong, a surrogate, or
-    /// past U+10FFFF.
+    /// The length of the character in bytes; 0 if the bytes are invalid: truncated, overlong, a surrogate, or past
+    /// U+10FFFF.
     @inline(__always)
     static func length(at bytes: UnsafePointer<UInt8>, available: Int) -> Int {
         let first = bytes[0]

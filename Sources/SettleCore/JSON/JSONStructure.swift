@@ -3,12 +3,12 @@
 ///     {"a":"x]\"", "b":[1,2]}
 ///     ^   ^       ^   ^^ ^ ^^      ``next(in:from:)`` stops here; never inside of strings
 ///
-/// It validates nothing: a text that must be JSON goes through a ``JSONScanner``, which reads strings by the same eight bytes
-/// at a time.
+/// It validates nothing: text that must be JSON is scanned by a ``JSONScanner``, which reads strings eight bytes at
+/// a time in the same way.
 package struct JSONStructure: Sendable {
     private enum Place { case outside, string, escape }
 
-    /// The number of brackets that are open; negative if more were closed than opened.
+    /// The number of open brackets; negative if more were closed than opened.
     package private(set) var depth = 0
     private var place: Place
     /// Whether the last skipped string contains a backslash.
@@ -20,8 +20,8 @@ package struct JSONStructure: Sendable {
     /// Advances past the next bracket, comma or colon outside of strings.
     ///
     /// - Parameters:
-    ///   - text: The text, or the piece of it that follows the one before.
-    ///   - offset: The position to start from; afterwards that after the byte, or the end of the piece.
+    ///   - text: The text, or the next piece of it.
+    ///   - offset: The position to start from; on return, the position after the byte, or the end of the piece.
     /// - Returns: The byte, already counted in ``depth``; `nil` at the end of the piece.
     package mutating func next(in text: UnsafeBufferPointer<UInt8>, from offset: inout Int) -> UInt8? {
         guard let base = text.baseAddress else { return nil }
@@ -80,8 +80,8 @@ package struct JSONStructure: Sendable {
 }
 
 extension JSONStructure {
-    /// The position of the next quote or backslash of a string, or one with less than eight bytes left. Where a string is
-    /// validated, control characters and parts of multi-byte ones are found, too.
+    /// The position of the next quote or backslash of a string, or a position with fewer than eight bytes left. If
+    /// the string is validated, control characters and bytes of multi-byte characters are found too.
     @inline(__always)
     static func plainEnd(_ base: UnsafePointer<UInt8>, from start: Int, to count: Int, isChecked: Bool) -> Int {
         let raw = UnsafeRawPointer(base)

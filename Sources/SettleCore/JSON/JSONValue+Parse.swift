@@ -3,7 +3,7 @@ extension JSONValue {
     ///
     ///     try JSONValue(utf8: Array(#"{"a": 1e3}"#.utf8))["a"]?.number?.text      // "1e3"
     ///
-    /// Of duplicate members the last counts, at its own place.
+    /// Of duplicate members the last one counts, in its own place.
     ///
     /// - Throws: ``JSONError`` with line, column and byte offset.
     /// - Complexity: O(*n*) in bytes.
@@ -20,13 +20,14 @@ extension JSONValue {
         }.get()
     }
 
-    /// Parses a JSON text in UTF-8 that has at most a number of values.
+    /// Parses a JSON text in UTF-8 with a limited number of values.
     ///
-    /// A value takes many times the memory of its text: of `[1,1,1]` about 25 times. A limit on the values bounds it.
+    /// A value takes many times the memory of its text: about 25 times for `[1,1,1]`. Limiting the values limits
+    /// the memory.
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - limit: The maximum number of values, those in arrays and objects included.
+    ///   - limit: The maximum number of values, including those in arrays and objects.
     /// - Throws: ``JSONError`` with line, column and byte offset; with code `tooManyValues` above the limit.
     package init(utf8 bytes: [UInt8], atMost limit: Int) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { text in

@@ -1,13 +1,14 @@
 /// A JSON value that preserves the order of members and the spelling of numbers.
 ///
-/// Both count: CouchDB computes revision ids from members in order, and `1` is not `1.0` (SEMANTICS 198).
+/// Both matter: CouchDB computes revision ids from members in order, and `1` is not `1.0` (SEMANTICS 198).
 ///
 ///     let milk: JSON = ["name": "Milk", "count": 2]
 ///     milk["count"]?.int                        // 2
 ///     print(milk)                               // {"name":"Milk","count":2}
 ///
-/// Two values are equal if they have the same members in the same order; numbers are compared by value, integers apart
-/// from floats, and strings by their UTF-8, while Swift considers `"\u{E9}"` and `"e\u{301}"` equal.
+/// Two values are equal if they have the same members in the same order. Numbers are compared by value, with
+/// integers and floats distinct; strings are compared by their UTF-8, although Swift considers `"\u{E9}"` and
+/// `"e\u{301}"` equal.
 public enum JSONValue: Hashable, Sendable {
     /// The word `null`.
     case null
@@ -48,7 +49,8 @@ public enum JSONValue: Hashable, Sendable {
 
     /// A member of an object; `nil` if it is missing, or this is not an object.
     ///
-    /// Setting a member of a value that is not an object makes it one. Setting `nil` removes the member.
+    /// Setting a member of a value that is not an object replaces the value by an object. Setting `nil` removes the
+    /// member.
     public subscript(name: String) -> JSONValue? {
         get { object?[name] }
         set {
@@ -75,20 +77,20 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Makes an integer.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
-    /// Makes a float; a number that is not finite makes `null`.
+    /// Makes a float; a number that is not finite becomes `null`.
     public init(floatLiteral value: Double) { self = JSONNumber(value).map(JSONValue.number) ?? .null }
     /// Makes a string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// Makes an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Makes an object; of members with one name the last counts.
+    /// Makes an object; of members with the same name the last one counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements))
     }
 }
 
 extension JSONValue {
-    /// Whether both are spelled from the same members in the same order, strings byte by byte.
+    /// Whether both have the same members in the same order, and strings equal byte by byte.
     ///
     /// - Complexity: O(*n*) in bytes.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
@@ -105,11 +107,13 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Whether two values say the same: numbers are compared by value, and objects without the order of their members.
+    /// Whether two values mean the same: numbers are compared by value, and objects regardless of the order of
+    /// their members.
     ///
-    /// `1`, `1.0` and `1e0` say the same, where `==` distinguishes integers from floats.
+    /// `1`, `1.0` and `1e0` mean the same, although `==` distinguishes integers from floats.
     ///
-    /// - Complexity: O(*n*) in bytes for objects whose members are in the same order, else O(*n* · *m*) for *m* members.
+    /// - Complexity: O(*n*) in bytes for objects with members in the same order, otherwise O(*n* · *m*) for *m*
+    ///   members.
     package func hasSameMeaning(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -125,7 +129,7 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// Whether two objects have the same members, in any order, with values that say the same.
+    /// Whether two objects have the same members, in any order, with values that mean the same.
     package func hasSameMeaning(as other: JSONObject) -> Bool {
         guard count == other.count else { return false }
         return enumerated().allSatisfy { position, member in
@@ -238,11 +242,11 @@ extension JSONValue: CustomStringConvertible {
 
 /// The limits of the JSON codec.
 public enum JSONLimits {
-    /// How deep arrays and objects may be nested.
+    /// The maximum nesting of arrays and objects.
     public static let depth = 1024
-    /// How deep a text that contains documents may be nested: each document may be as deep as a separate one.
+    /// The maximum nesting of a text that contains documents: each document may be as deep as a separate one.
     static let envelopeDepth = depth + 16
-    /// The number of digits that an integer may have; conversion to binary takes quadratic time.
+    /// The maximum number of digits in an integer, because conversion to binary takes quadratic time.
     public static let integerDigits = 65_536
 }
 

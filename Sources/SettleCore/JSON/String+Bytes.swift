@@ -1,5 +1,5 @@
 extension String {
-    /// Whether both have the same bytes in UTF-8; `==` also considers canonically equivalent strings equal.
+    /// Whether both have the same UTF-8 bytes; `==` also considers canonically equivalent strings equal.
     func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isEqual = utf8.withContiguousStorageIfAvailable { left in
@@ -10,7 +10,7 @@ extension String {
         return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether equally many bytes are equal, eight at a time.
+    /// Whether two buffers of the same size are equal; compares eight bytes at a time.
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset + 8 <= left.count {

@@ -43,12 +43,12 @@ enum MergeLines {
     }
 }
 
-/// Numbers lines, so that each is compared once.
+/// Numbers the lines, so that each is compared once.
 private struct LineTable {
     private var known: [ArraySlice<UInt8>: Int] = [:]
     private var lines: [ArraySlice<UInt8>] = []
 
-    /// The numbers of a text's lines; a line feed belongs to the line it ends.
+    /// The numbers of a text's lines; a line feed belongs to the line that it ends.
     mutating func numbers(of text: String) -> [Int] {
         var rest = Array(text.utf8)[...]
         var numbers: [Int] = []
@@ -76,8 +76,8 @@ private struct LineTable {
 
 /// Finds a shortest edit script between two lists of lines, by Myers' O(*n* · *d*) algorithm.
 ///
-/// A script is a path through a grid, from the top left to the bottom right. A step right removes an old line, a step
-/// down adds a new one, and where lines are equal the path continues diagonally at no cost:
+/// A script is a path through a grid, from the top left to the bottom right. A step to the right removes an old
+/// line, a step down adds a new one, and where lines are equal the path continues diagonally at no cost:
 ///
 ///          A   B   C          old: A B C
 ///        ┌───┬───┬───┐        new: B C D
@@ -91,11 +91,11 @@ private struct LineTable {
 struct LineDifference {
     private let old: ArraySlice<Int>
     private let new: ArraySlice<Int>
-    /// By round, the number of consumed old lines at the farthest point on each diagonal, from the lowest diagonal up
-    /// in steps of two; -1 if no path reaches the diagonal.
+    /// By round, the number of consumed old lines at the farthest point on each diagonal, from the lowest diagonal
+    /// up in steps of two; -1 if no path reaches the diagonal.
     private var rounds: [[Int]] = []
 
-    /// The changes that turn one list of lines into another, in order and apart from each other.
+    /// The changes that turn one list of lines into another, in order and separated by equal lines.
     ///
     /// - Returns: `nil` if more than `limit` lines would have to be removed and added.
     static func edits(from old: [Int], to new: [Int], limit: Int) -> [LineEdit]? {
@@ -174,7 +174,7 @@ struct LineDifference {
     }
 }
 
-/// One place where a text differs from another: some lines are replaced by others.
+/// One place where a text differs from another: some lines are replaced by other lines.
 struct LineEdit: Hashable {
     /// The lines of the old text to remove; empty for an insertion before its bound.
     let lines: Range<Int>

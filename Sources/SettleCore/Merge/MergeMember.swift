@@ -11,7 +11,7 @@ struct MergeMember {
     /// The versions that changed the member.
     let changed: [Int]
 
-    /// Makes a member of the base's value and the versions' values.
+    /// Creates a member from the base's value and the versions' values.
     init(_ values: [JSONValue?], at path: MergePath) {
         self.init(values, MergeComparison(values, depth: path.depth), at: path)
     }
@@ -25,7 +25,7 @@ struct MergeMember {
         changed = classes.indices.dropFirst().filter { classes[$0] != classes[0] }.map { $0 - 1 }
     }
 
-    /// The values of the versions that changed it, `nil` for a removal.
+    /// The values of the versions that changed it; `nil` for a removal.
     var changes: [JSONValue?] { changed.map { versions[$0] } }
 
     /// Whether the member was changed to more than one value.
@@ -39,10 +39,10 @@ struct MergeMember {
     /// Whether it can be merged member by member.
     var areObjects: Bool { comparison.members != nil && !isRemoved }
 
-    /// For each version whether an earlier one has the same value.
+    /// For each version, whether an earlier one has the same value.
     var repeats: [Bool] { versions.indices.map { comparison.classes[$0 + 1] < $0 + 1 && $0 > 0 } }
 
-    /// The members inside; those of the versions in order, then those only in the base.
+    /// The members inside: first those of the versions in order, then those only in the base.
     var inside: [(name: String, member: MergeMember)] {
         let objects = [base?.object] + versions.map { $0?.object }
         return (comparison.members ?? []).map { member in
@@ -59,14 +59,15 @@ struct MergeMember {
 
 /// Groups equal values, for a whole tree of objects in one pass.
 ///
-/// The values are in slots. Two slots are of one class if their values are equal; the class is the first such slot.
-/// Objects are compared by their members, and the members' classes are kept for the merge to descend into:
+/// The values are in slots. Two slots have the same class if their values are equal; the class is the first such
+/// slot. Objects are compared by their members, and the members' classes are kept, so that the merge can descend
+/// into them:
 ///
 ///     slots     {"a": 1, "b": 2}   {"a": 1, "b": 3}   {"a": 1, "b": 3}
 ///     b              0                  1                  1
 ///     object         0                  1                  1
 struct MergeComparison {
-    /// A member of objects, and how its values compare.
+    /// A member of objects, and the comparison of its values.
     struct Member {
         let name: String
         let comparison: MergeComparison
@@ -112,7 +113,7 @@ struct MergeComparison {
         }
     }
 
-    /// All names: those of the versions in order, then those only in the base, which is in the first slot.
+    /// All names: first those of the versions in order, then those only in the base, which is in the first slot.
     private static func names(of objects: [JSONObject?]) -> [String] {
         var known = JSONObject()
         for object in objects.dropFirst() + objects.prefix(1) {

@@ -1,8 +1,8 @@
 /// The path to a member, spelled as a JSON Pointer.
 package struct MergePath {
-    /// The path shown in decisions: an element of an array merged by identity is named by its identity.
+    /// The path as shown in decisions: an element of an array merged by identity is named by its identity.
     let shown: String
-    /// The path used to look up rules: such an element is left out.
+    /// The path for looking up rules, without such elements.
     let rule: String
     /// The number of enclosing arrays and objects.
     let depth: Int

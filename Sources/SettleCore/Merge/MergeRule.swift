@@ -1,53 +1,56 @@
-/// How a clash of one member is decided: two versions or more changed it to different values.
+/// Decides a clash of one member: two or more versions have changed it to different values.
 ///
-/// If a rule does not fit the values, such as ``sum`` with strings, ``MergeRules/onClash`` decides instead; the
+/// If a rule does not fit the values, such as ``sum`` with strings, ``MergeRules/onClash`` decides instead, and the
 /// decision says so.
 public enum MergeRule: Sendable {
     /// The value of the first version that changed the member; the CouchDB winner comes first.
     case winner
 
-    /// A number as a counter: the base, or 0, plus what each version added to it.
+    /// A number as a counter: the base, or 0, plus the amount that each version has added.
     ///
     ///     base 5, versions 6 and 8        5 + 1 + 3 = 9
     ///
-    /// Integers are exact at any size. If any number is a float, the sum is a float: floats are taken as their
-    /// shortest decimal representation, added exactly, and rounded once at the end, so that 0.1 and 0.2 make 0.3 and
-    /// the order of versions does not affect the result.
+    /// Integers are exact at any size. If any number is a float, the sum is a float: the floats' shortest decimal
+    /// representations are added exactly, and the sum is rounded once at the end. So 0.1 and 0.2 make 0.3, and the
+    /// order of versions does not affect the result.
     ///
-    /// A counter with a rule for its path counts every change: from 5, two versions with 6 make 7, while any other
-    /// member would count as changed to 6 by both. Only versions that are equal as a whole count once.
+    /// A counter with a rule for its path counts every change: starting from 5, two versions with 6 make 7. A
+    /// member without a rule would count as changed to 6 by both. Only versions that are equal as a whole count
+    /// once.
     case sum
 
-    /// An array as a set: the base without what any version removed, then what the versions added.
+    /// An array as a set: the base without the values that any version has removed, followed by the values that
+    /// versions have added.
     ///
-    /// Every value appears once. Those of the base keep its order, additions follow in the order of the versions.
+    /// Every value appears once. Values of the base keep their order; additions follow in the order of the
+    /// versions.
     case union
 
     /// An array of objects, merged element by element; elements are matched by the value of this member.
     ///
-    /// Elements merge like objects, member by member. An element that one version removed and no other changed is
-    /// removed; one that a version removed and another changed is kept, with the change. The order is that of the
-    /// first version that moved elements of the base, else the winner's; elements it does not have follow in the
-    /// order of the versions.
+    /// Elements are merged like objects, member by member. An element that one version has removed and no other has
+    /// changed is removed; one that a version has removed and another has changed is kept, with the change. The
+    /// order is that of the first version that has moved elements of the base, or else the winner's. Elements that
+    /// it lacks follow in the order of the versions.
     ///
-    /// The identity must be a string or a number, and unique in every version. Paths of rules leave the element out:
-    /// `/items/count` is the `count` of every element of `items`.
+    /// The identity must be a string or a number, and unique in every version. Paths of rules leave the element
+    /// out: `/items/count` is the `count` of every element of `items`.
     case array(identifiedBy: String)
 
     /// Text, merged line by line.
     ///
-    /// Versions must have changed different lines, with an unchanged one between them; the same change in several
-    /// versions is allowed. A line ends with a line feed. Up to 1000 lines removed and added are found, in O(*n* ·
+    /// Versions must have changed different lines, with an unchanged line between them; the same change in several
+    /// versions is allowed. A line ends with a line feed. Up to 1000 removed and added lines are found, in O(*n* ·
     /// *d*) for *n* lines of which *d* differ; a version that differs more does not fit.
     case lines
 
     /// No decision: the document stays in conflict.
     case leave
 
-    /// A function's result, which is the value, or `nil` to remove the member.
+    /// The result of a function: the value, or `nil` to remove the member.
     ///
-    /// The result must depend on the clash alone: no clock, no random numbers, no property of the device. Otherwise
-    /// replicas that settle the same conflict write different revisions (SEMANTICS 83).
+    /// The result must depend only on the clash: not on a clock, random numbers, or a property of the device.
+    /// Otherwise replicas that settle the same conflict write different revisions (SEMANTICS 83).
     case custom(String, @Sendable (MergeClash) -> JSONValue?)
 }
 
@@ -55,16 +58,16 @@ public enum MergeRule: Sendable {
 public struct MergeClash: Hashable, Sendable {
     /// The member's JSON Pointer, as decisions show it.
     public let path: String
-    /// The value all versions started from, `nil` if there was no such member.
+    /// The value from which all versions started; `nil` if the member did not exist.
     public let base: JSONValue?
-    /// Each version's value, `nil` where there is no such member.
+    /// Each version's value; `nil` if the member does not exist in it.
     public let versions: [JSONValue?]
     /// The positions of the versions that changed the member, in order.
     public let changed: [Int]
 }
 
 extension MergeRule {
-    /// A rule without its function, for comparison and display.
+    /// The kind of a rule, without its function, for comparison and display.
     public enum Kind: Hashable, Sendable {
         /// See ``MergeRule/winner``.
         case winner
@@ -82,7 +85,7 @@ extension MergeRule {
         case custom(String)
     }
 
-    /// The rule without its function.
+    /// The rule's kind, without its function.
     public var kind: Kind {
         switch self {
         case .winner: .winner
@@ -118,13 +121,13 @@ extension MergeRule.Kind: CustomStringConvertible {
 ///     var rules = MergeRules(fields: ["/stock": .sum, "/tags": .union, "/owner": .leave])
 ///     rules["/address/city"] = .winner
 ///
-/// A field is named by its JSON Pointer (RFC 6901): the names on the path to it, each after a slash, with `~0` for a
-/// tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
+/// A field is identified by its JSON Pointer (RFC 6901): the names on the path to it, each after a slash, with `~0`
+/// for a tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
 ///
 /// A rule for a field that is an object decides about the object as a whole. Without one, objects are merged field
 /// by field, and only values that can't be merged further clash.
 public struct MergeRules: Sendable {
-    /// The rule for all fields without their own.
+    /// The rule for all fields without a rule of their own.
     public var onClash: MergeRule
     private var fields: [[UInt8]: MergeRule] = [:]
     /// The paths of counters and of all objects around them.
@@ -133,7 +136,8 @@ public struct MergeRules: Sendable {
     /// Makes a set of rules.
     ///
     /// - Parameters:
-    ///   - onClash: The rule for fields without their own. If it does not fit, ``MergeRule/winner`` decides.
+    ///   - onClash: The rule for fields without a rule of their own. If it does not fit, ``MergeRule/winner``
+    ///     decides.
     ///   - fields: Rules by JSON Pointer.
     public init(onClash: MergeRule = .winner, fields: [String: MergeRule] = [:]) {
         self.onClash = onClash
@@ -141,7 +145,7 @@ public struct MergeRules: Sendable {
         findCounters()
     }
 
-    /// The rule of one field, `nil` for none; the field is named by its JSON Pointer.
+    /// The rule of one field, identified by its JSON Pointer; `nil` for none.
     public subscript(path: String) -> MergeRule? {
         get { fields[Array(path.utf8)] }
         set {
@@ -150,12 +154,12 @@ public struct MergeRules: Sendable {
         }
     }
 
-    /// The fields that have rules of their own, ordered by the bytes of their paths.
+    /// The fields that have their own rules, ordered by the bytes of their paths.
     public var paths: [String] {
         fields.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The ``paths`` that name no field and so have no effect; for rules entered by a user.
+    /// The ``paths`` that are not JSON Pointers and so have no effect; for rules entered by a user.
     public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
 
     /// Whether a field is a counter, or may contain one.
@@ -179,7 +183,7 @@ public struct MergeRules: Sendable {
 
 /// The reason why a rule could not decide a clash.
 public enum MergeMisfit: Error, Hashable {
-    /// A version removed what another changed.
+    /// A version has removed what another one has changed.
     case removed
     /// A counter needs numbers.
     case notNumbers
@@ -187,7 +191,8 @@ public enum MergeMisfit: Error, Hashable {
     case notArrays
     /// Lines need text.
     case notText
-    /// An element is not an object, has no string or number as its identity, or shares it with another.
+    /// An element is not an object, has no string or number as its identity, or has the same identity as another
+    /// one.
     case noIdentity
     /// The sum is out of range for a JSON number.
     case outOfRange
@@ -215,7 +220,7 @@ extension MergeMisfit: CustomStringConvertible {
 
 // MARK: - MergeReason
 
-/// The reason why a merged member has the value it has. Versions are named by their position.
+/// The reason for the value of a merged member. Versions are identified by their positions.
 public indirect enum MergeReason: Hashable, Sendable {
     /// One version changed the member, so its value was taken.
     case onlyOneChanged(Int)
@@ -225,11 +230,11 @@ public indirect enum MergeReason: Hashable, Sendable {
     case mergedInside
     /// This version's change was the latest, by the clocks in the versions.
     case latest(Int)
-    /// The versions clashed and a rule decided.
+    /// The versions clashed, and this rule decided.
     case rule(MergeRule.Kind)
-    /// The versions clashed, and a rule did not fit; the last associated value is what decided instead.
+    /// The versions clashed, and a rule did not fit; the last associated value is the reason that decided instead.
     case fellBack(from: MergeRule.Kind, why: MergeMisfit, to: MergeReason)
-    /// The versions clashed, and the rule was to leave the document in conflict.
+    /// The versions clashed, and the rule left the document in conflict.
     case left
 
     /// Whether the member was left undecided.
@@ -243,7 +248,7 @@ public indirect enum MergeReason: Hashable, Sendable {
 
     /// The reason as text, such as `only 3-abc changed it`.
     ///
-    /// - Parameter name: Names the version at a position.
+    /// - Parameter name: Returns a name for the version at a position.
     /// - Returns: A clause without a full stop.
     public func explained(naming name: (Int) -> String) -> String {
         switch self {

@@ -20,7 +20,7 @@ enum MergeSum {
         return .number(result)
     }
 
-    /// The number's value. A float is taken by its bits, not its spelling; otherwise replicas with different
+    /// The number's value. It is computed from a float's bits, not its spelling; otherwise replicas with different
     /// spellings would compute different sums.
     private static func decimal(_ number: JSONNumber) -> JSONDecimal {
         if number.isInteger { return JSONDecimal(number) }
@@ -30,7 +30,7 @@ enum MergeSum {
 
 // MARK: - DecimalSum
 
-/// A sum of decimal numbers without rounding, so that it does not depend on the order of its terms.
+/// An exact sum of decimal numbers, so that it does not depend on the order of its terms.
 ///
 /// Each decimal place has its own column, and columns are summed separately; carrying happens at the end:
 ///
@@ -70,7 +70,7 @@ struct DecimalSum {
     /// The float nearest to the sum; `nil` if it is out of range.
     var float: JSONNumber? {
         let (sign, digits) = spelled
-        // With a point; CouchDB would round a float without one twice.
+        // With a point, because CouchDB would round a float without one twice.
         guard let exact = JSONNumber(text: sign + digits + ".0e\(lowest)") else { return nil }
         return JSONNumber(exact.double)
     }

@@ -5,7 +5,7 @@ extension Merger {
         let why: MergeMisfit
     }
 
-    /// A reason with the rules that did not fit before it.
+    /// A reason, preceded by the rules that did not fit.
     static func reason(_ reason: MergeReason, after misfits: [Misfit]) -> MergeReason {
         misfits.reversed().reduce(reason) { .fellBack(from: $1.rule, why: $1.why, to: $0) }
     }
@@ -92,11 +92,11 @@ struct MergeElements {
         order = Self.order(of: identities)
     }
 
-    /// The element of the base and of each version, `nil` where it is absent.
+    /// The element in the base and in each version; `nil` where it does not exist.
     func values(of identity: JSONValue) -> [JSONValue?] { elements.map { $0[identity] } }
 
-    /// The order of the first version that moved elements of the base, or of the first version; then elements of the
-    /// others.
+    /// The order of the first version that has moved elements of the base, or of the first version; then the
+    /// elements of the remaining versions.
     private static func order(of identities: [[JSONValue]]) -> [JSONValue] {
         let base = identities.first ?? []
         let versions = identities.dropFirst()
@@ -114,7 +114,8 @@ struct MergeElements {
 
 /// Merges arrays as sets.
 enum MergeUnion {
-    /// The base without what any version removed, then what the versions added; each value once.
+    /// The base without the values that any version has removed, followed by the values that versions have added;
+    /// each value once.
     ///
     /// - Complexity: O(*n*) in bytes.
     static func merge(_ member: MergeMember) throws(MergeMisfit) -> JSONValue {

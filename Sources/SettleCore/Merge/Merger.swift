@@ -12,7 +12,7 @@ struct Merger {
     }
 
     let rules: MergeRules
-    /// For each version whether an earlier one is equal as a whole.
+    /// For each version, whether an earlier one is equal as a whole.
     let repeats: [Bool]
     private(set) var decisions: [MergeDecision] = []
 
@@ -62,7 +62,7 @@ struct Merger {
         return record(.sameChange(member.changed), on: member, value)
     }
 
-    /// Adds up equal changes of several versions, here or inside; `nil` if there is no counter.
+    /// Adds up equal changes of several versions, to this member or inside; `nil` if there is no counter.
     private mutating func count(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         switch rule {
         case .sum?, .array?: rule.flatMap { try? apply($0, to: member) }
@@ -71,10 +71,10 @@ struct Merger {
         }
     }
 
-    /// The versions that changed a member, without those that are equal to an earlier one as a whole.
+    /// The versions that have changed a member, without those that are equal to an earlier one as a whole.
     func edits(of member: MergeMember) -> [Int] { member.changed.filter { !repeats[$0] } }
 
-    /// Decides a clash by the rule for all members, or by the winner if that rule does not fit.
+    /// Decides a clash by the rule for all members, or for the winner if that rule does not fit.
     mutating func settleClash(_ member: MergeMember, _ misfits: [Misfit] = []) -> Result {
         do throws(MergeMisfit) { return try apply(rules.onClash, to: member, after: misfits) } catch {
             let all = misfits + [Misfit(rule: rules.onClash.kind, why: error)]
@@ -85,12 +85,12 @@ struct Merger {
     /// The value in the first version that changed a member.
     func firstChange(of member: MergeMember) -> Result { Result(member.changes.first ?? member.base) }
 
-    /// Merges an object inside, with its own decision before those about its members.
+    /// Merges the inside of an object; its own decision comes before those about its members.
     mutating func recordInside(_ member: MergeMember, because reason: MergeReason) -> Result {
         recordAround(member, because: reason) { $0.mergeInside(member) }
     }
 
-    /// Records a decision whose result depends on decisions about the members inside.
+    /// Records a decision whose result depends on the decisions about the members inside.
     mutating func recordAround(
         _ member: MergeMember, because reason: MergeReason, decide: (inout Merger) -> Result
     ) -> Result {
@@ -113,12 +113,12 @@ struct Merger {
 
 /// The decision about one changed member, and its reason.
 public struct MergeDecision: Hashable, Sendable {
-    /// The member's JSON Pointer; an element of an array merged by identity is named by its identity, where a JSON
-    /// Pointer proper would have its position.
+    /// The member's JSON Pointer. An element of an array merged by identity is named by its identity instead of its
+    /// index.
     public let path: String
-    /// The value all versions started from, `nil` if there was no such member.
+    /// The value from which all versions started; `nil` if the member did not exist.
     public let base: JSONValue?
-    /// Each version's value, `nil` where there is no such member.
+    /// Each version's value; `nil` if the member does not exist in it.
     public let versions: [JSONValue?]
     /// The merged value; `nil` if the member was removed, or if it or a member inside it was left undecided.
     public internal(set) var result: JSONValue?

@@ -1,4 +1,4 @@
-/// Merges versions of a JSON object that were edited concurrently, by the changes of each of them.
+/// Merges concurrently edited versions of a JSON object, based on the changes of each version.
 ///
 ///     base      {"name": "Milk", "stock": 5, "note": "low fat"}
 ///     winner    {"name": "Milk", "stock": 6}                            note removed, one added
@@ -14,22 +14,22 @@
 ///                                          ├─ all of them are objects ───→ the same again, inside
 ///                                          └─ else a clash ──────────────→ `onClash`
 ///
-/// A removal is a change like any other, so a member that one version removed and the others did not change stays
-/// removed (SEMANTICS 58). Values are compared as ``JSONValue`` compares them: `1` and `1.0` differ, as they do in
-/// CouchDB's revision ids; `1.0` and `1e0` do not. Reordering members is a change, too, but is overridden by a
-/// version with the same members in another order. Arrays are one value unless a rule says otherwise.
+/// A removal is a change like any other, so a member that one version has removed and no other has changed stays
+/// removed (SEMANTICS 58). Values are compared like ``JSONValue``: `1` and `1.0` differ, as they do in CouchDB's
+/// revision ids; `1.0` and `1e0` do not. Reordering members is a change too, but is overridden by a version with
+/// the same members in another order. Arrays are one value unless a rule says otherwise.
 ///
-/// The outcome depends only on the arguments (SEMANTICS 83). The order of versions decides which one `winner` takes,
-/// and the order of members and additions. Merging equal versions changes nothing.
+/// The outcome depends only on the arguments (SEMANTICS 83). The order of versions determines which one `winner`
+/// takes, and the order of members and additions. Merging equal versions changes nothing.
 public enum ThreeWayMerge {
     /// Merges two or more versions of an object.
     ///
-    /// Members are in the order of the first version, then of the others.
+    /// Members are in the order of the first version, followed by the other versions' members.
     ///
     /// - Parameters:
     ///   - base: The common ancestor of all versions.
-    ///   - versions: The versions, the CouchDB winner first. The outcome of one version is that version, of none the
-    ///     base.
+    ///   - versions: The versions, the CouchDB winner first. The outcome of one version is that version; of no
+    ///     version, the base.
     ///   - rules: The rules for clashes.
     /// - Returns: The merged object, or `nil` if a clash was left, and the decisions.
     /// - Complexity: O(*n* · *v*) for *n* bytes in all and *v* versions that differ; arrays inside of arrays that are
@@ -55,7 +55,8 @@ public enum ThreeWayMerge {
 }
 
 extension JSONObject {
-    /// Whether both have the same members in any order, objects inside of objects too; arrays are compared as a whole.
+    /// Whether both have the same members in any order, including objects inside of objects; arrays are compared as
+    /// a whole.
     func hasSameMembers(as other: JSONObject) -> Bool {
         count == other.count
             && allSatisfy { member in

@@ -1,4 +1,5 @@
-/// A term of Erlang in its external format, minor version 1, as far as names that CouchDB derives from terms need it.
+/// A term of Erlang in its external format, minor version 1, as far as names that CouchDB derives from terms need
+/// it.
 package enum ErlangTerm: Sendable {
     /// An atom, in ASCII.
     case atom(String)
@@ -49,7 +50,7 @@ package enum ErlangTerm: Sendable {
             bytes.append(ExternalTerm.emptyList)
         case .members(let body): bytes += body.term
         case .json(let value):
-            // {[{<<"v">>, Value}]}: fifteen bytes precede the value, and the list's end follows it.
+            // {[{<<"v">>, Value}]}: fifteen bytes come before the value, and the list's end after it.
             guard let body = try? DocumentBody(["v": value]) else { return bytes.append(ExternalTerm.emptyList) }
             bytes += body.term.dropFirst(15).dropLast()
         }
@@ -79,7 +80,7 @@ enum ExternalTerm {
 
     /// The longest list of bytes that is written as one string of bytes.
     static let longestByteList = 65_535
-    /// The bound on the bytes of a term per byte of its text: `[` takes five, everything else less.
+    /// The maximum number of a term's bytes per byte of its text: `[` takes five, everything else less.
     static let expansion = 6
 }
 
@@ -98,7 +99,7 @@ extension ByteWriter {
         }
     }
 
-    /// Writes an integer that needs more than 32 bits: its length, sign and bytes, the lowest first.
+    /// Writes an integer that needs more than 32 bits: its length, sign and bytes, lowest first.
     mutating func appendBignum(_ value: BigInteger, isNegative: Bool) {
         let bytes = value.littleEndianBytes
         if bytes.count <= 255 {
@@ -131,7 +132,7 @@ extension ByteWriter {
 
 // MARK: - ByteWriter
 
-/// Appends bytes to memory that is reserved beforehand, without a check per write.
+/// Appends bytes to memory that was reserved beforehand, without a check per write.
 ///
 /// The owner reserves the maximum size before it writes and frees the memory at the end. The written bytes are
 /// returned as an array of the exact size.

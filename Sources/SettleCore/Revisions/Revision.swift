@@ -2,7 +2,8 @@
 ///
 ///     {"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}, ‹members› ,"_attachments":{…}}
 ///
-/// The type of the attachments says where their contents are: in a database that stores the revision, or on their way.
+/// The type of the attachments determines where their contents are: in the database that stores the revision, or in
+/// transfer.
 public struct Revision<Attachment: Sendable>: Sendable {
     /// The document's id.
     public var id: DocumentID
@@ -10,20 +11,21 @@ public struct Revision<Attachment: Sendable>: Sendable {
     public var history: RevisionHistory
     /// Whether the revision is a tombstone.
     public var isDeleted: Bool
-    /// Whether the revision is a tombstone and the source's own winner, so that the document is deleted there: then it
-    /// is a user's deletion, and not a tombstone that closes a branch (SEMANTICS K2). The row of the source's
-    /// `_changes` has `deleted` then.
+    /// Whether the revision is a tombstone and the source's own winner, so that the document is deleted at the
+    /// source. Then it is a user's deletion, and not a tombstone that closes a branch (SEMANTICS K2). In this case
+    /// the row of the source's `_changes` has `deleted`.
     public var isDeletionAtSource = false
     /// The members without the reserved ones.
     public var body: DocumentBody
     /// The attachments, in order.
     public var attachments: [Attachment]
-    /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
-    /// is set to the revision's generation.
+    /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none. Otherwise it counts as unknown,
+    /// and becomes the revision's generation.
     package var keepsZeroRevpos = false
-    /// Leaves that are forgotten when the revision is stored: former states of a peer that sends its current state alone.
+    /// Leaves that are removed when the revision is stored: former states of a peer that sends only its current
+    /// state.
     package var replaced: [RevisionID] = []
-    /// The states of such a peer, if edits here were made on another one than this revision.
+    /// The states of such a peer, if edits here were made on another state than this revision.
     package var formerState: FormerState?
 
     /// Creates a revision.
@@ -38,7 +40,7 @@ public struct Revision<Attachment: Sendable>: Sendable {
         self.attachments = attachments
     }
 
-    /// Creates a revision of which it is known whether its document is deleted at the source.
+    /// Creates a revision, with the information whether its document is deleted at the source.
     package init(
         id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, isDeletionAtSource: Bool,
         body: DocumentBody = .empty, attachments: [Attachment] = []
@@ -50,7 +52,7 @@ public struct Revision<Attachment: Sendable>: Sendable {
     /// The revision's id.
     package var revision: RevisionID { history.revision }
 
-    /// The same revision with the contents of its attachments in another place.
+    /// The same revision with its attachments' contents in another place.
     package func with<Other: Sendable>(_ attachments: [Other]) -> Revision<Other> {
         var other = Revision<Other>(
             id: id, history: history, isDeleted: isDeleted, isDeletionAtSource: isDeletionAtSource, body: body,
@@ -63,23 +65,23 @@ public struct Revision<Attachment: Sendable>: Sendable {
 
 // MARK: - FormerState
 
-/// Two states that a peer had one after the other, on branches of their own: edits here were made on the first, and conflict with
-/// the second.
+/// Two successive states of a peer, on different branches. Edits here were made on the first state, and conflict
+/// with the second.
 ///
 ///     at the peer    1 ─┬─ 2-a              here    2-a ── 3-own
 ///                       └─ 2-f ─ 3-b                2-f ── 3-b
 ///
-/// A server that sends its current state alone never sent `1`. What it had when the edits were made is known, and a merge takes
-/// that as base: `3-own` is merged with `3-b` on `2-a`.
+/// A server that sends only its current state never sent `1`. But the server's state at the time of the edits is
+/// known, and a merge uses it as the base: `3-own` is merged with `3-b` on `2-a`.
 package struct FormerState: Hashable, Sendable {
-    /// The peer's state that the edits were made on.
+    /// The peer's state on which the edits were made.
     package let former: RevisionID
     /// The peer's current state.
     package let current: RevisionID
 
     package init(former: RevisionID, current: RevisionID) { (self.former, self.current) = (former, current) }
 
-    /// Whether some leaves are the current state and edits of the former one.
+    /// Whether the leaves are exactly the current state and edits of the former one.
     package func explains(_ leaves: [RevisionID], in tree: RevisionTree) -> Bool {
         let edits = leaves.filter { $0 != current }
         return !edits.isEmpty && edits.count < leaves.count

@@ -13,7 +13,7 @@ internal import SettlePlatform
 ///     Body         {[{Name, Value}, …]}, members in order; the document's id is not part of it
 ///     Attachments  [{Name, Type, MD5}, …], the last one first
 ///
-/// So an edit made twice, on two devices that never met, is one revision.
+/// So an edit that is made twice, on two devices that never met, is one revision.
 ///
 /// ```swift
 /// let body = try DocumentBody(parsing: #"{"v":1}"#)
@@ -24,14 +24,14 @@ internal import SettlePlatform
 public final class RevisionHasher {
     private let md5 = MD5()
 
-    /// Makes a hasher.
+    /// Creates a hasher.
     public init() {}
 
     /// The id of an edit.
     ///
     /// - Parameters:
     ///   - body: The document's members.
-    ///   - parent: The revision the edit is made on, or `nil` for a first one.
+    ///   - parent: The revision that was edited; `nil` for a first one.
     ///   - isDeleted: Whether the edit deletes the document.
     ///   - attachments: Names, types and digests, in the document's order.
     /// - Returns: The id, one generation above the parent.
@@ -63,7 +63,7 @@ public final class RevisionHasher {
 
     private func append(_ attachments: [AttachmentSignature]) {
         if attachments.isEmpty {
-            // The tails of both lists at once: of the attachments, and of the edit.
+            // The ends of both lists at once: of the attachments, and of the edit.
             return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList)) { md5.update($0) }
         }
         let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + $1.md5.count + 64 }
@@ -86,7 +86,7 @@ public final class RevisionHasher {
 
 // MARK: - AttachmentSignature
 
-/// The parts of an attachment that enter a revision id.
+/// The properties of an attachment that are part of a revision id.
 public struct AttachmentSignature: Hashable, Sendable {
     /// The attachment's name.
     public let name: String

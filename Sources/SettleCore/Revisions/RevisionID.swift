@@ -13,7 +13,7 @@ public struct RevisionID: Hashable, Sendable {
     /// The highest valid generation: the largest signed 64-bit integer.
     public static let maximumGeneration = UInt64(Int64.max)
 
-    /// Makes a revision id of its parts, or returns `nil` when the generation is 0 or past ``maximumGeneration``.
+    /// Creates a revision id from its parts; `nil` if the generation is 0 or past ``maximumGeneration``.
     public init?(generation: UInt64, signature: RevisionSignature) {
         guard generation > 0, generation <= Self.maximumGeneration else { return nil }
         self.generation = generation
@@ -25,10 +25,10 @@ public struct RevisionID: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Parses `N-signature`, or returns `nil` when the text is not a revision id.
+    /// Parses `N-signature`; `nil` if the text is not a revision id.
     ///
-    /// Leading zeros of the generation do not count. The signature may be any text, even empty; 32 bytes must be hex
-    /// digits, in either case (SEMANTICS 65).
+    /// Leading zeros of the generation are ignored. The signature may be any text, even empty; 32 bytes must be
+    /// hexadecimal digits, in either case (SEMANTICS 65).
     public init?(_ text: some StringProtocol) {
         guard let dash = text.utf8.firstIndex(of: UInt8(ascii: "-")), dash != text.utf8.startIndex else { return nil }
         var generation: UInt64 = 0
@@ -43,9 +43,9 @@ public struct RevisionID: Hashable, Sendable {
         self.init(generation: generation, signature: signature)
     }
 
-    /// Parses untrusted `N-signature`.
+    /// Parses untrusted text of the form `N-signature`.
     ///
-    /// - Throws: ``InvalidIdentifier`` saying what a revision id looks like.
+    /// - Throws: ``InvalidIdentifier``, which describes the form of a revision id.
     public init(validating text: String) throws(InvalidIdentifier) {
         guard let revision = RevisionID(text) else {
             throw InvalidIdentifier(text: text, problem: "not a revision id; one looks like 2-7051cbe5c8faecd0…")
@@ -64,7 +64,7 @@ extension RevisionID: Comparable, CustomStringConvertible {
     /// The id as CouchDB prints it.
     public var description: String {
         guard signature.isDigest else { return "\(generation)-\(signature)" }
-        // Every write of a revision makes one, so the text is built in place.
+        // Every write of a revision needs this text, so it is built in place.
         return String(unsafeUninitializedCapacity: 52) { buffer in
             var digits = 1
             var bound: UInt64 = 10

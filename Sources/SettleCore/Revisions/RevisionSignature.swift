@@ -1,8 +1,9 @@
 /// The part of a revision id after the dash: usually the MD5 of the edit, but peers may use any text.
 ///
-/// CouchDB keeps a signature of 32 hexadecimal digits as 16 bytes, and every other one as its text (SEMANTICS 64), so
+/// CouchDB keeps a signature of 32 hexadecimal digits as 16 bytes, and every other one as its text (SEMANTICS 64).
+/// So
 ///
-/// - capitals in a 32-digit signature are ignored: it is printed in lower case (SEMANTICS 65);
+/// - capital letters in a 32-digit signature are ignored: it is printed in lower case (SEMANTICS 65);
 /// - a text of exactly 16 bytes *is* the signature with those bytes, and prints as 32 digits;
 /// - a comparison between the two forms compares raw bytes with ASCII: `ff…` is greater than `g`.
 public struct RevisionSignature: Hashable, Sendable {
@@ -10,7 +11,7 @@ public struct RevisionSignature: Hashable, Sendable {
     let high: UInt64
     /// The last eight bytes of a digest; 0 for text.
     let low: UInt64
-    /// The UTF-8 of a text of any length except sixteen bytes; `nil` for a digest.
+    /// The UTF-8 of a text of any length except for sixteen bytes; `nil` for a digest.
     let text: [UInt8]?
 
     /// Makes a signature from a digest's 16 bytes, given as two big-endian words.
@@ -106,8 +107,8 @@ extension RevisionSignature: Comparable, CustomStringConvertible {
     }
 }
 
-/// A version of a document as a device of Couchbase Lite 4 names it, which is a signature of 48 hexadecimal digits: the time
-/// and the device (decision 54).
+/// The name that a Couchbase Lite 4 device gives to a version of a document: a signature of 48 hexadecimal digits
+/// with the time and the device (decision 54).
 package struct DeviceVersion: Hashable, Sendable {
     /// The id of a device, 128 bits.
     package struct Device: Hashable, Sendable {
@@ -121,7 +122,7 @@ package struct DeviceVersion: Hashable, Sendable {
     package let time: UInt64
     package let device: Device
 
-    /// The times of clocks; the first one is in 2006.
+    /// The range of valid times; the first one is in 2006.
     package static let times: Range<UInt64> = 1 << 60..<1 << 63
 
     /// Reads a version from a signature; `nil` if it is another signature.

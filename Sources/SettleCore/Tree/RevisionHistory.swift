@@ -11,8 +11,8 @@ public struct RevisionHistory: Hashable, Sendable {
 
     /// Makes a history from a start generation and signatures, newest first.
     ///
-    /// - Throws: ``RevisionTreeError`` with code `invalidHistory` when there is no signature, or more of them than
-    ///   there are generations down to 1.
+    /// - Throws: ``RevisionTreeError`` with code `invalidHistory` if there is no signature, or if there are more
+    ///   signatures than generations.
     public init(start: UInt64, signatures: [RevisionSignature]) throws(RevisionTreeError) {
         guard !signatures.isEmpty, start <= RevisionID.maximumGeneration, UInt64(signatures.count) <= start else {
             throw RevisionTreeError(
@@ -28,7 +28,8 @@ public struct RevisionHistory: Hashable, Sendable {
         self.signatures = signatures
     }
 
-    /// Creates a history from revisions, newest first. `nil` if the list is empty or a generation is not one below the last.
+    /// Creates a history from revisions, newest first; `nil` if the list is empty, or if a generation is not one
+    /// below the previous one.
     package init?(_ revisions: [RevisionID]) {
         guard let first = revisions.first,
             zip(revisions, revisions.dropFirst()).allSatisfy({ $0.generation == $1.generation + 1 })
@@ -36,18 +37,18 @@ public struct RevisionHistory: Hashable, Sendable {
         self.init(unchecked: first.generation, revisions.map(\.signature))
     }
 
-    /// The history of one revision whose ancestors are not known.
+    /// The history of a revision whose ancestors are unknown.
     public init(_ revision: RevisionID) {
         self.init(unchecked: revision.generation, [revision.signature])
     }
 
-    /// The newest revision, the one this is the history of.
+    /// The newest revision, to which the history belongs.
     public var revision: RevisionID { RevisionID(unchecked: start, signatures[0]) }
 
     /// The revisions, newest first.
     public var revisions: [RevisionID] { signatures.indices.map(revision(at:)) }
 
-    /// The revision a number of steps back from the newest.
+    /// The revision that is a number of steps before the newest one.
     func revision(at index: Int) -> RevisionID { RevisionID(unchecked: start - UInt64(index), signatures[index]) }
 }
 
@@ -58,7 +59,7 @@ public struct RevisionTreeError: Error, Hashable, Sendable, CustomStringConverti
         private enum Kind: String { case unknownParent, generation, exists, invalidHistory, malformed, unknownFormat }
         private let kind: Kind
 
-        /// The parent named for an edit is not in the tree.
+        /// The edit's parent is not in the tree.
         public static let unknownParent = Code(kind: .unknownParent)
         /// The edit's generation is not one above its parent's.
         public static let generation = Code(kind: .generation)

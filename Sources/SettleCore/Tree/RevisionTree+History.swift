@@ -1,5 +1,5 @@
 extension RevisionTree {
-    /// The path from a revision back to its root, newest first, or `nil` when the revision is not in the tree.
+    /// The path from a revision back to its root, newest first; `nil` if the revision is not in the tree.
     ///
     /// - Parameters:
     ///   - revision: The start of the path; it need not be a leaf.
@@ -16,10 +16,11 @@ extension RevisionTree {
         return RevisionHistory(unchecked: revision.generation, signatures)
     }
 
-    /// The newest revision that both descend from, one of the two included; `nil` when their branches have none in
-    /// common.
+    /// The newest revision from which both descend, which may be one of the two; `nil` if their branches have no
+    /// common revision.
     ///
-    /// A parent precedes its child, so stepping back from the later of the two meets the common ancestor first.
+    /// A parent comes before its child in the array, so stepping back from the later of the two reaches the common
+    /// ancestor first.
     public func commonAncestor(of first: RevisionID, _ second: RevisionID) -> RevisionID? {
         guard var left = index(of: first), var right = index(of: second) else { return nil }
         while left != right {
@@ -29,25 +30,25 @@ extension RevisionTree {
         return nodes[left].revision
     }
 
-    /// Whether the first revision is the second or lies on the path back from it.
+    /// Whether the first revision is the second, or an ancestor of it.
     public func isAncestor(_ ancestor: RevisionID, of revision: RevisionID) -> Bool {
         commonAncestor(of: ancestor, revision) == ancestor
     }
 
-    /// The revisions of a list that are not in the tree, in the list's order.
+    /// The listed revisions that are not in the tree, in order.
     package func missing(from revisions: [RevisionID]) -> [RevisionID] { revisions.filter { !contains($0) } }
 
     /// The leaves that may be ancestors of missing revisions, ascending.
     ///
-    /// They are the leaves of a lower generation than the highest missing one, as in CouchDB: a source that has them
-    /// may send a delta.
+    /// They are the leaves of a lower generation than the highest missing one, as in CouchDB: a source that has
+    /// them may send only the difference.
     package func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
         guard let highest = missing.map(\.generation).max() else { return [] }
         return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)
     }
 
-    /// The revisions at which two or more branches part that still have a live leaf or a disputed deletion: possible
-    /// bases of a merge. Empty when there is nothing to settle.
+    /// The revisions at which two or more branches part that still have a live leaf or a disputed deletion:
+    /// possible bases of a merge. Empty if there is nothing to settle.
     ///
     /// - Complexity: O(*n*).
     public var branchPoints: [RevisionID] {
@@ -60,7 +61,7 @@ extension RevisionTree {
     /// The revisions at which the paths to some revisions part, ascending, and their newest common ancestor.
     ///
     /// One pass backward from the newest node counts, for each node, the branches below it that lead to a wanted
-    /// revision, and how many of those there are.
+    /// revision, and the number of these revisions.
     ///
     /// - Complexity: O(*n* + *k* log *n*) for *k* revisions, however they are entangled.
     package func branchPoints(

@@ -3,8 +3,8 @@ extension RevisionTree {
     public enum Insertion: Hashable, Sendable {
         /// The revision was known, and so was its path; the tree is unchanged (SEMANTICS 200).
         case known
-        /// The revision was known, but not all of its path: the tree knows more ancestors, and a former leaf may have
-        /// got a child (SEMANTICS 202).
+        /// The revision was known, but not all of its path: the tree now knows more ancestors, and a former leaf
+        /// may have got a child (SEMANTICS 202).
         case joined
         /// The revision continues a leaf.
         case extended
@@ -14,11 +14,11 @@ extension RevisionTree {
 
     /// Adds a local edit.
     ///
-    /// The caller decides whether an edit on an inner revision is allowed: here it starts a branch.
+    /// The caller decides whether an edit of an inner revision is allowed: here it starts a branch.
     ///
     /// - Parameters:
     ///   - revision: The edit's id, one generation above its parent.
-    ///   - parent: The revision the edit was made on, or `nil` for generation 1.
+    ///   - parent: The revision that was edited; `nil` for generation 1.
     ///   - isDeleted: Whether the edit deletes the document.
     /// - Returns: ``Insertion/extended`` or ``Insertion/branched``.
     /// - Throws: ``RevisionTreeError`` with code `unknownParent`, `generation`, or `exists`; the tree is unchanged.
@@ -48,16 +48,16 @@ extension RevisionTree {
 
     /// Adds a peer's revision with its path: a write with `new_edits=false`.
     ///
-    /// No id is computed and no conflict is an error (SEMANTICS 199): the missing part of the path is added, and the
-    /// newest known revision becomes the parent of the first missing one.
+    /// No id is computed and no conflict is an error (SEMANTICS 199): the missing part of the path is added, and
+    /// the newest known revision becomes the parent of the first missing one.
     ///
     ///     tree   1-a ── 2-b ── 3-c
     ///     path          2-b ── 3-x ── 4-y
     ///     then   1-a ── 2-b ─┬─ 3-c
     ///                        └─ 3-x ── 4-y
     ///
-    /// A path without a common revision becomes a second root; if an older path connects the two later, they are
-    /// joined (SEMANTICS 202). A known revision keeps its flags, regardless of the peer's.
+    /// A path without a common revision becomes a second root. If an older path connects the two later, they are
+    /// joined (SEMANTICS 202). A known revision keeps its flags, whatever flags the peer's has.
     ///
     /// - Returns: The effect on the leaves; only ``Insertion/known`` leaves the tree unchanged.
     /// - Complexity: O(*l* + *k* log *n*) for a path of *l* revisions with *k* missing at the top; O(*n*) when roots
@@ -92,7 +92,7 @@ extension RevisionTree {
         return insertion
     }
 
-    /// Whether the tree already has the older part of a history, all the way down from the node where they meet: a
+    /// Whether the tree already has the older part of a history, all the way down from the node where they meet. A
     /// stemmed root may be anywhere on it.
     private func agrees(with history: RevisionHistory, from step: Int, at index: Int) -> Bool {
         var index = index
@@ -135,15 +135,16 @@ extension RevisionTree {
 extension RevisionTree {
     /// Adds all revisions of another tree of the same document.
     ///
-    /// Set union: both arrays are sorted by id and walked side by side; equal ids become one node.
+    /// This is a set union: both arrays are sorted by id and walked through side by side; equal ids become one
+    /// node.
     ///
     ///     ours    1-a  2-b       4-d            ours has stemmed 3-c's history away
     ///     theirs  1-a  2-b  3-c  4-d
     ///     union   1-a  2-b  3-c  4-d            4-d finds its parent again
     ///
-    /// A node is a leaf of the union only if it is a leaf on both sides that have it. If two peers claim different
-    /// parents for one revision, which only forged ids can have, the greater claim is taken, so that the order of
-    /// merging does not matter.
+    /// A node is a leaf of the union only if it is a leaf in each tree that contains it. If two peers claim
+    /// different parents for one revision, which only forged ids can have, the greater claim is taken, so that the
+    /// order of merging does not matter.
     ///
     /// Merging is commutative, associative and idempotent.
     ///
@@ -207,25 +208,26 @@ extension RevisionNode {
 // MARK: - Merge Steps
 
 extension RevisionTree {
-    /// The steps in which leaves are merged: those that diverged last first.
+    /// The steps in which leaves are merged: those that diverged last come first.
     ///
     ///     1-a ─┬─ 2-b ─┬─ 3-c        3-c and 3-d on 2-b, which makes one version;
     ///          │       └─ 3-d        then that one and 2-x on 1-a
     ///          └─ 2-x
     ///
-    /// A branch that was closed for a survivor counts as its ancestor, as if the survivor were its child too. So an
-    /// edit made on top of the closed revision is merged with that revision as base, and nothing counts twice:
+    /// A branch that was closed for a survivor counts as the survivor's ancestor, as if the survivor were a child
+    /// of it too. So an edit made on top of the closed revision is merged with that revision as the base, and
+    /// nothing counts twice:
     ///
     ///     1-a ─┬─ 2-w ── 3-m          3-m was merged of 2-w and 2-x; 3-y is an edit of 2-x
     ///          └─ 2-x ─┬─ 3-closed for 3-m
     ///                  └─ 3-y         3-m and 3-y on 2-x, not on 1-a
     ///
-    /// Each leaf's past is a set of nodes. A child comes after its parents, and only a survivor that comes after the
-    /// revision closed for it counts, so the last node of an intersection is a newest common ancestor. If two leaves
-    /// have several, the highest is taken, the same on every copy.
+    /// Each leaf's past is a set of nodes. A child comes after its parents, and a survivor counts only if it comes
+    /// after the revision that was closed for it. So the last node of an intersection is a newest common ancestor.
+    /// If two leaves have several, the highest is taken, which is the same on every replica.
     ///
-    /// If a path was stemmed, the newest common ancestor may be among the forgotten revisions. That includes the
-    /// paths of closed branches, since the survivor is based on them:
+    /// If a path was stemmed, the newest common ancestor may be among the stemmed revisions. That includes the
+    /// paths of closed branches, because the survivor is based on them:
     ///
     ///     1-a ── 2-w ── 3-m           3-m was merged of 2-w and 2-y; 2-y was a child of 1-x, which was stemmed
     ///     2-y ── 3-closed for 3-m
@@ -276,7 +278,7 @@ extension RevisionTree {
         return steps
     }
 
-    /// The past of a revision: its ancestors and closed revisions, itself included.
+    /// The past of a revision: its ancestors and the closed revisions, including itself.
     private func past(of revision: RevisionID, _ joints: [(revision: Int, survivor: Int)]) -> NodeSet {
         var past = NodeSet(count: nodes.count)
         func add(_ index: Int?) {
@@ -325,7 +327,7 @@ private struct NodeSet {
         for index in words.indices { words[index] |= other.words[index] }
     }
 
-    /// The highest position in both, or -1.
+    /// The highest position in both sets; -1 if there is none.
     func highestCommon(with other: NodeSet) -> Int {
         for index in words.indices.reversed() {
             let both = words[index] & other.words[index]
@@ -341,7 +343,7 @@ private struct NodeSet {
 package struct MergeStep: Hashable, Sendable {
     /// The newest common ancestor of all versions; `nil` if there is none.
     package let base: RevisionID?
-    /// The leaves, as ascending positions in the given list; the first stands for the result from then on.
+    /// The leaves, as ascending positions in the given list; from then on, the first one stands for the result.
     package let versions: [Int]
     /// Whether ``base`` is known to be the newest: no newer common ancestor can have been stemmed. Without a base,
     /// whether the full history is known, down to the first generation.

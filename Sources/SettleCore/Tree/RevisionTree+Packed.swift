@@ -4,7 +4,7 @@ extension RevisionTree {
     /// The version of the packed form that ``packed()`` writes.
     package static let packedVersion: UInt8 = 1
 
-    /// The tree as bytes, for storing: canonical, so equal trees have equal bytes.
+    /// The tree as bytes for storage. They are canonical: equal trees have equal bytes.
     ///
     ///     version          1 byte, 1
     ///     node count       varint
@@ -41,8 +41,8 @@ extension RevisionTree {
 
     /// Reads a tree back from its packed form.
     ///
-    /// - Throws: ``RevisionTreeError`` with code `unknownFormat` for another version, otherwise `malformed`; invalid
-    ///   bytes never crash and never give a tree that breaks an invariant.
+    /// - Throws: ``RevisionTreeError`` with code `unknownFormat` for another version, otherwise `malformed`.
+    ///   Invalid bytes never crash, and never result in a tree that violates an invariant.
     public init(packed bytes: UnsafeRawBufferPointer) throws(RevisionTreeError) {
         var reader = PackedReader(bytes)
         guard let version = reader.byte() else { throw Self.malformed("no bytes") }
@@ -85,7 +85,7 @@ extension RevisionTree {
 
 // MARK: - PackedReader
 
-/// Parses a packed tree; every method returns `nil` where the bytes are not a valid tree.
+/// Parses a packed tree. Every method returns `nil` if the bytes are not a valid tree.
 struct PackedReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0

@@ -9,14 +9,14 @@ extension RevisionTree {
     /// 2-b stays, because it is one step above 3-x. If branches part beyond the limit, the tree splits into several
     /// roots (SEMANTICS 202); an older path that arrives later joins them again. No leaf is ever lost.
     ///
-    /// Of each device with version vectors the latest removed version stays, as a superseded root without a body. See
-    /// `forgottenVersions`.
+    /// For each device with version vectors, the latest removed version stays, as a superseded root without a body.
+    /// See `forgottenVersions`.
     ///
     /// One pass from the end, children before parents, computes each node's distance to its nearest leaf.
     ///
-    /// - Parameter limit: How many revisions of a branch to keep, at least 1.
-    /// - Returns: The nodes that have lost their bodies, so that the caller can remove these.
-    /// - Complexity: O(1) when there are no more nodes than the limit, else O(*n*).
+    /// - Parameter limit: The number of revisions to keep of each branch, at least 1.
+    /// - Returns: The nodes that have lost their bodies, so that the caller can remove the bodies.
+    /// - Complexity: O(1) if there are no more nodes than the limit, otherwise O(*n*).
     @discardableResult
     public mutating func stem(to limit: Int) -> [RevisionNode] {
         let limit = max(limit, 1)
@@ -32,11 +32,12 @@ extension RevisionTree {
         return remove(where: { distance[$0] >= limit && !kept.contains($0) }, detaching: kept)
     }
 
-    /// The versions that a tree keeps of those that were stemmed: the latest one of each device, and the latest id that is not
-    /// of a device, if there are versions of devices.
+    /// The stemmed versions that a tree keeps: the latest one of each device, and the latest revision id that is
+    /// not a device's, if there are versions of devices.
     ///
-    /// A device that knows only such a version needs them, to learn that the document's state comes from it. They are superseded
-    /// roots without children and bodies, so there are as many as authors, however many edits are stemmed.
+    /// A device that knows only such a version needs it to learn that the document's state descends from it. These
+    /// versions are superseded roots without children and bodies, so there are as many as authors, however many
+    /// edits are stemmed.
     ///
     /// - Complexity: O(*n*).
     package var forgottenVersions: [RevisionID] {
@@ -47,13 +48,14 @@ extension RevisionTree {
             .map { nodes[$0].revision }
     }
 
-    /// The positions of the latest version of each author among some nodes; empty in a tree without versions of devices.
+    /// The positions of the latest version of each author among some nodes; empty in a tree without versions of
+    /// devices.
     private func latestVersions(where isBeyond: (Int) -> Bool) -> Set<Int> {
         guard nodes.contains(where: { DeviceVersion($0.revision.signature) != nil }) else { return [] }
         var latest: [DeviceVersion.Device?: (time: UInt64, index: Int)] = [:]
         for index in nodes.indices where isBeyond(index) {
             let version = DeviceVersion(nodes[index].revision.signature)
-            // Ids that are not of a device are in ascending order.
+            // Ids that are not a device's are in ascending order.
             let time = version?.time ?? UInt64(index)
             if latest[version?.device].map({ $0.time < time }) ?? true { latest[version?.device] = (time, index) }
         }

@@ -1,4 +1,4 @@
-/// The edit history of one document, with every branch that replication has added.
+/// The edit history of one document, including every branch that replication has added.
 ///
 /// Each node is a revision; children are edits made on top of their parent. Concurrent edits of the same revision on
 /// two peers make two leaves once they replicate:
@@ -11,25 +11,25 @@
 /// ## Representation
 ///
 /// The nodes are in one array, sorted by revision id. A parent is one generation below its child, so it always
-/// precedes it, and the array is in topological order:
+/// comes before it, and the array is in topological order:
 ///
 ///     index      0     1     2     3
 ///     revision  1-a   2-b   3-9   3-c
 ///     parent     –     0     1     1
 ///     superseded ✓     ✓     –     –
 ///
-/// Sorted order makes the array canonical: the same revisions with the same marks are equal trees with equal packed
-/// bytes, independent of the order of arrival. *Merging is set union*: nodes are matched by id and a parent known on
-/// one side fills a gap on the other. So a stemmed root is joined to its parent again when an older path arrives
-/// (apache/couchdb#2501), and merging is commutative.
+/// The sorted order makes the array canonical: the same revisions with the same marks are equal trees with equal
+/// packed bytes, regardless of the order of arrival. *Merging is set union*: nodes are matched by id, and a parent
+/// known in one tree fills a gap in the other. So a stemmed root is joined to its parent again when an older path
+/// arrives (apache/couchdb#2501), and merging is commutative.
 ///
-/// A node that once had a child stays `superseded` even if a peer with a broken history claims another parent for
-/// that child; so merging never turns an inner revision back into a leaf.
+/// A node that once had a child stays `superseded`, even if a peer with a broken history claims another parent for
+/// that child. So merging never turns an inner revision back into a leaf.
 ///
 /// ## Invariants
 /// - Nodes are strictly ascending by revision id; a parent's generation is one below its child's.
-/// - A node with a child is superseded, the last node never is: a tree that is not empty has a leaf, and so has the
-///   union of any two.
+/// - A node with a child is superseded; the last node never is. So a tree that is not empty has a leaf, and so has
+///   the union of any two trees.
 /// - ``winner`` depends only on the set of leaves, so every peer computes the same one (SEMANTICS 62).
 ///
 /// ## Topics
@@ -54,7 +54,7 @@ public struct RevisionTree: Hashable, Sendable {
     /// Whether there are no revisions.
     public var isEmpty: Bool { nodes.isEmpty }
 
-    /// The number of revisions, inner ones included.
+    /// The number of revisions, including inner ones.
     public var count: Int { nodes.count }
 
     /// Every revision in ascending order, parents before their children.
@@ -67,12 +67,12 @@ public struct RevisionTree: Hashable, Sendable {
     /// - Complexity: O(log *n*).
     public func contains(_ revision: RevisionID) -> Bool { index(of: revision) != nil }
 
-    /// The node of a revision, or `nil` when the tree does not have it.
+    /// The node of a revision; `nil` if the tree does not have it.
     ///
     /// - Complexity: O(log *n*).
     public subscript(revision: RevisionID) -> RevisionNode? { index(of: revision).map { nodes[$0] } }
 
-    /// The revision an edit was made on, or `nil` for a root, stemmed or not, and for an unknown revision.
+    /// The revision that was edited; `nil` for a root, stemmed or not, and for an unknown revision.
     public func parent(of revision: RevisionID) -> RevisionID? {
         guard let index = index(of: revision), let parent = nodes[index].parentIndex else { return nil }
         return nodes[parent].revision
@@ -96,7 +96,7 @@ public struct RevisionTree: Hashable, Sendable {
         return low
     }
 
-    /// Whether a node comes before a revision; generations nearly always differ, so no signature is copied.
+    /// Whether a node comes before a revision. Generations nearly always differ, so usually no signature is copied.
     @inline(__always)
     private func isNode(_ index: Int, below revision: RevisionID) -> Bool {
         let generation = nodes[index].revision.generation
@@ -106,11 +106,11 @@ public struct RevisionTree: Hashable, Sendable {
 }
 
 extension RevisionTree {
-    /// The leaf that every peer shows for the document, or `nil` in an empty tree.
+    /// The leaf that every peer shows for the document; `nil` in an empty tree.
     ///
-    /// The rule is CouchDB's (SEMANTICS 63): a live leaf before a deleted one, then the higher generation as a
-    /// number, then the higher signature. Nodes are in that order, so it is the last live leaf, otherwise the last
-    /// leaf.
+    /// The rule is CouchDB's (SEMANTICS 63): a live leaf wins over a deleted one, then the higher generation as a
+    /// number, then the higher signature. Nodes are in that order, so the winner is the last live leaf, or
+    /// otherwise the last leaf.
     ///
     /// - Complexity: O(1) when the newest revision is live, else O(*n*).
     public var winner: RevisionNode? {
@@ -122,7 +122,7 @@ extension RevisionTree {
         return deleted
     }
 
-    /// Every leaf, the winner first: live leaves before deleted ones, each kind by descending id.
+    /// Every leaf, starting with the winner: live leaves before deleted ones, each kind by descending id.
     ///
     /// - Complexity: O(*n*).
     public var leaves: [RevisionNode] {
@@ -130,20 +130,20 @@ extension RevisionTree {
         return leaves.filter { !$0.isDeleted } + leaves.filter(\.isDeleted)
     }
 
-    /// The live leaves that are not the winner: CouchDB's `_conflicts`, highest id first.
+    /// The live leaves except for the winner: CouchDB's `_conflicts`, highest id first.
     public var conflicts: [RevisionID] { leaves.dropFirst().filter { !$0.isDeleted }.map(\.revision) }
 
-    /// The deleted leaves that are not the winner: CouchDB's `_deleted_conflicts`, highest id first.
+    /// The deleted leaves except for the winner: CouchDB's `_deleted_conflicts`, highest id first.
     public var deletedConflicts: [RevisionID] { leaves.dropFirst().filter(\.isDeleted).map(\.revision) }
 
-    /// Whether there are two or more live leaves (SEMANTICS 61); leaves that are tombstones do not count (66).
+    /// Whether there are two or more live leaves (SEMANTICS 61). Tombstones do not count (66).
     public var isConflicted: Bool {
         var live = 0
         for node in nodes where node.isLeaf && !node.isDeleted { live += 1 }
         return live > 1
     }
 
-    /// Whether every leaf is a tombstone, so that the document is deleted (SEMANTICS 201); an empty tree is not.
+    /// Whether every leaf is a tombstone, so that the document is deleted (SEMANTICS 201); false for an empty tree.
     public var isDeleted: Bool { winner?.isDeleted ?? false }
 }
 
@@ -157,13 +157,13 @@ public struct RevisionNode: Hashable, Sendable {
     public internal(set) var isDeleted: Bool
     /// Whether an edit was made on top of this one, so that it is not a leaf.
     package internal(set) var isSuperseded: Bool
-    /// Whether some peer is known to have this revision: it came from there, or was sent and acknowledged.
+    /// Whether a peer is known to have this revision: it came from there, or was sent and acknowledged.
     package internal(set) var isShared: Bool
     /// Further properties of the revision.
     package internal(set) var marks: RevisionMarks
-    /// An opaque number for the store of bodies, 0 for none; the tree carries it without interpreting it.
+    /// An opaque number for the store of bodies, 0 for none; the tree does not interpret it.
     package internal(set) var bodyToken: UInt64
-    /// The parent's index, or -1.
+    /// The parent's index; -1 for none.
     var parent: Int32
 
     init(
@@ -193,12 +193,12 @@ package struct RevisionMarks: OptionSet, Hashable, Sendable {
     /// The marks as bits.
     package let rawValue: UInt8
 
-    /// It closes the losing branch of a settled conflict: a tombstone whose body says
-    /// `{"$closed":"<surviving revision>"}`. It is not a user's deletion (SEMANTICS K2).
+    /// It closes the losing branch of a settled conflict: a tombstone with the body `{"$closed":"<surviving
+    /// revision>"}`. It is not a user's deletion (SEMANTICS K2).
     package static let closing = RevisionMarks(rawValue: 1)
     /// It is known to be a user's deletion: the whole document was deleted where it was made (K2, first test).
     package static let deletion = RevisionMarks(rawValue: 2)
-    /// It was replicated from a peer while another leaf was here, so that in this conflict it is the remote side.
+    /// It was replicated from a peer while another leaf was here, so it is the remote side of this conflict.
     package static let incoming = RevisionMarks(rawValue: 4)
 
     static let all: RevisionMarks = [.closing, .deletion, .incoming]
@@ -210,13 +210,13 @@ package struct RevisionMarks: OptionSet, Hashable, Sendable {
 // MARK: - Marks
 
 extension RevisionTree {
-    /// Records where the store keeps the body of a revision, 0 if it is not kept; unknown revisions are ignored.
+    /// Records where the store keeps the body of a revision; 0 if it is not kept. Unknown revisions are ignored.
     package mutating func setBodyToken(_ token: UInt64, of revision: RevisionID) {
         if let index = index(of: revision) { nodes[index].bodyToken = token }
     }
 
-    /// Records whether an inner revision deleted the document, once that is known; leaves and unknown revisions are
-    /// ignored.
+    /// Records whether an inner revision deleted the document, when that becomes known. Leaves and unknown
+    /// revisions are ignored.
     package mutating func setDeleted(_ isDeleted: Bool, of revision: RevisionID) {
         if let index = index(of: revision), nodes[index].isSuperseded { nodes[index].isDeleted = isDeleted }
     }
@@ -237,7 +237,8 @@ extension RevisionTree {
         return true
     }
 
-    /// The newest revision that a peer has on the path back from this one, itself included, or `nil`.
+    /// The newest revision that a peer has on the path back from this one, which may be this one; `nil` if there is
+    /// none.
     package func sharedAncestor(of revision: RevisionID) -> RevisionID? {
         var index = index(of: revision)
         while let current = index {
@@ -250,7 +251,7 @@ extension RevisionTree {
     /// Every node in ascending order, parents before their children.
     package var allNodes: [RevisionNode] { nodes }
 
-    /// A description of the first violated invariant of the tree, or `nil` if all hold.
+    /// A description of the first violated invariant of the tree; `nil` if all hold.
     package var brokenInvariant: String? {
         // A fast path: nearly every document has one revision, and every read checks this.
         if nodes.count == 1, nodes[0].isLeaf, nodes[0].parent < 0 { return nil }
@@ -273,12 +274,12 @@ extension RevisionTree {
 // MARK: - Deletions
 
 extension RevisionTree {
-    /// The tombstones that contradict a live leaf, highest id first: one user deleted the document while another
-    /// continued editing it.
+    /// The tombstones that contradict a live leaf, highest id first: one user has deleted the document while
+    /// another has continued to edit it.
     ///
-    /// CouchDB's winner is the live leaf then (SEMANTICS 63), and most policies keep it. A policy by which deletions
-    /// win has to distinguish such a tombstone from those that close the losing branches of settled conflicts;
-    /// otherwise every document that was ever settled would be deleted (K2). In order:
+    /// In this case CouchDB's winner is the live leaf (SEMANTICS 63), and most policies keep it. A policy by which
+    /// deletions win has to distinguish such a tombstone from those that close the losing branches of settled
+    /// conflicts; otherwise every document that was ever settled would be deleted (K2). In order:
     ///
     ///     marked as closing                                   not a deletion
     ///     marked as the deletion of a whole document          a deletion
@@ -287,11 +288,11 @@ extension RevisionTree {
     ///     else it closes a branch, made by a foreign peer     not a deletion
     ///
     /// A live leaf with a tombstone on its path was revived by a user who knew of the deletion, so an earlier
-    /// deletion does not contradict it. If the path was stemmed down to the tombstone's generation, the tombstone may
-    /// have been on it, and the live leaf stays.
+    /// deletion does not contradict it. If the path was stemmed down to the tombstone's generation, the tombstone
+    /// may have been on it, and the live leaf stays.
     ///
-    /// Found in two passes: backward from the leaves, for the nodes that a live leaf descends from without a
-    /// tombstone in between; and forward, for the nodes that have such a node on their own path.
+    /// They are found in two passes: backward from the leaves, to find the nodes from which a live leaf descends
+    /// without a tombstone in between; and forward, to find the nodes that have such a node on their own path.
     ///
     /// - Complexity: O(*n*), however the branches are entangled.
     public var disputedDeletions: [RevisionID] {
@@ -328,7 +329,7 @@ extension RevisionTree {
         node.isLeaf && node.isDeleted && !node.marks.contains(.closing)
     }
 
-    /// Whether one live leaf and a user's deletion contradict each other and there is no other live leaf: not a
-    /// conflict in CouchDB's terms (SEMANTICS 66), but unsettled all the same.
+    /// Whether one live leaf and a user's deletion contradict each other, and there is no other live leaf. This is
+    /// not a conflict in CouchDB's terms (SEMANTICS 66), but is still unsettled.
     public var isContested: Bool { !isConflicted && !disputedDeletions.isEmpty }
 }

@@ -5,8 +5,9 @@ internal import SettleCrypto
 ///     let reader = try database.attachmentReader(for: photo)
 ///     while let piece = try reader.read() { socket.send(piece) }
 ///
-/// Compressed content is expanded. The digest of the stored bytes is computed on the way, and the last piece is returned only if it
-/// is right; of a part of a large content it can't be known. A reader is used by one thread at a time.
+/// Compressed content is expanded. The reader computes the digest of the stored bytes as it reads, and returns the
+/// last piece only if the digest is right. The digest of a part of a large content can't be checked. A reader is
+/// used by one thread at a time.
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)
@@ -17,19 +18,19 @@ public final class AttachmentReader {
     private let gzip: Gzip?
     private var remaining: Int64
     private let digest: BlobDigest
-    /// Computes the digest of the stored bytes; `nil` for a part of them, and where the caller does.
+    /// Computes the digest of the stored bytes; `nil` for a part of them, or if the caller computes it.
     private let hash: SHA256?
     /// The maximum number of bytes read at once.
     private static let pieceLength = 64 * 1024
-    /// The same for compressed bytes, each of which can expand to a thousand.
+    /// The maximum number of compressed bytes read at once; each can expand to a thousand.
     private static let compressedPieceLength = 4 * 1024
 
     /// - Parameters:
     ///   - record: The content.
     ///   - store: The store that has the content.
-    ///   - expands: Whether it is gzip and is expanded.
+    ///   - expands: Whether the bytes are gzip and are to be expanded.
     ///   - range: A part of the stored bytes; `nil` for all.
-    ///   - checksDigest: Whether the digest is compared; the caller does so otherwise.
+    ///   - checksDigest: Whether the reader compares the digest; if not, the caller does.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing` or `inputOutput`.
     init(
         _ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?, checksDigest: Bool = true
@@ -44,7 +45,7 @@ public final class AttachmentReader {
         let isWhole = remaining == record.length
         hash = checksDigest && isWhole ? SHA256() : nil
         if let content = record.content {
-            // The whole content is in memory, so the digest can be compared for a part of it, too.
+            // The whole content is in memory, so its digest can be checked even if only a part is read.
             if checksDigest, !isWhole { try Self.check(SHA256.hash(content), digest) }
             source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return

@@ -15,8 +15,8 @@ public import Foundation
 ///     document.attach(try writer.finish(name: "holiday.mp4"))
 ///     try database.save(document, onConflict: .fail)
 ///
-/// The content is on the disk when ``finish(name:)`` returns, and belongs to a document once that is saved; compaction
-/// collects unsaved content. A writer is used by one thread at a time.
+/// When ``finish(name:)`` returns, the content is on the disk. It belongs to a document once the document is saved;
+/// compaction removes contents of unsaved attachments. A writer is used by one thread at a time.
 public final class AttachmentWriter {
     private let store: BlobStore
     private let contentType: String
@@ -29,9 +29,9 @@ public final class AttachmentWriter {
     private var length: Int64 = 0
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
-    /// The place where a content goes that is too large for a row.
+    /// Stores a content that is too large for a row.
     private var stored: (any BlobWriter)?
-    /// The same writer if it continues an unfinished download.
+    /// The same writer, if it continues an unfinished download.
     private var resumed: (any ResumableBlobWriter)?
     private var isFinished = false
 
@@ -44,7 +44,7 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
-    /// Continues the partial content of an earlier writer, if there is one, whose bytes are read once.
+    /// Continues the partial content of an earlier writer, if there is one. Its bytes are read once.
     init(
         store: BlobStore, resuming digest: AttachmentDigest, length: Int64, encoding: DocumentAttachment.Encoding
     ) throws {
@@ -87,8 +87,8 @@ public final class AttachmentWriter {
 
     /// Writes the next piece of the content: `Data`, `[UInt8]`, or other bytes.
     ///
-    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)`` and for bytes
-    ///   declared as gzip that are not.
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`; `invalid` after ``finish(name:)``, and
+    ///   for bytes that are declared as gzip but are not.
     public func write(_ bytes: some ContiguousBytes) throws {
         try bytes.withUnsafeBytes { try write(raw: $0) }
     }
@@ -116,7 +116,8 @@ public final class AttachmentWriter {
         guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
             throw DatabaseError(.storage, "the digest of an attachment could not be computed")
         }
-        // Pinned before the content can be found by its digest; otherwise a running compaction could remove it.
+        // The content is pinned before it can be found by its digest; otherwise a running compaction could remove
+        // it.
         let pin = store.pins.pin(blob)
         let finished = try stored?.finish(as: blob)
         let record = BlobRecord(
@@ -133,7 +134,7 @@ public final class AttachmentWriter {
         DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
     }
 
-    /// Stores a piece: in memory while the content is small, then in the storage of large contents.
+    /// Stores a piece: in memory while the content is small, later in the storage of large contents.
     private func keep(_ bytes: UnsafeRawBufferPointer) throws {
         try check?.validate(bytes)
         md5.update(bytes)

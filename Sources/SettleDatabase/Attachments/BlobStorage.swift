@@ -1,34 +1,36 @@
 internal import SettlePlatform
 
-/// The place where the contents of large attachments are kept; small ones are in the rows of the storage engine.
+/// The storage for the contents of large attachments; small ones are in the rows of the storage engine.
 ///
 ///     newBlob ── write, write, finish ──→ a place, pinned ── a commit whose row names it ──→ stored
 ///                                              └─ released without a row ──→ nobody's: collected
 ///
-/// A database has its own: files named by the digest, or none in memory, where rows have all bytes. An engine that several
-/// processes share brings another (`BlobKeepingStorage`). There a content is written under a name of its own before its digest
-/// is known, and the row names that *place*, so that finishing renames nothing.
+/// By default, contents are files in the database's folder, named by their digest; a database in memory keeps all
+/// bytes in rows. An engine that several processes share brings another storage (`BlobKeepingStorage`). It writes a
+/// content under a name that it chooses before the digest is known. The row then stores that name as the *place*,
+/// so finishing renames nothing.
 ///
-/// What a storage promises:
+/// The promises of a storage:
 ///
-/// - A content that was finished stays while its pin exists, whichever process collects meanwhile. A process that ends without
-///   releasing its pins loses them after a while.
-/// - A content that a committed row names stays as long as the row. If the row names a place, the engine commits it only
-///   while the pin exists, or else fails the write with code `attachmentMissing`.
-/// - Contents that nothing names or pins are removed by ``collect(row:hold:)``. It is best to wait some minutes after a row was
-///   removed, for the sake of those who are reading.
+/// - A finished content stays while its pin exists, whichever process collects meanwhile. The pins of a process
+///   that ends without releasing them expire after a while.
+/// - A content that a committed row names stays as long as the row. If the row has a place, the engine commits it
+///   only while the pin exists; otherwise the write fails with code `attachmentMissing`.
+/// - ``collect(row:hold:)`` removes contents that no row names and that are not pinned. It is best called some
+///   minutes after a row was removed, because a reader may still need the content.
 public protocol BlobStorage: Sendable {
     /// Begins a new content.
     ///
     /// - Throws: ``DatabaseError`` with code `closed`, `inputOutput` or `unavailable`.
     func newBlob() throws -> any BlobWriter
 
-    /// Continues a content of which an earlier writer has left the beginning, or begins it.
+    /// Continues a content that an earlier writer left unfinished, or begins it.
     ///
     /// - Parameters:
     ///   - digest: The MD5 that the finished content will have.
-    ///   - length: Its length. What was left of it is not longer.
-    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if another writer is at it.
+    ///   - length: The length of the finished content. The unfinished content is not longer.
+    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if
+    ///   another writer uses the content.
     /// - Throws: ``DatabaseError`` with code `closed`, `inputOutput` or `unavailable`.
     func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)?
 
@@ -38,25 +40,26 @@ public protocol BlobStorage: Sendable {
     ///   - record: The content's row, or the record of a pinned content.
     ///   - offset: The first byte to read, at most the length.
     /// - Returns: A reader of the content from there to its end.
-    /// - Throws: ``DatabaseError`` with code `attachmentMissing` for a content that is not there.
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing` for a content that does not exist.
     func open(_ record: BlobRecord, from offset: Int64) throws -> any BlobReader
 
-    /// Whether a pinned content is still there; true unless a storage says otherwise. A storage from which only the engine
-    /// can tell at the commit leaves it as it is.
+    /// Whether a pinned content still exists; `true` by default. A storage whose engine checks this at the commit
+    /// keeps the default.
     func has(_ record: BlobRecord) -> Bool
 
-    /// Removes what no row names and nothing pins, remains of killed processes among it.
+    /// Removes contents that no row names and that are not pinned, and files of killed processes.
     ///
-    /// Rows that were removed before are gone for good when this is called.
+    /// It is called after the removal of rows is durable.
     ///
     /// - Parameters:
     ///   - row: Looks up the row of a content.
-    ///   - hold: Runs a closure while no process commits, with a lookup that sees all commits so far. What depends on a row is removed
-    ///     inside; other writers wait meanwhile, so it is called for a few contents at a time.
-    /// - Throws: ``DatabaseError``, and what the closures throw.
+    ///   - hold: Runs a closure while no process commits, with a lookup that sees all commits so far. The storage
+    ///     removes contents inside that closure if the decision depends on a row. Other writers wait meanwhile, so
+    ///     it is called for a few contents at a time.
+    /// - Throws: ``DatabaseError``, and errors of the closures.
     func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws
 
-    /// The sum of the lengths of all stored contents, pinned ones and those to be collected among them.
+    /// The sum of the lengths of all stored contents, including pinned and collectable ones.
     func sizeOnDisk() throws -> Int64
 }
 
@@ -64,14 +67,14 @@ public protocol BlobStorage: Sendable {
 public typealias BlobLookup = (BlobDigest) throws -> BlobRecord?
 
 extension BlobStorage {
-    /// No unfinished contents are kept.
+    /// Returns `nil`: unfinished contents are not kept.
     public func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)? { nil }
 
-    /// Pinned contents are there.
+    /// Returns `true`.
     public func has(_ record: BlobRecord) -> Bool { true }
 }
 
-/// Reads a stored content from where it was opened. It is used by one thread at a time.
+/// Reads a stored content, beginning at the offset it was opened with. It is used by one thread at a time.
 public protocol BlobReader: AnyObject {
     /// The next bytes, at most `count` and fewer only before the end; empty at the end.
     ///
@@ -100,25 +103,26 @@ public protocol BlobWriter: AnyObject {
 
 /// A content that was written, and that no row may name yet.
 public struct FinishedBlob: Sendable {
-    /// The place that the row of the content is to name; `nil` if it is found by its digest.
+    /// The place to store in the content's row; `nil` if the content is found by its digest.
     public let place: [UInt8]?
-    /// Keeps the content from being collected while it exists. It is released once no document can be saved with this content
-    /// any more, whether one was or not; `nil` if the storage goes by the pins of the process.
+    /// Keeps the content from being collected while it exists. It is released when no document can be saved with
+    /// this content anymore, whether or not one was saved. `nil` if the storage uses the pins of the process.
     public let pin: (any AnyObject & Sendable)?
 
     /// Creates a value.
     public init(place: [UInt8]?, pin: (any AnyObject & Sendable)?) { (self.place, self.pin) = (place, pin) }
 }
 
-/// Writes a content that can be continued by a later writer: released before it has finished, it leaves what was written.
+/// Writes a content that a later writer can continue: if it is released before it has finished, the bytes written
+/// so far stay.
 public protocol ResumableBlobWriter: BlobWriter {
-    /// The bytes that were there before this writer, from the first one; asked for before the first is written.
+    /// The bytes that existed before this writer, from the first one; must be called before the first write.
     func storedBytes() throws -> any BlobReader
 
-    /// Removes all bytes, and goes on with the first one.
+    /// Removes all bytes and starts over.
     func restart() throws
 
-    /// Sees that this writer leaves nothing when it is released.
+    /// Makes this writer delete its bytes when it is released.
     func discard()
 }
 
@@ -130,13 +134,14 @@ public struct BlobRecord: Sendable, Hashable {
     public let digest: BlobDigest
     /// The MD5 of the bytes, the digest of attachments.
     public let md5: [UInt8]
-    /// The number of bytes that it has.
+    /// The number of bytes.
     public let length: Int64
     /// The bytes, or `nil` if they are not in the row or were not requested.
     public let content: [UInt8]?
-    /// Whether the bytes are not in the row: they are in a file, or wherever the ``BlobStorage`` of the engine has them.
+    /// Whether the bytes are outside the row: in a file, or in the ``BlobStorage`` of the engine.
     public let isFile: Bool
-    /// The place where a ``BlobStorage`` has the bytes, in its own words; `nil` for bytes in the row or in a file named by the digest.
+    /// The place of the bytes in a ``BlobStorage``, in its own format; `nil` for bytes in the row or in a file
+    /// named by the digest.
     public let place: [UInt8]?
 
     /// Creates a record.
@@ -159,13 +164,13 @@ public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// Creates a digest from its 32 bytes, or returns `nil` for another number.
+    /// Creates a digest from its 32 bytes; `nil` for another number of bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
     }
 
-    /// Parses 64 hex digits, or returns `nil`.
+    /// Parses 64 hex digits; `nil` if the text is anything else.
     public init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.decode(text) else { return nil }
         self.init(bytes)

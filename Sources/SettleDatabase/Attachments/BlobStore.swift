@@ -2,19 +2,19 @@ internal import SettlePlatform
 
 /// The contents of a database's attachments: small ones are rows of the storage engine, large ones are in a ``BlobStorage``.
 ///
-/// A large content is on the disk before its row is written, so a row never names an incomplete one. A content that is
-/// not in a document yet is pinned, so that compaction does not collect it.
+/// A large content is on the disk before its row is written, so a row never names an incomplete one. A content that
+/// does not belong to a document yet is pinned, so that compaction does not collect it.
 final class BlobStore: Sendable {
-    /// Larger contents are not in their row, in bytes.
+    /// The maximum size of a content in a row, in bytes.
     static let largestInRow = 64 * 1024
 
-    /// The place where large contents are; `nil` in memory, where all are in their rows.
+    /// The storage of large contents; `nil` in memory, where all contents are in their rows.
     let storage: (any BlobStorage)?
     let pins: BlobPins
 
     /// - Parameters:
     ///   - storage: The storage of the engine, if it has one.
-    ///   - files: The files of the database, which are used otherwise; `nil` in memory.
+    ///   - files: The files of the database, which are used if the engine has no storage; `nil` in memory.
     ///   - isShared: Whether other processes use the files, too.
     init(_ storage: (any BlobStorage)?, files: DatabaseFiles?, isShared: Bool) {
         let pins = BlobPins()
@@ -25,9 +25,10 @@ final class BlobStore: Sendable {
     /// Keeps a stored content from being collected by this process until the returned object is released.
     func pin(_ record: BlobRecord) -> PendingBlob { PendingBlob(record, pins.pin(record.digest)) }
 
-    /// The record by which a pinned content can be read; `nil` if it is a content of another database.
+    /// The record for reading a pinned content; `nil` if the content belongs to another database.
     ///
-    /// One that has its bytes with it, or in a file with the name of the digest, is the same in each database that has pinned it.
+    /// A record that contains its bytes, or whose file is named by the digest, is valid in each database that has
+    /// pinned the content.
     func record(of pending: PendingBlob?) -> BlobRecord? {
         guard let pending, pins.contains(pending.record.digest) else { return nil }
         return pending.record.place == nil || pending.isOne(of: pins) ? pending.record : nil
@@ -65,7 +66,7 @@ final class BlobPins: Sendable {
 
         deinit { pins.release(digest) }
 
-        /// Whether it is one of these pins.
+        /// Whether this pin belongs to a set of pins.
         func isOne(of pins: BlobPins) -> Bool { self.pins === pins }
     }
 
@@ -84,7 +85,7 @@ final class BlobPins: Sendable {
     /// Whether a content must not be collected now.
     func contains(_ digest: BlobDigest) -> Bool { counts.withLock { $0[digest] != nil } }
 
-    /// Runs a closure unless a content is pinned; nobody can pin one meanwhile.
+    /// Runs a closure if a content is not pinned. The content can't be pinned meanwhile.
     func unlessPinned(_ digest: BlobDigest, _ body: () throws -> Void) rethrows {
         try counts.withLock { if $0[digest] == nil { try body() } }
     }
@@ -104,6 +105,6 @@ package final class PendingBlob: Sendable {
         (self.record, self.pin, self.stored) = (record, pin, stored)
     }
 
-    /// Whether the content was pinned by these pins.
+    /// Whether a set of pins holds the content.
     func isOne(of pins: BlobPins) -> Bool { pin.isOne(of: pins) }
 }

@@ -36,8 +36,8 @@ extension Database {
     ///
     ///     let movie = try database.makeAttachment("holiday.mp4", contentType: "video/mp4", file: url)
     ///
-    /// The content is in the database afterwards, and the file is no longer needed. It is long work for a large file: call
-    /// it within `perform`.
+    /// Afterwards the content is in the database, and the file is no longer needed. This takes long for a large
+    /// file: call it within `perform`.
     ///
     /// - Parameters:
     ///   - name: The attachment's name in the document.
@@ -46,9 +46,9 @@ extension Database {
     ///   - progress: Called after each piece with the bytes read so far, and the length of the file. If it throws, nothing is
     ///     stored; `{ _, _ in try Task.checkCancellation() }` makes the call end with its task.
     /// - Returns: The attachment, to be attached to a document of this database.
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no file, `invalid` for a URL that names no file and for a
-    ///   name that starts with an underscore, `inputOutput` if the file can't be read, or `diskFull`; errors of
-    ///   `progress`.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the file does not exist, `invalid` for a URL that is not
+    ///   a file's and for a name that starts with an underscore, `inputOutput` if the file can't be read, or
+    ///   `diskFull`; errors of `progress`.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", file: URL,
         progress: (_ done: Int64, _ total: Int64) throws -> Void = { _, _ in }
@@ -76,16 +76,18 @@ extension Database {
     ///
     ///     try database.write(movie, to: FileManager.default.temporaryDirectory.appending(path: movie.name))
     ///
-    /// A file of that name is replaced when all is written. If the call throws, it is as it was, and nothing is left beside it.
-    /// A symbolic link is followed, and a device or a pipe is written into.
+    /// An existing file is replaced when the content is complete. If the call throws, the existing file stays
+    /// unchanged and no temporary file remains. A symbolic link is followed, and a device or a pipe is written
+    /// into.
     ///
     /// - Parameters:
     ///   - attachment: An attachment of this database.
     ///   - file: The URL of the file.
     ///   - progress: Called after each piece with the bytes written so far, and the length of the content. If it throws, nothing
     ///     is written.
-    /// - Throws: ``DatabaseError`` with code `attachmentMissing`, `notFound` if there is no folder for the file, `invalid` for a
-    ///   URL that names no file, `diskFull`, or `inputOutput` if the file can't be written; errors of `progress`.
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing`, `notFound` if the folder of the file does not
+    ///   exist, `invalid` for a URL that is not a file's, `diskFull`, or `inputOutput` if the file can't be
+    ///   written; errors of `progress`.
     public func write(
         _ attachment: DocumentAttachment, to file: URL,
         progress: (_ done: Int64, _ total: Int64) throws -> Void = { _, _ in }
@@ -154,10 +156,11 @@ extension Database {
         try AttachmentWriter(store: blobs, contentType: contentType, encoding: encoding)
     }
 
-    /// Creates a writer for a content of a known digest, such as a download, which resumes the bytes that an earlier writer
-    /// has left, in this process or an earlier one; ``AttachmentWriter/storedLength`` is their number.
+    /// Creates a writer for a content of a known digest, such as a download. It continues after the bytes that an
+    /// earlier writer has left, in this process or an earlier one; ``AttachmentWriter/storedLength`` is their
+    /// number.
     ///
-    /// Bytes of an unfinished writer are kept until the next compaction, if they are too many for a row.
+    /// The bytes of an unfinished writer are kept until the next compaction, if they are too many for a row.
     ///
     /// - Parameters:
     ///   - digest: The MD5 of the stored bytes.
@@ -172,7 +175,7 @@ extension Database {
         try AttachmentWriter(store: blobs, resuming: digest, length: length, encoding: encoding)
     }
 
-    /// The same attachment with a pin on its content, so that it can be read later.
+    /// Returns the attachment with a pin on its content, so that it can be read later.
     ///
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`.
     package func held(_ attachment: DocumentAttachment) throws -> DocumentAttachment {
@@ -183,7 +186,7 @@ extension Database {
         return attachment.holding(blobs.pin(record))
     }
 
-    /// Declares stored bytes as gzip after validating them.
+    /// Validates stored bytes as gzip, and declares them so.
     ///
     /// - Parameter attachment: An attachment whose bytes were stored unchanged.
     /// - Returns: The same content with the encoding gzip, and its expanded length.
@@ -203,7 +206,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - attachment: An attachment of this database.
-    ///   - encoded: Whether compressed content is returned as it is stored.
+    ///   - encoded: Whether compressed content is returned without expanding it.
     ///   - range: A range of the stored bytes, clamped to them; only for content that is not expanded.
     /// - Returns: A reader of the content.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`, or `invalid` for a range of compressed content.

@@ -34,7 +34,7 @@ public struct DocumentAttachment: Sendable, Hashable {
     /// The content until a database stores it, and the pin that keeps it from being collected.
     let pending: PendingBlob?
 
-    /// Creates an attachment whose content a database has stored.
+    /// Creates an attachment whose content is stored in a database.
     package init(
         name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
         encodedLength: Int64, encoding: Encoding, blob: BlobDigest, pending: PendingBlob? = nil
@@ -50,7 +50,7 @@ public struct DocumentAttachment: Sendable, Hashable {
         self.pending = pending
     }
 
-    /// Whether this is the attachment's name, byte for byte.
+    /// Whether the attachment has this name, byte for byte.
     func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
 
     /// The part of the attachment that enters a revision id.
@@ -77,13 +77,13 @@ public struct AttachmentDigest: Hashable, Sendable, CustomStringConvertible {
     /// The 16 bytes of the MD5.
     public let md5: [UInt8]
 
-    /// Creates a digest from an MD5, or returns `nil` if it does not have 16 bytes.
+    /// Creates a digest from an MD5; `nil` if it does not have 16 bytes.
     public init?(md5: [UInt8]) {
         guard md5.count == 16 else { return nil }
         self.md5 = md5
     }
 
-    /// Parses `md5-…`, or returns `nil`.
+    /// Parses `md5-…`; `nil` if the text is anything else.
     public init?(_ text: String) {
         guard text.hasPrefix("md5-"), let bytes = Base64.decode(text.dropFirst(4).utf8) else { return nil }
         self.init(md5: bytes)
@@ -94,16 +94,17 @@ public struct AttachmentDigest: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DocumentAttachment {
-    /// The same stored bytes under another name and type, for an import or a peer.
+    /// Returns an attachment with the same stored bytes and another name and type, for an import or a peer.
     ///
-    /// This attachment pins the content too.
+    /// The new attachment pins the content, too.
     ///
     /// - Parameters:
     ///   - name: The name in its document.
     ///   - contentType: The media type.
     ///   - revpos: The generation of the revision it came with, or 0.
-    ///   - length: The declared length without encoding; for compressed content also that of the stored bytes, which CouchDB
-    ///     sends if it does not know the length. By default its own.
+    ///   - length: The declared length of the expanded content; by default that of this attachment. For compressed
+    ///     content it may also be the length of the stored bytes, which CouchDB sends if it does not know the
+    ///     expanded length.
     /// - Returns: The attachment.
     /// - Throws: ``DatabaseError`` with code `invalid` for a name that starts with an underscore, and for a wrong length.
     package func described(
@@ -121,7 +122,7 @@ extension DocumentAttachment {
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }
 
-    /// The same attachment, with a pin on its content.
+    /// Returns the attachment with a pin on its content.
     func holding(_ pending: PendingBlob) -> DocumentAttachment {
         DocumentAttachment(
             name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
@@ -132,12 +133,12 @@ extension DocumentAttachment {
 // MARK: - Wire
 
 extension DocumentAttachment {
-    /// The member of `_attachments` that describes it: a stub, unless its content is elsewhere.
+    /// The member of `_attachments` that describes it: a stub if the content is not included.
     ///
     /// - Parameters:
     ///   - content: Where the content is.
     ///   - hasLength: Whether the member has the length, which CouchDB leaves out beside `data`.
-    ///   - hasEncoding: Whether the member has the encoding of the stored bytes, if there is one.
+    ///   - hasEncoding: Whether the member has the encoding of the stored bytes, if they are encoded.
     /// - Returns: The member.
     package func wire(
         _ content: WireAttachment.Content = .stub, hasLength: Bool = true, hasEncoding: Bool = false
@@ -199,7 +200,7 @@ extension DocumentAttachment {
             encodedLength: Int64(encodedLength), encoding: encoding, blob: blob)
     }
 
-    /// Checks that ``unpack(_:)`` will accept the numbers; every attachment is checked here before it is stored.
+    /// Checks that ``unpack(_:)`` will accept the numbers; every attachment is checked before it is stored.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`.
     func checkNumbers(of id: DocumentID) throws {
@@ -221,7 +222,7 @@ extension DocumentAttachment {
 struct DamagedAttachments: Error, CustomStringConvertible {
     /// The problem and its place.
     let description: String
-    /// Everything in the list that looks like a content's digest, so that none of them is collected.
+    /// Each digest of a content that the damaged list still contains, so that none of the contents is collected.
     let blobs: Set<BlobDigest>
 
     init(_ description: String, in bytes: [UInt8]) {

@@ -9,15 +9,15 @@ internal import Foundation
 
 /// Keeps large contents as files named by their SHA-256, in the folder of the database.
 ///
-/// A content is written to a file, forced to the disk, and renamed to its name before its row is written. After a crash,
-/// compaction removes files without a row. A content is pinned before its file gets its name or is looked up, and files are removed
-/// under the lock of the pins.
+/// A content is written to a file, forced to the disk, and renamed to its final name before its row is written.
+/// After a crash, compaction removes files without a row. A content is pinned before its file gets its name or is
+/// looked up, and files are removed under the lock of the pins.
 final class FileBlobs: BlobStorage {
     private let files: DatabaseFiles
     private let pins: BlobPins
     /// The partial downloads; `nil` if they can't be resumed.
     private let partial: PartialBlobs?
-    /// The folders that exist durably: created, and their names forced to the disk.
+    /// The folders that exist and whose names were forced to the disk.
     private let folders = Guarded<Set<String>>([])
     /// Numbers the files being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
@@ -27,15 +27,15 @@ final class FileBlobs: BlobStorage {
     /// - Parameters:
     ///   - files: The files of the database.
     ///   - pins: The contents not to be collected.
-    ///   - isShared: Whether other processes use the files, too. Then a download can't be resumed, since another process may be
-    ///     downloading the same content.
+    ///   - isShared: Whether other processes use the files, too. Then a download can't be resumed, since another
+    ///     process may be downloading the same content.
     init(_ files: DatabaseFiles, pins: BlobPins, isShared: Bool) {
         self.files = files
         self.pins = pins
         partial = isShared ? nil : PartialBlobs(files: files)
         guard FileManager.default.fileExists(atPath: files.newAttachments) else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
-            // Its name begins with the number of the process that was writing it.
+            // A file's name begins with the id of the process that was writing it.
             let writer = name.split(separator: "-").first.flatMap { pid_t($0) }
             if isShared, let writer, writer != getpid(), kill(writer, 0) == 0 || errno != ESRCH { continue }
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
@@ -74,10 +74,10 @@ final class FileBlobs: BlobStorage {
         }
     }
 
-    /// Renames a file that was written and forced to the disk. It replaces a file of that name, whose bytes may be damaged or
-    /// not yet on the disk.
+    /// Renames a file that was written and forced to the disk. It replaces an existing file of that name, whose
+    /// bytes may be damaged or not yet on the disk.
     func adopt(_ file: String, as digest: BlobDigest) throws {
-        // The folder of a deleted database must not be created again.
+        // If the database was deleted, its folder must not be created again.
         guard files.exist else { throw Self.wasDeleted }
         try makeFolder("\(files.attachments)/\(digest.description.prefix(2))")
         try renameDurably(file, to: path(of: digest))
@@ -95,8 +95,8 @@ final class FileBlobs: BlobStorage {
 
     private static var wasDeleted: DatabaseError { DatabaseError(.closed, "the database was deleted") }
 
-    /// Removes the files that no row names: those of contents removed before, and those a crash has left, and contents of which
-    /// the rest has not come.
+    /// Removes the files that no row names: those of removed contents, those that remain after a crash, and
+    /// unfinished downloads.
     func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws {
         partial?.removeAll()
         let doomed = try allFiles().map(\.digest).filter { try row($0) == nil }
@@ -104,7 +104,7 @@ final class FileBlobs: BlobStorage {
             try hold { row in
                 for digest in doomed[start..<min(start + Self.filesAtOnce, doomed.count)] {
                     try pins.unlessPinned(digest) {
-                        // A pin that is released after this check has its row already.
+                        // If a pin is released after this check, the row already exists.
                         if try row(digest) == nil { try? FileManager.default.removeItem(atPath: path(of: digest)) }
                     }
                 }
@@ -148,7 +148,7 @@ final class FileBlobWriter: ResumableBlobWriter {
         writer = try FileHandleWriter(path: path)
     }
 
-    /// Continues a partial content; one that is too long begins again.
+    /// Continues a partial content; if that is too long, it starts over.
     init(_ place: PartialBlobs.Place, length: Int64, for blobs: FileBlobs) throws {
         self.blobs = blobs
         self.place = place
@@ -158,7 +158,7 @@ final class FileBlobWriter: ResumableBlobWriter {
         if size > length { try restart() } else { isEmpty = size == 0 }
     }
 
-    /// Unfinished content leaves no file, unless another writer may resume it.
+    /// An unfinished content leaves no file, except one that another writer may resume.
     deinit {
         if !isFinished, place == nil || isEmpty { try? removeIfThere(path) }
     }

@@ -2,13 +2,14 @@ internal import SettlePlatform
 
 /// Compresses and expands the contents of attachments piece by piece.
 ///
-/// Compression is CouchDB's: zlib at level 8, no name and no time in the header, because the digest depends on these bytes.
+/// It compresses as CouchDB does: zlib at level 8, without name and time in the header, because the digest depends
+/// on these bytes.
 package final class Gzip {
     private let stream: Deflate
 
-    /// Whether the end of the compressed stream was reached. Another one may follow, as gzip allows.
+    /// Whether the end of the compressed stream was reached. Another stream may follow, as gzip allows.
     package var isAtEnd: Bool { stream.isAtEnd }
-    /// Whether other bytes than gzip follow the end; they are ignored.
+    /// Whether bytes that are not gzip follow the end; they are ignored.
     package var hasRest: Bool { stream.hasRest }
 
     package enum Direction { case compress, expand }
@@ -17,18 +18,18 @@ package final class Gzip {
         stream = try Self.explained { try Deflate(direction == .compress ? .compress : .expand, .gzip, level: 8) }
     }
 
-    /// Processes the next piece, and passes on the output.
+    /// Processes the next piece, and passes the output to a closure.
     package func process(
         _ input: UnsafeRawBufferPointer, isLast: Bool, emit: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try Self.explained { try stream.process(input, isLast ? .finish : .none, emit: emit) }
     }
 
-    /// The content of compressed bytes.
+    /// Expands compressed bytes.
     ///
     /// - Parameters:
     ///   - bytes: One or more whole streams of gzip.
-    ///   - limit: How many bytes the content may have.
+    ///   - limit: The maximum size of the content, in bytes.
     /// - Returns: The content; `nil` if it is longer.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing` for bytes that are not gzip, or end in the middle.
     package static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8]? {
@@ -46,7 +47,8 @@ package final class Gzip {
         }
     }
 
-    /// Whether a type is stored compressed: CouchDB's default list, without regard to the type's parameters.
+    /// Whether attachments of a type are stored compressed, by CouchDB's default list. Parameters of the type are
+    /// ignored.
     package static func isCompressible(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased()
         return type.hasPrefix("text/") || compressible.contains(type)

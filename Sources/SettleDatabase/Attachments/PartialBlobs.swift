@@ -6,15 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Partial downloads, in files named by the expected digest and length, so that they can be resumed, also by
-/// another process.
+/// Partial downloads, in files named by the expected digest and length. They can be resumed, also by another
+/// process.
 ///
 ///     attachments/partial/5d41402abc4b2a76b9719d911017c592-104857600      the first bytes of a content of that MD5 and length
 ///
-/// No row refers to such a file, and its bytes are trusted only when they are complete and match the digest. Compaction
-/// removes those that are not being written.
+/// No row refers to such a file, and its bytes are trusted only when they are complete and match the digest.
+/// Compaction removes the files that are not being written.
 final class PartialBlobs: Sendable {
-    /// A file for a content, which its owner uses exclusively.
+    /// A file for a content, which one writer uses exclusively.
     final class Place: Sendable {
         let path: String
         fileprivate let release: @Sendable () -> Void
@@ -43,7 +43,7 @@ final class PartialBlobs: Sendable {
         return Place("\(folder)/\(name)") { [weak self] in _ = self?.taken.withLock { $0.remove(name) } }
     }
 
-    /// Removes those that are not being written.
+    /// Removes the files that are not being written.
     func removeAll() {
         taken.withLock { taken in
             for name in (try? FileManager.default.contentsOfDirectory(atPath: files.partialAttachments)) ?? []

@@ -2,7 +2,7 @@ public import SettleCore
 
 /// A changed document, at the position of its last change.
 public struct Change: Sendable {
-    /// Which leaves a change lists.
+    /// The leaves that a change lists.
     public enum Style: Sendable, Hashable {
         /// The winner only: CouchDB's `main_only`.
         case winner
@@ -18,7 +18,7 @@ public struct Change: Sendable {
     public let winner: RevisionID
     /// Whether the document is deleted.
     public let isDeleted: Bool
-    /// The listed leaves beside the winner.
+    /// The listed leaves without the winner.
     private let otherLeaves: [RevisionID]
     /// The winner as a document, even if it is a tombstone; `nil` unless documents were requested.
     public let document: Document?
@@ -45,7 +45,7 @@ public struct Change: Sendable {
 
 /// A position in a database's order of changes: every write of a document gets the next one, from 1.
 ///
-/// Sequences belong to one database; another copy of the same documents has others (SEMANTICS 204).
+/// Sequences belong to one database; a replica of the same documents has different ones (SEMANTICS 204).
 public struct UpdateSequence: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The position as a number.
     public let number: Int64
@@ -67,9 +67,9 @@ public struct UpdateSequence: Hashable, Comparable, Sendable, ExpressibleByInteg
 
 /// A commit of a database since it was opened.
 package struct Commit: Sendable, Equatable {
-    /// How many commits preceded it.
+    /// The number of commits that preceded it.
     private var number: UInt64 = 0
-    /// The position of the newest change as of this commit. A purge advances it, a setting does not.
+    /// The position of the newest change at this commit. A purge advances it, a setting does not.
     package private(set) var sequence: UpdateSequence
 
     /// The state when the database was opened.

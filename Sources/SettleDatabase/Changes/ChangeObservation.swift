@@ -9,9 +9,9 @@ internal import SettlePlatform
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. The observation stores the position of the last change it returned and reads on from there, a
-/// page at a time. So a slow observer costs no memory and misses no document; a document that changed several times
-/// between two reads is returned once, in its newest state.
+/// Nothing is buffered. The observation stores the position of the last change it returned and continues reading
+/// from there, a page at a time. So a slow observer costs no memory and misses no document; a document that changed
+/// several times between two reads is returned once, in its newest state.
 ///
 /// It ends when the database is closed or the task is cancelled.
 public struct ChangeObservation: AsyncSequence, Sendable {
@@ -36,7 +36,7 @@ public struct ChangeObservation: AsyncSequence, Sendable {
             since = observation.since
         }
 
-        /// The next change; waits for one. `nil` if the database is closed or the task is cancelled.
+        /// Waits for the next change; `nil` if the database is closed or the task is cancelled.
         ///
         /// - Throws: ``DatabaseError`` if the database can't be read.
         public mutating func next() async throws -> Change? {
@@ -97,9 +97,9 @@ public struct DocumentObservation: AsyncSequence, Sendable {
             self.id = id
         }
 
-        /// The next state of the document; waits for one. `nil` at the outer level is the end.
+        /// Waits for the next state of the document. `nil` at the outer level is the end.
         ///
-        /// - Throws: ``DatabaseError`` if the database can't be read, or with code `invalid` for what can't be an id.
+        /// - Throws: ``DatabaseError`` if the database can't be read, or with code `invalid` for an invalid id.
         public mutating func next() async throws -> Document?? {
             let id = try id.get()
             while !Task.isCancelled {

@@ -9,9 +9,9 @@ extension Database {
     ///
     /// - Parameters:
     ///   - since: The position; 0 for all.
-    ///   - limit: The maximum number; all by default, which takes memory for all of them.
-    ///   - descending: Whether the newest comes first.
-    ///   - style: Which leaves each change lists.
+    ///   - limit: The maximum number of changes, which are all in memory; unlimited by default.
+    ///   - descending: Whether the newest change comes first.
+    ///   - style: The leaves that each change lists.
     ///   - includingDocuments: Whether each change includes the document.
     ///   - isIncluded: A filter; changes it rejects do not count towards the limit.
     /// - Returns: The changes.
@@ -36,10 +36,10 @@ extension Database {
 
     /// Calls a closure for each document changed in a range, until it returns `false`.
     ///
-    /// Memory is bounded: documents are read a page at a time. A document that changes meanwhile moves to the newest
-    /// end: going forward it is returned there, perhaps a second time; going backward it may be missed. Inside
-    /// ``snapshot(_:)`` neither happens. The change of a damaged document has no ``Change/document``, or is left out if
-    /// its revisions can't be read; ``DatabaseOptions/warn`` is called with its id.
+    /// Memory is bounded: documents are read a page at a time. A document that changes meanwhile moves to the
+    /// newest end. Going forward, it is returned there, perhaps a second time; going backward, it may be missed.
+    /// Inside ``snapshot(_:)`` neither happens. The change of a damaged document has no ``Change/document``, or is
+    /// left out if its revisions can't be read; ``DatabaseOptions/warn`` is called with its id.
     package func forEachChange(
         in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
         _ body: (Change) throws -> Bool
@@ -70,7 +70,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - since: The position to start after; the current one by default.
-    ///   - style: Which leaves each change lists.
+    ///   - style: The leaves that each change lists.
     ///   - includingDocuments: Whether each change includes the document.
     ///   - isIncluded: A filter for changes.
     /// - Returns: The changes, without end.
@@ -86,7 +86,7 @@ extension Database {
 
     /// Observes one document: first its current state, then each change of its winner.
     ///
-    /// The observation of what can't be an id throws ``DatabaseError`` with code `invalid` at its first element.
+    /// For an invalid id, the observation throws ``DatabaseError`` with code `invalid` at its first element.
     public func observe(_ id: some DocumentIDConvertible) -> DocumentObservation {
         DocumentObservation(database: self, id: Result { try id.ofDocument() })
     }

@@ -4,7 +4,8 @@ extension Database {
     /// Stores revisions from peers, with their histories: a write with `new_edits=false`.
     ///
     /// It never conflicts and never computes a revision id (SEMANTICS 199); a known revision changes nothing (200).
-    /// Validations run, and a refused revision does not stop the others (117). Everything is stored in one transaction.
+    /// Validations run, and a refused revision does not affect the rest (117). All revisions are stored in one
+    /// transaction.
     ///
     /// - Returns: The outcome of each revision, in order.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
@@ -17,10 +18,10 @@ extension Database {
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
-    ///   - refusingBranches: Whether revisions that don't descend from the winner here, or would leave several live
-    ///     leaves, are refused with code `conflict`; see ``DocumentEditor/refuseBranches(_:)``. This is checked within
-    ///     the transaction.
-    ///   - leavingConflicts: Whether live leaves that were here before do not count as branches.
+    ///   - refusingBranches: Whether revisions are refused with code `conflict` if they don't descend from the
+    ///     winner here, or would leave several live leaves; see ``DocumentEditor/refuseBranches(_:)``. This is
+    ///     checked within the transaction.
+    ///   - leavingConflicts: Whether live leaves that existed before do not count as branches.
     ///   - check: Called for each revision whose content is stored.
     /// - Returns: The outcome of each revision, in order.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
@@ -47,7 +48,7 @@ extension Database {
         }
     }
 
-    /// Which of a peer's revisions are not here: CouchDB's `_revs_diff`.
+    /// Returns the revisions of a peer that are not here: CouchDB's `_revs_diff`.
     ///
     /// - Parameter revisions: For each document the revisions the peer has.
     /// - Returns: The missing revisions, in the given order, without documents of which nothing is missing.
@@ -68,10 +69,12 @@ extension Database {
         }
     }
 
-    /// A leaf that decides what a document is here, and the revision that a peer had when its edits were made, if one had any.
+    /// A leaf that decides the state of a document here, and the revision that the edits were made from, if a peer
+    /// had it.
     package typealias EditedLeaf = (leaf: RevisionID, origin: RevisionID?)
 
-    /// Returns the leaves that decide what a document is here and that a peer's revision does not descend from.
+    /// Returns the leaves that decide the state of a document here and that a peer's revision does not descend
+    /// from.
     ///
     /// - Parameter revisions: The peer's revisions with their ancestors.
     /// - Returns: For each revision the live leaves, or the winner of a deleted document.
@@ -89,10 +92,10 @@ extension Database {
         }
     }
 
-    /// Records that a peer acknowledged revisions. Their contents are then merge bases that three-way merges may need,
-    /// and compaction keeps them while there are descendants that no peer has.
+    /// Records that a peer acknowledged revisions. Three-way merges may need their contents as merge bases, so
+    /// compaction keeps them while they have descendants that no peer has.
     package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
-        // Most are known to be shared when a replication restarts, and a write would wait for other writers.
+        // When a replication restarts, most revisions are already marked; a write would wait for other writers.
         let news = try engine.snapshot { reader in
             try capabilities.prefetching?.prepare(revisions.map(\.id), withContent: false)
             return try revisions.filter { id, revision in
@@ -113,16 +116,17 @@ extension Database {
 }
 
 extension DocumentEditor {
-    /// Returns the documents whose revisions are refused because they would create a branch.
+    /// Finds the documents whose revisions are refused because they would create a branch.
     ///
-    /// A document's revisions are accepted or refused together. They are stored if the winner here is in one of their
-    /// histories, and at most one leaf is live then. So an edit is stored, and so is a settled conflict, whichever side
-    /// its winner was on:
+    /// All of a document's revisions are accepted, or all are refused. They are accepted if the winner here is in
+    /// one of their histories, and at most one leaf is live afterwards. So an edit is accepted, and so is a settled
+    /// conflict, whichever side its winner was on:
     ///
     ///     here   1-a     received   1-b ── 2-m               stored: 1-a was known, and one leaf is live
     ///                               1-a ── 2-t ($closed)
     ///
-    /// A peer that does not see the other live leaves here can't settle them; its edit of the winner leaves them.
+    /// A peer that does not see the other live leaves here can't settle them; its edit of the winner leaves them
+    /// unchanged.
     fileprivate func refuseBranches(
         _ revisions: [ReplicatedRevision], leavingConflicts: Bool
     ) throws -> [DocumentID: DatabaseError] {
@@ -152,13 +156,14 @@ extension DocumentEditor {
 
 /// Batch reads for replication.
 extension Database {
-    /// A stored revision, and its attachments that the peer already has; `nil` if the peer has no ancestor.
+    /// A stored revision, and the attachments that the peer already has; `nil` if the peer has no ancestor.
     package typealias StoredRevision = (revision: ReplicatedRevision, known: KnownAttachments?)
 
-    /// Compares a peer's leaves with this database: which are missing here, and which of its deletions are not marked
-    /// here.
+    /// Compares a peer's leaves with this database. It finds the leaves that are missing here, and the peer's
+    /// deletions that are not marked as deletions here.
     ///
-    /// - Parameter changes: For each document the peer's leaves, its winner first, and whether that is a tombstone.
+    /// - Parameter changes: For each document, the peer's leaves, its winner first, and whether the winner is a
+    ///   tombstone.
     /// - Returns: A row for each document with missing revisions, in order; and the tombstones that are here but not
     ///   marked as a user's deletion (SEMANTICS K2).
     /// - Throws: ``DatabaseError`` if the storage fails.
@@ -201,9 +206,10 @@ extension Database {
     /// Reads revisions with their contents and histories from one snapshot of the database.
     ///
     /// - Parameters:
-    ///   - requests: The revisions, each with those that the peer has; those of one document are best adjacent.
-    ///   - body: Called with each revision, `nil` for one that is not kept, or the error of a damaged one, until it
-    ///     returns `false`.
+    ///   - requests: The revisions to read, each with the revisions that the peer has. Requests for the same
+    ///     document are best adjacent.
+    ///   - body: Called with each revision until it returns `false`; with `nil` for a revision that is not kept,
+    ///     and with the error of a damaged one.
     /// - Throws: ``DatabaseError`` if the storage fails, or errors of `body`.
     package func forEachRevision(
         _ requests: [(id: DocumentID, revision: RevisionID, known: [RevisionID])],
@@ -226,7 +232,7 @@ extension Database {
         }
     }
 
-    /// The documents that are in conflict.
+    /// Returns the documents that are in conflict.
     package func conflicted(
         among ids: [DocumentID], _ kinds: Set<ConflictKind>
     ) throws -> [DocumentID] {
@@ -240,7 +246,7 @@ extension Database {
         }
     }
 
-    /// The bases of a document's conflict whose contents are not kept here.
+    /// The bases of a document's conflict whose contents are missing here.
     package func missingBases(of id: DocumentID) throws -> [RevisionID] {
         try engine.snapshot { reader in
             guard let tree = try reader.storedRecord(of: id, withContent: false)?.tree else { return [] }
@@ -269,7 +275,7 @@ extension Database {
 }
 
 extension Database {
-    /// The last change of a document, with all its leaves; `nil` if it was never written or was purged.
+    /// The last change of a document, with all its leaves; `nil` if the document was never written or was purged.
     package func change(of id: DocumentID) throws -> Change? {
         try storedRecord(of: id, withContent: false).flatMap {
             Change($0, style: .allLeaves, origin: identity)

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Counts commits that changed design documents, so that cached design documents can be checked for being current.
+/// Counts commits that changed design documents, so that a cache of design documents can check whether it is
+/// current.
 final class DesignChanges: Sendable {
     private let isPending = Atomic<Bool>(false)
     private let count = Atomic<UInt64>(0)
@@ -18,7 +19,7 @@ final class DesignChanges: Sendable {
     var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 }
 
-/// Counts changes of settings, so that cached settings can be checked for being current.
+/// Counts changes of settings, so that a cache of settings can check whether it is current.
 final class SettingsChanges: Sendable {
     private let count = Atomic<UInt64>(0)
 
@@ -28,6 +29,6 @@ final class SettingsChanges: Sendable {
     /// Records that a setting is about to be changed, or just was.
     func step() { count.add(1, ordering: .sequentiallyConsistent) }
 
-    /// An epoch that changes before and after every change.
+    /// A number that changes before and after every change.
     var age: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 }

@@ -1,6 +1,6 @@
 public import SettleCore
 
-/// A revision from a peer, with its history; the contents of its attachments' digests must be in the database or pending.
+/// A revision from a peer, with its history. The contents of its attachments must be in the database or pending.
 public typealias ReplicatedRevision = Revision<DocumentAttachment>
 
 extension Revision where Attachment == DocumentAttachment {
@@ -10,20 +10,21 @@ extension Revision where Attachment == DocumentAttachment {
         case stored
         /// It was known; nothing was written (SEMANTICS 200).
         case known
-        /// It was refused, with the reason; the others of its batch are not affected (SEMANTICS 117).
+        /// It was refused, with the reason; the rest of its batch is not affected (SEMANTICS 117).
         case refused(DatabaseError)
     }
 }
 
 // MARK: - RevisionsDiff
 
-/// What a database lacks of a document that a peer has: one row of CouchDB's `_revs_diff`.
+/// The revisions of a document that a peer has and a database lacks: one row of CouchDB's `_revs_diff`.
 public struct RevisionsDiff: Sendable, Hashable {
     /// The document's id.
     public let id: DocumentID
     /// The revisions that are not here.
     public let missing: [RevisionID]
-    /// Leaves here that the missing revisions may descend from; a peer that has one of them may omit what that has too.
+    /// Leaves here that the missing revisions may descend from. If a peer has one of them, it may omit everything
+    /// that the leaf has, too.
     public let possibleAncestors: [RevisionID]
 
     /// Creates a row.
@@ -36,7 +37,7 @@ public struct RevisionsDiff: Sendable, Hashable {
 
 // MARK: - KnownAttachments
 
-/// The attachments of the newest ancestor of a revision that a peer has, whose contents need not be sent again.
+/// The attachments of the newest ancestor of a revision that a peer has. Their contents need not be sent again.
 package struct KnownAttachments {
     private let generation: UInt64
     /// The ancestor's attachments; `nil` if its content is not kept here.
@@ -63,8 +64,9 @@ package struct KnownAttachments {
 
     /// Whether the peer has an attachment of the revision, so that a stub is enough.
     ///
-    /// A `revpos` may be wrong: it is 0 for an attachment that was imported without one, whatever the ancestor's content is. So
-    /// the digest has to be the ancestor's, too. If the ancestor's content is not kept, a `revpos` other than 0 is trusted.
+    /// The `revpos` alone may be wrong: an attachment that was imported without one has 0, whatever the ancestor's
+    /// content is. So the digest must be that of the ancestor, too. If the ancestor's content is not kept, a
+    /// `revpos` other than 0 is trusted.
     package func contains(_ attachment: DocumentAttachment) -> Bool {
         guard attachment.revpos <= generation else { return false }
         guard let attachments else { return attachment.revpos > 0 }

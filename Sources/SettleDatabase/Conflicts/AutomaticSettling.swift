@@ -45,8 +45,8 @@ public final class AutomaticSettling: Sendable {
         task.withLock { $0 = running }
     }
 
-    /// Waits until everything that was written before this call has been processed: only conflicts that failed or were
-    /// left remain then (SEMANTICS 40).
+    /// Waits until everything that was written before this call has been processed. Only conflicts that failed or
+    /// were left then remain (SEMANTICS 40).
     ///
     /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`, or `CancellationError`.
     public func idle() async throws {
@@ -80,14 +80,14 @@ extension Database {
     /// Settles conflicts as they arrive, in the background, until the returned object is stopped or released.
     ///
     /// Use one policy for a database: a second one at the same time causes a warning, because it would be arbitrary
-    /// which of them is called (SEMANTICS 42).
+    /// which of the two is called (SEMANTICS 42).
     ///
     /// - Parameters:
-    ///   - policy: The rule; it may be one that waits. It can't be changed during the run (45).
-    ///   - interval: How often to retry all remaining conflicts, in addition to watching changes (86); never unless
-    ///     given.
-    ///   - atOnce: How many documents may be settled concurrently. A policy that waits for a person delays no other
-    ///     document while fewer questions than this are open.
+    ///   - policy: The rule; it may be a rule that waits. It can't be changed during the run (45).
+    ///   - interval: The time between retries of all remaining conflicts, in addition to watching changes (86);
+    ///     with `nil`, the default, there are no such retries.
+    ///   - atOnce: The number of documents that may be settled concurrently. A policy that waits for a person
+    ///     delays no other document while fewer questions than this are open.
     /// - Returns: The running settling; it stops when it is released.
     public func settleAutomatically(
         using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
@@ -96,7 +96,7 @@ extension Database {
         return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
     }
 
-    /// Records that a policy settles conflicts from now on, and warns if another one does too.
+    /// Records that a policy settles conflicts from now on, and warns if another policy does so, too.
     ///
     /// - Returns: The other policy, if there is one.
     @discardableResult
@@ -120,7 +120,7 @@ extension Database {
 final class SettlingPolicies: Sendable {
     private let names = Guarded<[String]>([])
 
-    /// Records that a policy starts; returns another one that is running.
+    /// Records that a policy starts; returns another running policy, if there is one.
     func register(_ policy: ConflictPolicy) -> String? {
         names.withLock { names in
             defer { names.append(policy.identity) }
@@ -168,7 +168,7 @@ struct SettlingWorker: Sendable {
                         }
                     }
                 }
-                // Both end only if the database is closed, fails, or the task is cancelled.
+                // Both end only if the database is closed or fails, or the task is cancelled.
                 _ = try await group.next()
                 group.cancelAll()
             }
@@ -237,10 +237,10 @@ struct SettlingWorker: Sendable {
 
 // MARK: - SettlingProgress
 
-/// How far automatic settling has processed the changes of a database.
+/// Records how far automatic settling has processed the changes of a database.
 final class SettlingProgress: Sendable {
     private struct State {
-        /// Everything up to here was processed, except for open questions.
+        /// All changes up to here were processed, except for open questions.
         var scanned: UpdateSequence = 0
         /// The sequences of documents that are being settled.
         var open: [Int: UpdateSequence] = [:]
@@ -254,13 +254,14 @@ final class SettlingProgress: Sendable {
     private let state = Guarded(State())
     private let bell = Bell()
 
-    /// Records that everything up to a sequence was processed.
+    /// Records that all changes up to a sequence were processed.
     func reach(_ sequence: UpdateSequence) {
         state.withLock { $0.scanned = max($0.scanned, sequence) }
         bell.ring()
     }
 
-    /// Records that a document that was changed at a sequence is being settled; returns a number for ``end(_:)``.
+    /// Records that settling of a document that was changed at a sequence has begun; returns a number for
+    /// ``end(_:)``.
     func begin(_ sequence: UpdateSequence) -> Int {
         state.withLock { state in
             state.nextQuestion += 1
@@ -269,7 +270,7 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// Records that a document was settled, or not.
+    /// Records that settling of a document has ended, with or without success.
     func end(_ question: Int) {
         state.withLock { $0.open[question] = nil }
         bell.ring()

@@ -6,15 +6,15 @@ package import SettleCore
 ///     3-x ── 4-deleted   {"$closed":"4-y","$kept":true}                 4-y existed already, and stayed
 ///     3-x ── 4-deleted   {"$closed":"4-y","$resolver":"merge@2"}        decided by resolver merge, version 2
 ///
-/// The mark distinguishes it from a user's deletion at every peer (SEMANTICS K2). It contains nothing else, so that
+/// At every peer, the mark distinguishes it from a user's deletion (SEMANTICS K2). It contains nothing else, so
 /// every replica that closes the same branch for the same survivor writes the same revision (83).
 struct ClosingTombstone: Hashable {
     /// The revision that replaced the branch.
     let survivor: RevisionID
-    /// Whether the survivor is an existing edit that stayed; otherwise it was written to settle the conflict, and is an
-    /// answer that may race with others.
+    /// Whether the survivor is an existing edit that stayed. Otherwise it was written to settle the conflict, and
+    /// is an answer that may race with other answers.
     let isKept: Bool
-    /// The resolver that decided; `nil` if it has no name.
+    /// The resolver that decided; `nil` if it has no version.
     let resolver: ResolverIdentity?
 
     init(survivor: RevisionID, isKept: Bool = false, resolver: ResolverIdentity? = nil) {
@@ -34,7 +34,7 @@ struct ClosingTombstone: Hashable {
         self.init(survivor: survivor, isKept: isKept, resolver: resolver)
     }
 
-    /// The names that a user's tombstone must not have, so that it is not mistaken for a closing one.
+    /// The names that a user's tombstone must not have, so that it is not mistaken for a closing tombstone.
     static let names: Set<String> = ["$closed", "$kept", "$resolver"]
 
     /// The tombstone's members.
@@ -48,8 +48,8 @@ struct ClosingTombstone: Hashable {
 
 // MARK: - ClosedBranch
 
-/// The end of a branch that a revision of another replica has merged: the same tombstone that settling writes here
-/// (SEMANTICS 83), so that replicas do not take it for a user's deletion (K2).
+/// The end of a branch that a revision of another replica has merged. It is the same tombstone that settling writes
+/// here (SEMANTICS 83), so that replicas do not mistake it for a user's deletion (K2).
 package struct ClosedBranch: Sendable {
     /// The tombstone and its ancestors.
     package let history: RevisionHistory
@@ -61,7 +61,8 @@ package struct ClosedBranch: Sendable {
     /// - Parameters:
     ///   - leaf: The leaf of the branch and its ancestors.
     ///   - survivor: The revision that has merged it.
-    /// - Throws: ``DatabaseError`` with code `invalid` for a leaf of the highest generation, which can have no child.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a leaf of the highest generation, which can't have a
+    ///   child.
     package init(_ leaf: RevisionHistory, for survivor: RevisionID) throws {
         let body = try ClosingTombstone(survivor: survivor).body()
         let tombstone = RevisionHasher().revision(of: body, parent: leaf.revision, isDeleted: true)

@@ -1,21 +1,21 @@
 public import SettleCore
 
-/// A document with concurrent edits, as a resolver gets it: an immutable value.
+/// A document with concurrent edits, as an immutable value. A resolver gets it.
 ///
 ///     base 1-a ─┬─ 2-b ── 3-c     leaves[0], the winner, which every read shows
 ///               └─ 2-x            leaves[1]
 ///
-/// An app's call, a pull and the command line pass the same value.
+/// The value is the same for an app's call, a pull and the command line.
 public struct Conflict: Sendable {
     /// The document's id.
     public let documentID: DocumentID
     /// The kind of conflict.
     public let kind: ConflictKind
-    /// The leaves to decide between, each with its members and attachments: the live ones, the winner first
-    /// (SEMANTICS 60, 68), then the deletions that contradict them.
+    /// The leaves to decide between, each with its members and attachments: the live ones, winner first (SEMANTICS
+    /// 60, 68), then the deletions that contradict them.
     public let leaves: [Document]
-    /// The newest common ancestor of all leaves, if its content is still kept. It is never a guess: `nil` also if
-    /// histories were stemmed, so that a newer common ancestor may have been lost.
+    /// The newest common ancestor of all leaves, if its content is still kept. It is never guessed: it is also
+    /// `nil` if histories were stemmed, because a newer common ancestor may have been lost.
     public let base: Document?
     /// The local leaf: the highest that did not arrive beside an existing one; `nil` if all did.
     public let local: Document?
@@ -27,7 +27,8 @@ public struct Conflict: Sendable {
     let steps: [MergeStep]?
     /// The contents of the bases of those steps, if they are kept.
     let bases: [RevisionID: Document]
-    /// The peer's state that the edits here were made on, in place of a base that is not kept; `nil` if that is not known.
+    /// The peer's state that the edits here were based on. It replaces a base whose content is not kept; `nil` if
+    /// that state is unknown.
     let formerState: Document?
     /// The closing tombstones among the leaves, by the revision each one closes.
     let closings: [RevisionID: [ClosingTombstone]]
@@ -46,16 +47,16 @@ public struct Conflict: Sendable {
     /// The maximum number of live leaves to merge, because finding their bases takes cubic time.
     static let maximumMerged = 200
 
-    /// A leaf by its revision.
+    /// Returns the leaf with a revision.
     public func leaf(_ revision: RevisionID?) -> Document? { leaves.first { $0.revision == revision } }
 
-    /// The side of a leaf, as for the policies `localWins` and `remoteWins`; `nil` if all are on one side.
+    /// The side of a leaf, as for the policies `localWins` and `remoteWins`; `nil` if all leaves are on one side.
     package func side(of leaf: Document) -> String? {
         guard remote != nil, let node = leaf.revision.flatMap({ tree[$0] }) else { return nil }
         return node.marks.contains(.incoming) ? "remote" : "local"
     }
 
-    /// The revisions of the leaves: the conflict is the same while they are the same.
+    /// The revisions of the leaves. While they are the same, the conflict is the same.
     package var revisions: [RevisionID] { leaves.compactMap(\.revision) }
 
     /// The revisions to be settled in a tree, winner first.
@@ -144,10 +145,10 @@ public struct Conflict: Sendable {
 
 /// The kinds of conflict.
 public enum ConflictKind: Hashable, Sendable, CaseIterable {
-    /// Two or more live leaves: what CouchDB and Cloudant Sync call a conflict (SEMANTICS 61, 66).
+    /// Two or more live leaves: a conflict in CouchDB and Cloudant Sync (SEMANTICS 61, 66).
     case branches
-    /// One live leaf and a concurrent deletion by a user (SEMANTICS 7, K2). Reads return the live leaf (63); only
-    /// policies by which a deletion may win have anything to decide.
+    /// One live leaf and a concurrent deletion by a user (SEMANTICS 7, K2). Reads return the live leaf (63); only a
+    /// policy that can let a deletion win has something to decide.
     case deletion
 }
 
@@ -158,9 +159,9 @@ extension Conflict {
     package enum MissingBase: Sendable {
         /// The leaves have no common revision: the documents were created independently.
         case noCommonRevision
-        /// It can't be determined, because histories were stemmed.
+        /// The base can't be determined, because histories were stemmed.
         case unknown
-        /// It is known, but its content is no longer stored.
+        /// The base is known, but its content is no longer stored.
         case contentNotKept
     }
 
@@ -170,7 +171,7 @@ extension Conflict {
         if let steps, !steps.allSatisfy(\.isCertain) { return .unknown }
         let ancestor = steps?.count == 1 ? steps?[0].base : tree.branchPoints(of: revisions).ancestor
         if ancestor != nil { return .contentNotKept }
-        // The leaves to merge were considered; deletions remain, and leaves beyond the limit for merging.
+        // The leaves to merge were considered; deletions and leaves beyond the limit for merging remain.
         let isCut = revisions.contains { revision in
             tree.history(of: revision).map { $0.signatures.count < revision.generation } ?? false
         }
@@ -181,9 +182,9 @@ extension Conflict {
 // MARK: - Race
 
 extension Conflict {
-    /// Concurrent answers of replicas to one question, or to one and a part of it.
+    /// Concurrent answers of replicas to one question, or to a question and a part of it.
     struct Race {
-        /// The answer that stays: it has seen everything that the others have seen.
+        /// The answer that stays: it has seen everything that any of the answers has seen.
         let survivor: RevisionID
         /// All answers, in the order of leaves.
         let answers: [RevisionID]
@@ -199,11 +200,12 @@ extension Conflict {
     ///     3-x ─┬─ 4-deleted  $closed 4-m
     ///          └─ 4-deleted  $closed 4-n
     ///
-    /// Both merges have seen the same edits, 3-c and 3-x, so the CouchDB winner of the two stays and the other is
-    /// closed, without calling the resolver: called again on each replica it might answer differently every time
-    /// (DESIGN.md 4). An answer that has seen more edits, since its replica had more leaves, stays over one that has
-    /// seen only some of them. Merging the two would count the shared edits twice. A leaf that was edited since is a
-    /// new edit, not an answer. If each answer has seen an edit that the other has not, the resolver is called.
+    /// Both merges have seen the same edits, 3-c and 3-x. So the CouchDB winner of the two stays and the other is
+    /// closed without calling the resolver, because the resolver might answer differently on each replica
+    /// (DESIGN.md 4). If an answer has seen more edits, since its replica had more leaves, it stays instead of an
+    /// answer that has seen only some of them. Merging the two would count the shared edits twice. A leaf that was
+    /// edited since is a new edit, not an answer. If each answer has seen an edit that the other has not, the
+    /// resolver is called.
     ///
     /// - Complexity: O(*l*² *c*) for *l* leaves that are answers and *c* closing tombstones.
     var race: Race? {
@@ -225,8 +227,8 @@ extension Conflict {
         return nil
     }
 
-    /// The live leaves that closing tombstones name as survivors, in the order of leaves, each with the edits it has
-    /// seen: its parent and the leaves closed for it.
+    /// The live leaves that closing tombstones name as survivors, in the order of leaves. Each has the edits that
+    /// it has seen: its parent and the leaves that were closed for it.
     private var seenByAnswers: [(revision: RevisionID, seen: Set<RevisionID>)] {
         var closed: [RevisionID: Set<RevisionID>] = [:]
         for (revision, tombstones) in closings {

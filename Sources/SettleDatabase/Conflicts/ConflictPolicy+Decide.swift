@@ -5,7 +5,7 @@ internal import SettlePlatform
 extension ConflictPolicy {
     /// Calls a policy that does not wait.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for one that waits, `resolverFailed` or `timedOut`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a policy that waits, `resolverFailed` or `timedOut`.
     func decideNow(_ conflict: Conflict) throws -> PolicyDecision {
         guard case .now(let decide) = decider else {
             throw DatabaseError(.invalid, "the policy \(self) waits for an answer; settle with an asynchronous call")
@@ -70,7 +70,7 @@ extension ConflictPolicy {
             "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
     }
 
-    /// Any error of a resolver, even a database error, is a failure of its conflict alone.
+    /// Runs a closure. Any error of a resolver, even a database error, becomes a failure of its conflict alone.
     private func wrapping<Result>(_ conflict: Conflict, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             throw DatabaseError(

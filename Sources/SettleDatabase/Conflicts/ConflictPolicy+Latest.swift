@@ -14,15 +14,15 @@ extension ConflictPolicy {
     ///
     /// Changes of different members never conflict (SEMANTICS 157). A member that was changed by software without
     /// clocks, or before clocks were switched on, is merged three-way instead, as by
-    /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only that needs the merge base, and a replica that does
-    /// not have its content leaves such a conflict to one that has. See ``LatestFieldMerge`` for the rules.
+    /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only this needs the merge base. A replica without
+    /// the base's content leaves such a conflict to a replica that has it. See ``LatestFieldMerge`` for the rules.
     ///
     /// Every replica writes the same revisions, because no clock is read to settle a conflict.
     ///
     /// - Parameters:
-    ///   - rule: Decides a clash over a member whose time of change is unknown; the winner's value by default.
-    ///   - deletions: What happens to a document that was concurrently deleted and edited; ``DeletionRule/editRevives``
-    ///     unless given.
+    ///   - rule: The rule for a clash over a member whose time of change is unknown; the winner's value by default.
+    ///   - deletions: The rule for a document that was concurrently deleted and edited;
+    ///     ``DeletionRule/editRevives`` by default.
     /// - Returns: The policy.
     public static func latestFieldWins(
         onClash rule: MergeRule = .winner, deletions: DeletionRule = .editRevives
@@ -45,12 +45,12 @@ extension ConflictPolicy {
     }
 
     /// The document that was changed last wins as a whole, and a deletion wins over any edit:
-    /// ``latestDocumentWins(deletions:)`` with its default, which is also Couchbase Lite 4's default.
+    /// ``latestDocumentWins(deletions:)`` with its default. It is also the default of Couchbase Lite 4.
     public static let latestDocumentWins = latestDocumentWins()
 
     /// The document that was changed last wins as a whole, by the clocks that databases with
-    /// ``DatabaseOptions/fieldClocks`` keep in documents; changes of other members in the other leaves are discarded
-    /// (SEMANTICS 10). ``latestFieldWins(onClash:deletions:)`` keeps them.
+    /// ``DatabaseOptions/fieldClocks`` keep in documents. All changes in the other leaves are discarded (SEMANTICS
+    /// 10); ``latestFieldWins(onClash:deletions:)`` keeps those of other members.
     ///
     ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
     ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
@@ -60,8 +60,8 @@ extension ConflictPolicy {
     /// the winner stays, as by ``mostRevisions``. The same applies to equal times. Every replica writes the same
     /// revisions, because no clock is read to settle a conflict.
     ///
-    /// - Parameter deletions: What happens to a document that was concurrently deleted and edited;
-    ///   ``DeletionRule/deletionWins`` unless given.
+    /// - Parameter deletions: The rule for a document that was concurrently deleted and edited;
+    ///   ``DeletionRule/deletionWins`` by default.
     /// - Returns: The policy.
     public static func latestDocumentWins(deletions: DeletionRule = .deletionWins) -> ConflictPolicy {
         let latest = ConflictPolicy("latestDocumentWins", kinds: [.branches], .now(latestDocument))
@@ -73,7 +73,7 @@ extension ConflictPolicy {
         }
     }
 
-    /// Keeps the live leaf whose latest change is the latest of all.
+    /// Keeps the live leaf with the latest change.
     @Sendable private static func latestDocument(_ conflict: Conflict) -> PolicyDecision {
         func keep(_ leaf: Document, _ reason: String) -> PolicyDecision {
             leaf.revision.map { PolicyDecision(.keep($0), reason: "\($0) stays: \(reason)") }
@@ -91,7 +91,7 @@ extension ConflictPolicy {
         return keep(latest?.leaf ?? conflict.winner, "it was changed last")
     }
 
-    /// The decision if a deletion is involved; `nil` if only live leaves are left to merge.
+    /// The decision if a deletion is involved; `nil` if only live leaves remain to be merged.
     private static func latest(_ conflict: Conflict) -> PolicyDecision? {
         guard !conflict.deletions.isEmpty else { return nil }
         func newest(_ leaf: Document) -> FieldClock? {
@@ -112,9 +112,9 @@ extension ConflictPolicy {
 
 // MARK: - DeletionRule
 
-/// What happens to a document that was concurrently deleted and edited (SEMANTICS 166).
+/// The rule for a document that was concurrently deleted and edited (SEMANTICS 166).
 public enum DeletionRule: String, Sendable, CaseIterable {
-    /// The edit stays and the document with it, as in CouchDB; the default, because it loses nothing.
+    /// The edit stays, and so does the document, as in CouchDB; the default, because it loses nothing.
     case editRevives
     /// The deletion stays, regardless of the edit's time.
     case deletionWins

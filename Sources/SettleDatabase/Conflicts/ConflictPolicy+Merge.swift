@@ -1,24 +1,25 @@
 public import SettleCore
 
 extension ConflictPolicy {
-    /// A three-way merge, member by member, on the common ancestor.
+    /// A three-way merge, member by member, based on the common ancestor.
     ///
     ///     base    {"name": "Milk", "count": 1, "note": "?"}
     ///     winner  {"name": "Milk", "count": 3}                     count changed, note removed
     ///     other   {"name": "Oat milk", "count": 1, "note": "?"}    name changed
     ///     result  {"name": "Oat milk", "count": 3}
     ///
-    /// A change on one side is taken, and so is an equal change on several sides, removals included; objects are merged
-    /// recursively. Different changes clash, and a rule for that member decides: the winner's value unless the rules
-    /// say otherwise. Attachments are merged like members, under `/_attachments`. With more than two branches, those
-    /// with the newest common ancestor are merged first.
+    /// A change on one side is applied, and so is an equal change on several sides, removals included; objects are
+    /// merged recursively. Different changes clash, and a rule for that member decides; by default it is the
+    /// winner's value. Attachments are merged like members, under `/_attachments`. With more than two branches,
+    /// those with the newest common ancestor are merged first.
     ///
-    /// A replica that does not have the content of the base leaves the conflict to one that has; it never guesses. Only
-    /// documents that were created independently, under the same id, have the empty document as base.
+    /// A replica without the content of the base leaves the conflict to a replica that has it; it never guesses.
+    /// Only documents that were created independently under the same id have the empty document as base.
     ///
     /// - Parameters:
     ///   - rules: How clashes are decided.
-    ///   - deletionsWin: Whether a user's deletion wins over a live leaf; otherwise the live leaf stays, as in CouchDB.
+    ///   - deletionsWin: Whether a user's deletion wins over a live leaf; otherwise the live leaf stays, as in
+    ///     CouchDB.
     /// - Returns: The policy.
     public static func threeWayMerge(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
         let merge = ConflictPolicy(
@@ -52,12 +53,12 @@ extension MergeRule {
 ///
 /// - Complexity: that of the merges.
 struct BranchMerge {
-    /// How versions are merged on a base.
+    /// The method for merging versions on a base.
     enum Method: Sendable {
         case threeWay(MergeRules)
         case latestAttribute(onClash: MergeRule)
 
-        /// Merges versions; `nil` if the method needs the base and that is not kept.
+        /// Merges versions; `nil` if the method needs the base and its content is not kept.
         func merge(_ versions: [JSONObject], base: JSONObject?) -> MergeOutcome? {
             switch self {
             case .threeWay(let rules): base.map { ThreeWayMerge.merge(base: $0, versions: versions, rules: rules) }
@@ -124,13 +125,13 @@ struct BranchMerge {
         return step.isCertain ? step.base?.description ?? "nothing" : "an unknown revision"
     }
 
-    /// Whether a step's base is not kept, or not known because a newer common ancestor may have been stemmed.
+    /// Whether a step's base is not kept, or is unknown because a newer common ancestor may have been stemmed.
     private func isMissing(_ step: MergeStep) -> Bool {
         !step.isCertain || step.base.map { conflict.bases[$0] == nil } ?? false
     }
 
-    /// The members of a step's base, or of the peer's former state in its place; `nil` if neither is kept. Documents that were
-    /// created independently have the empty document as base.
+    /// The members of a step's base, or of the peer's former state that replaces it; `nil` if neither is kept.
+    /// Documents that were created independently have the empty document as base.
     private func base(of step: MergeStep) -> JSONObject? {
         guard !isMissing(step) else {
             return conflict.formerState.map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
@@ -139,7 +140,7 @@ struct BranchMerge {
         return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
     }
 
-    /// Replaces the first of some versions with their merge; false if a clash is left.
+    /// Replaces the first of the versions with their merge; `false` if a clash remains.
     private mutating func apply(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let names = concerned.map(\.name)
         members += outcome.decisions.map { FieldDecision($0, names: names) }
@@ -168,8 +169,8 @@ struct BranchMerge {
         return members
     }
 
-    /// The merged attachments, found among those of the leaves. An app's rule may have answered with a string that is
-    /// not an attachment's; then that of the highest leaf stays.
+    /// The merged attachments, found among those of the leaves. An app's rule may have returned a string that is
+    /// not an attachment's; then the attachment of the highest leaf stays.
     private func attachments(_ merged: JSONObject) -> [DocumentAttachment] {
         let all = conflict.liveLeaves.flatMap(\.attachments)
         return (merged[Self.attachmentsName]?.object ?? JSONObject()).compactMap { member in

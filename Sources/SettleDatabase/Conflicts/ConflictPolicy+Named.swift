@@ -1,7 +1,7 @@
 public import SettleCore
 
 extension ConflictPolicy {
-    /// CouchDB's own rule: every leaf stays until a client decides (K4); settling with it does nothing.
+    /// CouchDB's own rule: every leaf stays until a client decides (K4). Settling with it does nothing.
     public static let keepAll = {
         var policy = ConflictPolicy(
             "keepAll", kinds: [.branches],
@@ -12,21 +12,21 @@ extension ConflictPolicy {
         return policy
     }()
 
-    /// The winner stays: the live leaf with the most revisions, the highest id among equals (SEMANTICS 8, 9). The other
-    /// edits are discarded; their contents are lost at the next compaction.
+    /// The winner stays: the live leaf with the most revisions, and among equals the one with the highest id
+    /// (SEMANTICS 8, 9). The other edits are discarded; their contents are lost at the next compaction.
     public static let mostRevisions = ConflictPolicy("mostRevisions", kinds: [.branches], .now(keepWinner))
 
     /// A user's deletion wins, whatever the revision counts; without a deletion the live leaf with the most revisions
     /// wins (SEMANTICS 7–9): Couchbase Lite's default.
     public static let deletesWin = deletesWin(otherwise: .mostRevisions)
 
-    /// A user's deletion wins (SEMANTICS 7); conflicts without one go to another policy.
+    /// A user's deletion wins (SEMANTICS 7); conflicts without a deletion go to another policy.
     public static func deletesWin(otherwise policy: ConflictPolicy) -> ConflictPolicy {
         let name = policy.name == "mostRevisions" ? "deletesWin" : "deletesWin, else \(policy.name)"
         return deletesWin(otherwise: policy, name: name)
     }
 
-    /// The same under another name.
+    /// The same policy with another name.
     static func deletesWin(otherwise policy: ConflictPolicy, name: String) -> ConflictPolicy {
         let decider: Decider =
             switch policy.decider {
@@ -48,8 +48,8 @@ extension ConflictPolicy {
     }
 
     /// The local leaf stays, live or deleted (SEMANTICS 15, 18). The replicas converge, but which edit survives is
-    /// arbitrary, because each has another local leaf: use it for one device and its server. If all leaves came from
-    /// peers, the winner stays.
+    /// arbitrary, because each replica has a different local leaf. Use it for one device and its server. If all
+    /// leaves came from peers, the winner stays.
     public static let localWins = ConflictPolicy(
         "localWins",
         .now { conflict in
@@ -83,8 +83,9 @@ extension ConflictPolicy {
 // MARK: - Adapters
 
 extension ConflictPolicy {
-    /// A resolver in the shape of Couchbase Lite 2.6: it gets the local and the remote document, a deletion as `nil`,
-    /// and returns the one that stays, a changed or new one, or `nil` to delete (SEMANTICS 14–16).
+    /// A resolver in the form of Couchbase Lite 2.6. It gets the local and the remote document, a deletion as
+    /// `nil`. It returns the document that stays (one of the two, a changed one or a new one), or `nil` to delete
+    /// (SEMANTICS 14–16).
     ///
     ///     .couchbaseLite { id, local, remote in local }                      // local wins
     ///     .couchbaseLite { id, local, remote in remote }                     // remote wins
@@ -94,8 +95,9 @@ extension ConflictPolicy {
     ///         return merged
     ///     }
     ///
-    /// Couchbase Lite has only two sides. With more leaves, local and remote are the highest of each kind, and the
-    /// others are closed with the one that loses; for more than two use ``custom(_:version:deletions:fileID:line:_:)``.
+    /// Couchbase Lite has only two sides. With more leaves, local and remote are the highest of each kind, and all
+    /// other leaves are closed together with the one that loses. For more than two leaves use
+    /// ``custom(_:version:deletions:fileID:line:_:)``.
     ///
     /// - Parameters:
     ///   - name: The resolver's name, stored with its decisions if there is a version.
@@ -121,8 +123,8 @@ extension ConflictPolicy {
         }
     }
 
-    /// A resolver in the shape of Cloudant Sync: it gets all live leaves, the winner first, and returns the one that stays,
-    /// changed or not, or `nil` to leave the conflict (SEMANTICS 68–75).
+    /// A resolver in the form of Cloudant Sync. It gets all live leaves, the winner first, and returns the one that
+    /// stays, changed or not, or `nil` to leave the conflict (SEMANTICS 68–75).
     ///
     ///     .cloudant { id, conflicts in conflicts.first }     // pick first: discards all other edits
     ///

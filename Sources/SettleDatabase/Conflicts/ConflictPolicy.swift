@@ -2,10 +2,10 @@ public import SettleCore
 
 /// A rule that settles conflicts.
 ///
-/// A policy is called on the caller's thread, outside of any lock or transaction unless the caller holds one: it may
-/// take its time, and may read and write other documents (SEMANTICS 38, 78). It should be deterministic, whatever the
-/// time, the device or the order of arrival (77, 83): then all replicas write the same revisions, and converge after
-/// one round. It may be called again for the same document, if that was changed meanwhile (35).
+/// A policy is called on the caller's thread, outside any lock or transaction except those of the caller. So it may
+/// take long, and may read and write other documents (SEMANTICS 38, 78). It should be deterministic, independent of
+/// the time, the device and the order of arrival (77, 83): then all replicas write the same revisions and converge
+/// after one round. It may be called again for the same document, if that was changed meanwhile (35).
 ///
 ///     try database.settle("milk", using: .threeWayMerge())
 ///     try database.settleAll(using: .custom("newest price") { conflict in
@@ -30,7 +30,7 @@ public import SettleCore
 /// - ``couchbaseLite(name:version:fileID:line:_:)``
 /// - ``cloudant(name:version:fileID:line:_:)``
 public struct ConflictPolicy: Sendable, CustomStringConvertible {
-    /// How a policy reaches its decision.
+    /// The way in which a policy decides.
     enum Decider: Sendable {
         case now(@Sendable (Conflict) throws -> PolicyDecision)
         case later(@Sendable (Conflict) async throws -> PolicyDecision)
@@ -38,19 +38,19 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
 
     /// The policy's name, in the command line and in reports.
     public let name: String
-    /// Whether it decides only between live leaves, or about deletions too.
+    /// The kinds of conflict that it decides.
     public let kinds: Set<ConflictKind>
     /// The name and version stored with its decisions; built-in rules have none.
     public var resolver: ResolverIdentity?
-    /// The time that it may take; without limit by default. After that the conflict stays (SEMANTICS 44). The resolver's
-    /// thread can't be stopped and is abandoned; its task is cancelled.
+    /// The time that it may take; unlimited by default. After that the conflict stays (SEMANTICS 44). The
+    /// resolver's thread can't be stopped and is abandoned; its task is cancelled.
     public var timeLimit: Duration?
-    /// Whether it is called twice for each conflict and reported if the answers differ (K7): for debug builds. A policy
-    /// that asks a person asks twice, too.
+    /// Whether it is called twice for each conflict and reported if the answers differ (K7); meant for debug
+    /// builds. A policy that asks a person then asks twice, too.
     public var checksPurity = false
-    /// Whether racing answers are settled without calling it.
+    /// Whether racing answers are settled without calling the policy.
     package var endsRaces = true
-    /// Distinguishes policies with one name: the rules of a merge, or the line of the app's code that has the closure.
+    /// Distinguishes policies with the same name: the rules of a merge, or the source line of the app's closure.
     let details: String
     let decider: Decider
 
@@ -65,8 +65,8 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
         self.decider = decider
     }
 
-    /// The name and version if it has a version, else the name and the ``details``: policies with the same identity count as one
-    /// (SEMANTICS 42).
+    /// The name and version if it has a version, else the name and the ``details``. Policies with the same identity
+    /// count as one (SEMANTICS 42).
     var identity: String { resolver?.description ?? (details.isEmpty ? name : "\(name) (\(details))") }
 
     /// The policy's name, with its resolver's version if it has one.
@@ -83,7 +83,7 @@ public struct PolicyDecision: Sendable {
     public var reason: String
     /// The decisions about single fields, if the policy merges.
     public var fields: [FieldDecision]
-    /// Whether the policy answered differently when called a second time.
+    /// Whether the policy answered differently when it was called a second time.
     public internal(set) var isImpure = false
 
     /// Creates a decision.
@@ -118,10 +118,10 @@ public struct FieldDecision: Sendable, Hashable {
     public let reason: String
     /// Whether the field was changed differently on several sides.
     public let isClash: Bool
-    /// Whether the field was left in conflict, and with it the document.
+    /// Whether the field, and with it the document, was left in conflict.
     public let isLeft: Bool
 
-    /// Makes the decision of a person about a field, in place of a merge's.
+    /// Replaces a merge's decision about a field with a person's.
     init(_ decision: FieldDecision, picking result: JSONValue?) {
         (path, base, sides, self.result) = (decision.path, decision.base, decision.sides, result)
         (reason, isClash, isLeft) = ("picked", decision.isClash, false)
@@ -150,13 +150,14 @@ public struct FieldDecision: Sendable, Hashable {
 public enum Resolution: Sendable, Hashable {
     /// One of the leaves survives unchanged; all others are closed.
     ///
-    /// If it is the winner, or has the winner's content, only the closing tombstones are written (SEMANTICS 74, K9).
-    /// Another leaf's content is written as a child of the winner (70): closing the winner itself could leave nothing
-    /// alive, if another replica concurrently closes this leaf. Keeping a disputed deletion closes the live leaves.
+    /// If it is the winner, or has the winner's content, only the closing tombstones are written (SEMANTICS 74,
+    /// K9). Another leaf's content is written as a child of the winner (70). Closing the winner instead could leave
+    /// no live leaf, if another replica concurrently closes this leaf. Keeping a disputed deletion closes the live
+    /// leaves.
     case keep(RevisionID)
     /// New content, written as a child of the winner (K8). Its attachments may be those of any leaf or new ones.
     case merged(DocumentBody, attachments: [DocumentAttachment])
-    /// The content of a document, which is a leaf, a changed leaf or new: ``keep(_:)`` if it is an unchanged leaf, else
+    /// A document: a leaf, a changed leaf, or a new document. An unchanged leaf is ``keep(_:)``, anything else
     /// ``merged(_:attachments:)`` (SEMANTICS 15, 26).
     ///
     /// Its id should be the conflict's: another id is reported as a warning, and the content is saved under the
@@ -167,7 +168,7 @@ public enum Resolution: Sendable, Hashable {
     /// Nothing changes and the conflict stays, which is not an error (SEMANTICS 75).
     case leaveConflicted
 
-    /// Whether both resolve alike.
+    /// Whether both have the same effect.
     public static func == (left: Resolution, right: Resolution) -> Bool {
         switch (left, right) {
         case (.keep(let left), .keep(let right)): left == right
@@ -197,9 +198,9 @@ public enum Resolution: Sendable, Hashable {
 
 /// The name and version of a resolver, stored with its decisions.
 ///
-/// Replicas that settle by different rules still converge, but on a revision chosen by its id. An identity makes such a
-/// mixed fleet visible: ``Settlement/otherResolvers`` lists earlier resolvers with another name or version. It becomes
-/// part of the closing tombstones and so of their revision ids; every replica of one version should use the same.
+/// Replicas that settle by different rules still converge, but on a revision chosen by its id. An identity makes
+/// such a mixed fleet visible: ``Settlement/otherResolvers`` lists earlier resolvers with another name or version.
+/// It is part of the closing tombstones and so of their revision ids; all replicas should use the same version.
 public struct ResolverIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The resolver's name, without `@`.
     public let name: String
@@ -236,10 +237,10 @@ extension ConflictPolicy {
     /// - Parameters:
     ///   - name: The rule's name, stored with its decisions if there is a version.
     ///   - version: Its version; raise it when the rule would decide differently.
-    ///   - deletions: Whether it also decides about deletions that contradict a live leaf; otherwise those lose, as in
-    ///     CouchDB.
-    ///   - fileID: The source file of the rule. Two rules with one name and no version are different if their places differ, and a
-    ///     database that both settle warns (SEMANTICS 42).
+    ///   - deletions: Whether it also decides about deletions that contradict a live leaf; if not, these deletions
+    ///     lose, as in CouchDB.
+    ///   - fileID: The source file of the rule. Two rules with the same name and no version are different if their
+    ///     places differ, and a database that both settle warns (SEMANTICS 42).
     ///   - line: The line of the rule.
     ///   - resolve: The rule. If it throws, the conflict stays and the error is reported (SEMANTICS 27–30).
     /// - Returns: The policy.
@@ -253,7 +254,7 @@ extension ConflictPolicy {
             .now { PolicyDecision(try resolve($0), reason: "\(name) decided") })
     }
 
-    /// A rule that waits: for a person who is shown the leaves, or for a service.
+    /// A rule that waits, for example for a person who is shown the leaves, or for a service.
     ///
     /// Such a policy needs the asynchronous calls, ``Database/settle(_:asking:)`` or
     /// ``Database/settleAutomatically(using:sweepEvery:atOnce:)``. It holds no lock while it waits.

@@ -1,19 +1,19 @@
 package import SettleCore
 
-/// Goes over the documents in conflict, page by page: the one place that reads their index.
+/// Reads the documents in conflict page by page. Only this type reads their index.
 ///
 ///     var sweep = ConflictSweep(policy.kinds)
 ///     while case let page = try sweep.next(in: database), !page.isEmpty {
 ///         for id in page { report.add(try database.settle(id, using: policy)) }
 ///     }
 ///
-/// One kind follows the other, each in the order of ids. The sweep is a value that says where it goes on, so it may be kept
-/// and continued later. Documents that were settled meanwhile do not move it.
+/// It reads one kind after the other, each in the order of ids. The sweep is a value that contains its position, so
+/// it may be kept and continued later. Documents that are settled meanwhile do not change the position.
 package struct ConflictSweep: Sendable {
-    /// The kinds that are left, always in the same order.
+    /// The remaining kinds, always in the same order.
     private var kinds: [ConflictKind]
     private let range: DocumentRange
-    /// What is left of the first kind.
+    /// The remaining range of the first kind.
     private var rest: DocumentRange
     private static let pageLength = 200
 
@@ -29,7 +29,7 @@ package struct ConflictSweep: Sendable {
 
     /// Reads the next page.
     ///
-    /// - Returns: The ids, ascending within a kind; none at the end.
+    /// - Returns: The ids, ascending within a kind; empty at the end.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     package mutating func next(in database: Database) throws -> [DocumentID] {
         while let kind = kinds.first {
@@ -56,13 +56,13 @@ package struct ConflictSweep: Sendable {
         return page
     }
 
-    /// The first documents of all kinds together, in the order of ids; the sweep does not move.
+    /// The first documents of all kinds together, in the order of ids; the position of the sweep stays the same.
     package func first(_ limit: Int, in database: Database) throws -> [DocumentID] {
         let ids = try kinds.flatMap { try database.conflictedDocumentIDs($0, in: left(of: $0), limit: limit) }
         return Array(ids.sorted().prefix(limit))
     }
 
-    /// Whether no document is left, which the index shows quickly.
+    /// Whether no document remains, which the index shows quickly.
     package func isEmpty(in database: Database) throws -> Bool {
         try kinds.allSatisfy { try database.conflictedDocumentIDs($0, in: left(of: $0), limit: 1).isEmpty }
     }

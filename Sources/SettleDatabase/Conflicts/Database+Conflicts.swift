@@ -1,13 +1,13 @@
 package import SettleCore
 
 extension Database {
-    /// The conflict of a document, ready to be shown or settled; `nil` if there is none.
+    /// The conflict of a document, ready to be shown or settled; `nil` if the document is not in conflict.
     ///
     /// - Parameters:
     ///   - id: The document.
     ///   - kinds: The kinds to look for; by default both.
     /// - Returns: The current conflict.
-    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `corrupt`, `inputOutput` or `closed`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an invalid id, `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
     public func conflict(
         of id: some DocumentIDConvertible, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
@@ -37,21 +37,21 @@ extension Database {
 extension Database {
     /// Settles the conflict of a document.
     ///
-    /// The policy is called outside of any lock and transaction, and the leaves are read again before anything is
-    /// written; if they have changed, it is called again (SEMANTICS 35, 38). Everything is written in one transaction
-    /// (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for each other leaf.
-    /// Every replica that settles the same leaves by the same rule writes the same revisions (82).
+    /// The policy is called outside any lock and transaction. The leaves are read again before anything is written;
+    /// if they have changed, the policy is called again (SEMANTICS 35, 38). Everything is written in one
+    /// transaction (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for
+    /// each other leaf. Every replica that settles the same leaves by the same rule writes the same revisions (82).
     ///
     ///     let settlement = try database.settle("milk", using: .threeWayMerge())
     ///     settlement.outcome        // .settled
     ///
     /// - Parameters:
     ///   - id: The document.
-    ///   - policy: The rule; one that waits needs ``settle(_:asking:)``.
-    /// - Returns: The result; `nothing` if there was no conflict (SEMANTICS 36, 76).
+    ///   - policy: The rule; a rule that waits needs ``settle(_:asking:)``.
+    /// - Returns: The result; `nothing` if the document was not in conflict (SEMANTICS 36, 76).
     /// - Throws: ``DatabaseError`` with code `resolverFailed` with the rule's error as cause, `timedOut`,
-    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document does
-    ///   not exist or was purged (34). The conflict is unchanged then, and can be settled again (28, 31).
+    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document
+    ///   does not exist or was purged (34). The conflict is then unchanged, and can be settled again (28, 31).
     @discardableResult
     public func settle(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> Settlement {
         let id = try id.ofDocument()
@@ -59,7 +59,7 @@ extension Database {
         do { return try run.settle() } catch { throw reported(error, id) }
     }
 
-    /// Settles the conflict of a document by a policy that may wait, for a person for example; otherwise like
+    /// Settles the conflict of a document by a policy that may wait, for example for a person; otherwise like
     /// ``settle(_:using:)``. No lock is held while it waits.
     ///
     /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
@@ -68,7 +68,7 @@ extension Database {
         try await settle(id.ofDocument(), asking: policy, beside: nil)
     }
 
-    /// Settles a conflict like ``settle(_:asking:)``, and merges on a peer's former state where the base is not kept.
+    /// Settles a conflict like ``settle(_:asking:)``, and merges on a peer's former state if the base is not kept.
     @discardableResult
     package func settle(
         _ id: DocumentID, asking policy: ConflictPolicy, beside peer: FormerState?
@@ -97,8 +97,8 @@ extension Database {
         } catch { throw reported(error, id) }
     }
 
-    /// Returns what a policy would decide about a conflict and what that would write; nothing is written. `nil` if
-    /// there is nothing to settle.
+    /// Returns the decision of a policy about a conflict and the revisions it would write; nothing is written.
+    /// `nil` if there is nothing to settle.
     ///
     /// - Throws: As ``settle(_:using:)``, except for refusals by a validation.
     public func preview(_ id: some DocumentIDConvertible, using policy: ConflictPolicy) throws -> SettlementPreview? {
@@ -106,7 +106,7 @@ extension Database {
         return try SettlementRun(id, policy, at: LocalSource(id, in: self)).preview()
     }
 
-    /// Logs why a conflict stays (SEMANTICS 29).
+    /// Logs the reason why a conflict stays (SEMANTICS 29).
     func reported<Failure: Error>(_ failure: Failure, _ id: DocumentID) -> Failure {
         if let error = failure as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
             warn("the conflict of \"\(id)\" was not settled: \(error)", in: .conflicts)
@@ -118,7 +118,7 @@ extension Database {
 // MARK: - Settle All
 
 extension Database {
-    /// Settles all conflicts, one document after another; one that can't be settled does not stop the others
+    /// Settles all conflicts, one document after another. A conflict that can't be settled does not stop the rest
     /// (SEMANTICS 85).
     ///
     ///     let report = try database.settleAll(using: .threeWayMerge())
@@ -128,11 +128,11 @@ extension Database {
     /// finds the conflicts in bounded memory.
     ///
     /// - Parameters:
-    ///   - policy: The rule; one that waits needs ``settleAll(asking:atOnce:progress:)``.
+    ///   - policy: The rule; a rule that waits needs ``settleAll(asking:atOnce:progress:)``.
     ///   - progress: Called with the progress, after each document.
-    /// - Returns: How many were settled, left and failed.
-    /// - Throws: ``DatabaseError`` if the database fails (`diskFull`, `inputOutput`, `corrupt`, `closed`), or an error
-    ///   that `progress` throws to stop the call. What was settled until then stays settled.
+    /// - Returns: The numbers of settled, left and failed conflicts.
+    /// - Throws: ``DatabaseError`` if the database fails (`diskFull`, `inputOutput`, `corrupt`, `closed`), or an
+    ///   error that `progress` throws to stop the call. Conflicts that were settled before stay settled.
     @discardableResult
     public func settleAll(
         using policy: ConflictPolicy, progress: (MaintenanceProgress) throws -> Void = { _ in }
@@ -156,9 +156,10 @@ extension Database {
     ///
     /// - Parameters:
     ///   - policy: The rule.
-    ///   - atOnce: How many documents are settled concurrently; 1 for a person who answers one question at a time.
+    ///   - atOnce: The number of documents that are settled concurrently; 1 for a person who answers one question
+    ///     at a time.
     ///   - progress: Called with the progress, after each document.
-    /// - Returns: How many were settled, left and failed.
+    /// - Returns: The numbers of settled, left and failed conflicts.
     /// - Throws: As ``settleAll(using:progress:)``, and `CancellationError`.
     @discardableResult
     public func settleAll(

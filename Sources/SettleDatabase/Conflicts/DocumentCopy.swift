@@ -1,24 +1,25 @@
 package import SettleCore
 
-/// A document of a database elsewhere: its revision tree, and those contents that were fetched.
+/// A copy of a document of a database elsewhere: its revision tree, and the contents that were fetched.
 ///
-/// Only a Settle server tells which leaf came from a peer, so policies that ask for sides can't be used elsewhere.
+/// Only a Settle server reports which leaf came from a peer, so policies that need the sides work only with a
+/// Settle server.
 package struct DocumentCopy: Sendable {
     /// The document's id.
     package let id: DocumentID
-    /// Its revisions, as far as they are known; those with a body token have their content at the other database.
+    /// Its revisions, as far as they are known. A revision with a body token has its content at the other database.
     package private(set) var tree = RevisionTree()
     private var contents: [RevisionID: RevisionContent] = [:]
 
     /// Makes a copy without revisions.
     package init(_ id: DocumentID) { self.id = id }
 
-    /// Adds a revision with its content; children are added after their ancestors, or with a history.
+    /// Adds a revision with its content. Children are added after their ancestors, or with a history.
     ///
     /// - Parameters:
     ///   - history: The revision and its ancestors.
     ///   - isDeleted: Whether it is a tombstone.
-    ///   - content: Its content; `nil` when the other database has it and it was not fetched.
+    ///   - content: Its content; `nil` if it is at the other database and was not fetched.
     ///   - isDeletionAtSource: Whether it is a tombstone and the other database's winner.
     package mutating func insert(
         _ history: RevisionHistory, isDeleted: Bool, _ content: RevisionContent?, isDeletionAtSource: Bool = false
@@ -39,18 +40,18 @@ package struct DocumentCopy: Sendable {
     /// Marks a revision as the other database does.
     package mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) { tree.mark(revision, marks) }
 
-    /// Says that a content is kept, whichever it is.
+    /// The token for any content that is kept.
     private static let token = BodyToken.record
-    /// The token of the first content where each has its own; those below have meanings.
+    /// The token of the first content, if each has its own token; lower ones have special meanings.
     private static let firstToken = 16
 
-    /// A revision whose content was fetched.
+    /// The document at a revision whose content was fetched; otherwise `nil`.
     package func document(_ revision: RevisionID) -> Document? {
         guard let node = tree[revision], let content = contents[revision] else { return nil }
         return Document(id: id, revision: revision, isDeleted: node.isDeleted, content)
     }
 
-    /// Its conflict; `nil` when there is nothing to settle.
+    /// Its conflict; `nil` if there is nothing to settle.
     ///
     /// - Throws: ``DatabaseError``.
     package func conflict(kinds: Set<ConflictKind> = Set(ConflictKind.allCases)) throws -> Conflict? {
@@ -69,10 +70,10 @@ package struct DocumentCopy: Sendable {
 
 // MARK: - RemoteSource
 
-/// A document of a database with CouchDB's HTTP API, where no write depends on all leaves: a plan is always written, and a
-/// leaf that arrived since it was read is in conflict with the survivor.
+/// A document of a database with CouchDB's HTTP API. There a write can't depend on all leaves: a plan is always
+/// written, and a leaf that arrived since the document was read is in conflict with the survivor.
 package struct RemoteSource: SettlementSource {
-    /// The document, with what was written since it was read.
+    /// The document, with the revisions that were written since it was read.
     package private(set) var copy: DocumentCopy
     package let hashers = HasherPool()
     package let origin: UInt64 = 0
@@ -83,7 +84,7 @@ package struct RemoteSource: SettlementSource {
     ///
     /// - Parameters:
     ///   - copy: The document as it was read.
-    ///   - names: Asks for the top-level members that every tombstone of the other database keeps.
+    ///   - names: Returns the top-level members that every tombstone of the other database keeps.
     ///   - store: Stores revisions of a document at the other database.
     package init(
         _ copy: DocumentCopy, fieldsKeptOnDelete names: @escaping () throws -> Set<String>,

@@ -1,13 +1,13 @@
 package import SettleCore
 
-/// Stores replicated revisions together with the settlement of the conflicts they cause, in one transaction: nobody
-/// reads a replicated winner that the policy decides against (SEMANTICS 161).
+/// Stores replicated revisions together with the settlement of the conflicts they cause, in one transaction. So no
+/// reader sees a replicated winner that the policy decides against (SEMANTICS 161).
 ///
 ///     store() ──┬─▶ no conflict, or each one is decided: committed
 ///        ▲      └─▶ rolled back; missing bases are fetched, and the policy is called, outside of the transaction
 ///        └──────────────── bases and decisions
 ///
-/// A decision is valid as long as the leaves are the same; if the document was edited meanwhile, the policy is called
+/// A decision is valid while the leaves are the same; if the document was edited meanwhile, the policy is called
 /// again (35).
 struct IncomingSettlement: Sendable {
     /// The policy's decision about a conflict.
@@ -17,7 +17,8 @@ struct IncomingSettlement: Sendable {
         let time: Duration
     }
 
-    /// What is needed before the revisions can be stored with their conflicts settled.
+    /// The decisions and merge bases that are missing before the revisions can be stored with their conflicts
+    /// settled.
     struct Question: Error {
         var conflicts: [Conflict] = []
         var bases: [(id: DocumentID, revisions: [RevisionID])] = []
@@ -38,7 +39,7 @@ struct IncomingSettlement: Sendable {
     var asked: Set<DocumentID> = []
     private var decisions: [DocumentID: Decision] = [:]
     private var rounds = 0
-    /// The number of times that everything is restarted before conflicts are stored unsettled, to be settled later.
+    /// The maximum number of restarts. After that, conflicts are stored unsettled, to be settled later.
     private static let maximumRounds = 20
 
     init(_ revisions: [ReplicatedRevision], refusesBranches: Bool, _ policy: ConflictPolicy, _ database: Database) {
@@ -46,7 +47,7 @@ struct IncomingSettlement: Sendable {
             (revisions, refusesBranches, policy, database)
     }
 
-    /// Stores everything, or throws what is missing.
+    /// Stores everything, or throws a question with the missing parts.
     ///
     /// - Throws: ``Question`` if nothing was stored; ``DatabaseError``.
     mutating func store() throws -> Stored {
@@ -65,15 +66,15 @@ struct IncomingSettlement: Sendable {
         }
     }
 
-    /// The documents in conflict among those stored, in order.
+    /// The documents in conflict among the stored ones, in order.
     private func conflicted(_ outcomes: [ReplicatedRevision.Outcome]) throws -> [DocumentID] {
-        // Most databases have no conflicts, which an index shows quickly.
+        // Most databases have no conflicts; an index shows this quickly.
         if try ConflictSweep(policy.kinds).isEmpty(in: database) { return [] }
         let arrived = Set(zip(revisions, outcomes).compactMap { $1.isRefused ? nil : $0.id })
         return try database.conflicted(among: arrived.sorted(), policy.kinds)
     }
 
-    /// Settles the conflict of a document by a known decision, or adds it to the question.
+    /// Settles the conflict of a document by a known decision, or adds the conflict to the question.
     private func settle(_ id: DocumentID, _ question: inout Question) throws -> Settlement? {
         let peer = revisions.lazy.filter { $0.id == id }.compactMap(\.formerState).first
         if peer == nil, !asked.contains(id), case let missing = try database.missingBases(of: id), !missing.isEmpty {
@@ -90,7 +91,7 @@ struct IncomingSettlement: Sendable {
         return run.settlement
     }
 
-    /// Calls the policy about conflicts, as many at a time as there are slots, and keeps its decisions.
+    /// Calls the policy about conflicts, as many at a time as there are slots, and stores its decisions.
     ///
     /// - Throws: `CancellationError`.
     mutating func decide(_ conflicts: [Conflict], _ slots: SettlingSlots) async throws {
@@ -112,7 +113,7 @@ struct IncomingSettlement: Sendable {
         }
     }
 
-    /// The number of documents that the policy was or is called about, with those of a question.
+    /// The number of documents that the policy was called about, including those of a question.
     func count(with question: Question) -> Int {
         Set(decisions.keys).union(question.conflicts.map(\.documentID)).count
     }
@@ -123,16 +124,17 @@ struct IncomingSettlement: Sendable {
 extension Database {
     /// Stores revisions like ``insertReplicated(_:)``, and settles the conflicts they cause in the same transaction.
     ///
-    /// The policy is called outside of any transaction, before anything is stored, off the caller's thread. A policy that waits is
-    /// not called here: see ``ConflictPolicy/answersAtOnce``.
+    /// The policy is called outside any transaction, before anything is stored, off the caller's thread. A policy
+    /// that waits is not called here: see ``ConflictPolicy/answersAtOnce``.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
     ///   - refusingBranches: As in ``insertReplicated(_:refusingBranches:)``.
     ///   - policy: The rule.
-    ///   - slots: Limit how many conflicts the policy is called about at a time.
-    ///   - onAsking: Called before the policy is, with the number of documents it was or is called about.
-    ///   - bases: Fetches the merge bases whose contents are not kept here, if it can.
+    ///   - slots: Limits the number of conflicts that the policy is called about at a time.
+    ///   - onAsking: Called before the policy, with the number of documents that the policy was or will be called
+    ///     about.
+    ///   - bases: Fetches the merge bases whose contents are not kept here, if possible.
     /// - Returns: The outcome of each revision, and of each document in conflict. A conflict without an outcome stays,
     ///   because other writers kept changing the document.
     /// - Throws: ``DatabaseError`` if the transaction as a whole fails, `CancellationError`; nothing is written then.
@@ -175,7 +177,8 @@ extension ConflictPolicy {
 }
 
 extension Conflict {
-    /// Whether a decision about another conflict is valid for this one: the leaves and the known bases are the same.
+    /// Whether a decision about another conflict is valid for this one: the leaves and the known bases are the
+    /// same.
     fileprivate func isSame(as other: Conflict) -> Bool {
         revisions == other.revisions && base?.revision == other.base?.revision
             && Set(bases.keys) == Set(other.bases.keys)

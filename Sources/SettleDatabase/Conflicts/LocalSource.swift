@@ -2,13 +2,14 @@ package import SettleCore
 
 /// A document of a database in this process.
 ///
-/// The caller may hold a transaction. Then nobody else changes the leaves, and everything is written in that transaction.
+/// The caller may hold a transaction. Then no other writer changes the leaves, and everything is written in that
+/// transaction.
 package struct LocalSource: SettlementSource, Sendable {
     private let id: DocumentID
     private let database: Database
-    /// Whether a document that does not exist is an error, and not just in no conflict.
+    /// Whether it is an error if the document does not exist; otherwise such a document is not in conflict.
     private let mustExist: Bool
-    /// The states of the peer that the conflict came from, if it sends its current state alone.
+    /// The states of the peer that the conflict came from, if that peer sends only its current state.
     private let peer: FormerState?
 
     /// Makes a source.
@@ -38,12 +39,14 @@ package struct LocalSource: SettlementSource, Sendable {
     /// Writes a plan in one transaction (SEMANTICS 72), unless the leaves of the document have changed.
     ///
     /// - Parameters:
-    ///   - preview: The plan: a pure function of the leaves, so the revisions are those it shows.
+    ///   - preview: The plan. It is a pure function of the leaves, so the revisions are those that it shows.
     ///   - policy: The policy that decided it.
-    ///   - check: Says at which age of the design documents the caller has asked validation functions about the writes.
+    ///   - check: The age of the design documents at which the caller has asked validation functions about the
+    ///     writes.
     /// - Returns: Whether it was written.
-    /// - Throws: ``WriteCheck/IsOld`` when a design document was written since; ``DatabaseError`` with code `notFound` for a
-    ///   document that was purged, `refused` by a validation of the database, and as ``Database/transaction(_:)`` does.
+    /// - Throws: ``WriteCheck/IsOld`` if a design document was written since; ``DatabaseError`` with code
+    ///   `notFound` for a document that was purged, `refused` by a validation of the database, and errors of
+    ///   ``Database/transaction(_:)``.
     package func write(
         _ preview: SettlementPreview, by policy: ConflictPolicy, asking check: WriteCheck?
     ) throws -> Bool {

@@ -1,28 +1,28 @@
 package import SettleCore
 
-/// What a person has chosen for one member of a conflict, whatever a policy decides.
+/// A person's choice for one member of a conflict. It overrides the policy.
 package struct MemberPick: Sendable {
-    /// The place where the value comes from.
+    /// The source of the value.
     package enum Choice: Sendable {
-        /// The value that a leaf has, or none.
+        /// The value that the member has in a leaf; if it is absent there, the member is removed.
         case leaf(RevisionID)
-        /// The value of the base, or none.
+        /// The value that the member has in the base; if it is absent there, the member is removed.
         case base
         /// The member is removed.
         case removed
-        /// A value of its own.
+        /// A new value.
         case value(JSONValue)
     }
 
     /// The member, as a JSON Pointer.
     package let path: String
-    /// The place where its value comes from.
+    /// The source of its value.
     package let choice: Choice
 
     /// Makes a pick.
     package init(_ path: String, _ choice: Choice) { (self.path, self.choice) = (path, choice) }
 
-    /// The names on the way to the member.
+    /// The names on the path to the member.
     private var names: [String] {
         path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).replacing("~1", with: "/").replacing("~0", with: "~")
@@ -31,7 +31,7 @@ package struct MemberPick: Sendable {
 }
 
 extension MemberPick {
-    /// Lays the pick over a document.
+    /// Applies the pick to a document.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for a revision that is not a leaf, a path through something that is not an object,
     ///   and a value for an attachment.
@@ -50,7 +50,7 @@ extension MemberPick {
         if let members = root.object { body = members }
     }
 
-    /// What a document has in the place of the member.
+    /// The value of the member in a document; `nil` if it is absent.
     func value(in members: JSONObject) -> JSONValue? {
         names.reduce(JSONValue?.some(.object(members))) { $0?.object?[$1] }
     }
@@ -98,7 +98,7 @@ extension MemberPick {
 }
 
 extension ConflictPolicy {
-    /// The policy with picks laid over its result. What it leaves in conflict stays so.
+    /// The policy with picks applied to its result. A conflict that the policy leaves stays.
     package func laying(_ picks: [MemberPick]) -> ConflictPolicy {
         guard !picks.isEmpty else { return self }
         return ConflictPolicy(
@@ -131,18 +131,18 @@ extension ConflictPolicy {
 
 // MARK: - MemberDifference
 
-/// A member that differs between a document and another one, such as its base.
+/// A member that differs between two documents, such as a document and its base.
 package struct MemberDifference: Equatable, Sendable {
     /// The change of the member.
     package enum Kind: String, CaseIterable, Sendable { case changed, added, removed }
 
     /// The member's JSON Pointer.
     package let path: String
-    /// What has become of it.
+    /// The kind of change.
     package let kind: Kind
 
-    /// The members that differ; members of objects in both documents are compared separately, attachments by their contents
-    /// under `/_attachments`.
+    /// The members that differ. Members of objects in both documents are compared separately, attachments by their
+    /// contents under `/_attachments`.
     package static func between(_ before: Document, _ after: Document) -> [MemberDifference] {
         var found: [MemberDifference] = []
         collect(members(of: before), members(of: after), at: "", into: &found)

@@ -1,13 +1,13 @@
 package import SettleCore
 
-/// A ready policy by the name that the command line, the server and the console have for it.
+/// A ready policy with the name that the command line, the server and the console use for it.
 ///
-/// ``all`` is the only list: the server serves it, the console's forms read it there, and the tool's help and checks use it. A new
-/// policy is an extension of ``ConflictPolicy`` and a row of that list.
+/// ``all`` is the only list. The server returns it, the console's forms read it there, and the tool's help and
+/// checks use it. To add a policy, add it to an extension of ``ConflictPolicy`` and to this list.
 package struct ReadyPolicy: Sendable {
-    /// An option that a request may set besides the name.
+    /// An option that a request may set in addition to the name.
     package enum Option: String, Sendable {
-        /// Rules for single members, by their JSON pointers.
+        /// Rules for single members, by JSON pointers.
         case rules
         /// The rule for all other clashes.
         case onClash = "on_clash"
@@ -17,15 +17,15 @@ package struct ReadyPolicy: Sendable {
 
     /// Its name: that of its ``ConflictPolicy``.
     package let name: String
-    /// A sentence that says what it does.
+    /// A sentence that describes it.
     package let summary: String
     /// The options that a request may set.
     package let options: [Option]
-    /// Whether it depends on which leaves were replicated, so that copies of a document may decide differently.
+    /// Whether it depends on which leaves were replicated, so that replicas may decide differently.
     package let dependsOnSides: Bool
-    /// The names that other tools have for it, in small letters, without dashes and underscores.
+    /// The names of the policy in other tools, in lower case, without dashes and underscores.
     package let otherNames: [String]
-    /// The kinds of conflicts that it decides; none for a policy that leaves them all.
+    /// The kinds of conflicts that it decides; empty for a policy that leaves all of them.
     package let decides: Set<ConflictKind>
     private let make: @Sendable (MergeRules, _ deletionsWin: Bool) -> ConflictPolicy
 
@@ -81,7 +81,7 @@ package struct ReadyPolicy: Sendable {
         ) { _, _ in .latestDocumentWins },
     ]
 
-    /// The policy that is used if a request or a command names none.
+    /// The policy that is used if a request or a command does not name one.
     package static let defaultName = "threeWayMerge"
 
     /// The policy with a name; `nil` for an unknown one.
@@ -92,7 +92,7 @@ package struct ReadyPolicy: Sendable {
         all.filter { $0.options.contains(option) }.map(\.name).joined(separator: ", ")
     }
 
-    /// The policy as a value. It ignores what its ``options`` don't have.
+    /// The policy as a value. Arguments that are not among its ``options`` are ignored.
     package func policy(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
         make(rules, deletionsWin)
     }
@@ -100,11 +100,11 @@ package struct ReadyPolicy: Sendable {
 
 // MARK: - ReadyRule
 
-/// A rule for the clashes of a merge, by the name that the command line, the server and the console have for it.
+/// A rule for the clashes of a merge, with the name that the command line, the server and the console use for it.
 package struct ReadyRule: Sendable {
     /// Its name; a parameter follows a colon: `array:KEY`.
     package let name: String
-    /// A sentence that says what it does.
+    /// A sentence that describes it.
     package let summary: String
     private let make: @Sendable (_ parameter: String) -> MergeRule
 

@@ -2,7 +2,7 @@ public import SettleCore
 
 /// The result of settling one conflict.
 public struct Settlement: Sendable {
-    /// How it ended.
+    /// The kinds of results.
     public enum Outcome: String, Sendable, Hashable {
         /// One revision replaced all leaves.
         case settled
@@ -14,7 +14,7 @@ public struct Settlement: Sendable {
 
     /// The document's id.
     public let documentID: DocumentID
-    /// How it ended.
+    /// The kind of result.
     public internal(set) var outcome: Outcome
     /// The revision that replaced all leaves; `nil` unless settled.
     public internal(set) var survivor: RevisionID?
@@ -28,8 +28,8 @@ public struct Settlement: Sendable {
     public internal(set) var attempts = 0
     /// The policy's total time (SEMANTICS 44).
     public internal(set) var timeInPolicy: Duration = .zero
-    /// Racing answers of replicas that settled concurrently by different rules, or with different leaves. The one that
-    /// had seen all edits stayed, the highest among equals, and the policy was not called.
+    /// Racing answers of replicas that settled concurrently by different rules, or with different leaves. The one
+    /// that had seen all edits stayed, the highest among equals, and the policy was not called.
     public internal(set) var racingAnswers: [RevisionID] = []
     /// Other resolvers, or other versions of this one, that decided about this document before.
     public internal(set) var otherResolvers: [ResolverIdentity] = []
@@ -41,7 +41,7 @@ public struct Settlement: Sendable {
         self.outcome = outcome
     }
 
-    /// Notes what is decided, before it is carried out.
+    /// Records a plan, before it is carried out.
     ///
     /// - Returns: The warnings that are new.
     @discardableResult
@@ -74,13 +74,13 @@ public struct Settlement: Sendable {
                 The replicas saw different edits, use different resolvers, or one that does not always answer the same
                 """)
         }
-        // A decision that came too late is made again, and has the same warnings.
+        // A decision that came too late is made again, and causes the same warnings.
         new.removeAll(where: warnings.contains)
         warnings += new
         return new
     }
 
-    /// Notes that a plan is carried out.
+    /// Records that a plan was carried out.
     mutating func wrote(_ plan: SettlementPlan) {
         outcome = .settled
         survivor = plan.survivor
@@ -103,15 +103,15 @@ public struct SettlementReport: Sendable {
 
     /// The number of conflicts that were settled.
     public package(set) var settled = 0
-    /// How many the policy left (SEMANTICS 75).
+    /// The number of conflicts that the policy left (SEMANTICS 75).
     public package(set) var left = 0
-    /// How many no longer existed when their turn came.
+    /// The number of conflicts that no longer existed when their turn came.
     public package(set) var gone = 0
-    /// How many could not be settled.
+    /// The number of conflicts that could not be settled.
     public package(set) var failed = 0
-    /// The first 1000 of those that could not be settled.
+    /// The first 1000 conflicts that could not be settled.
     public internal(set) var failures: [Failure] = []
-    /// How many had racing answers.
+    /// The number of conflicts with racing answers.
     public package(set) var races = 0
     /// The number of revisions that were written.
     public package(set) var revisionsWritten = 0

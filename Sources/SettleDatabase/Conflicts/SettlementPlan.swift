@@ -1,15 +1,15 @@
 public import SettleCore
 
-/// The revisions that settle a conflict: a pure function of the conflict and its resolution, so that every replica with
-/// the same leaves writes the same (SEMANTICS 82, 83).
+/// The revisions that settle a conflict. They are a pure function of the conflict and its resolution, so every
+/// replica with the same leaves writes the same revisions (SEMANTICS 82, 83).
 ///
 ///     3-c ── 4-m        the result, a child of the winner, unless the winner itself stays
 ///     3-x ── 4-deleted  {"$closed":"4-m"}
 ///     3-a ── 4-deleted  {"$closed":"4-m"}
 ///
-/// Nothing is ever closed in favour of a lower live leaf, and a survivor of a disputed deletion is written again. So at
-/// least one live leaf survives any number of independent plans, whatever leaves each replica had seen, unless all
-/// decided for a deletion.
+/// A plan never closes a leaf in favor of a lower live leaf, and it writes a survivor of a disputed deletion again.
+/// So at least one live leaf survives any number of independent plans, whatever leaves each replica had seen,
+/// unless all plans decided for a deletion.
 public struct SettlementPlan: Sendable {
     /// One revision to be written.
     public struct Write: Sendable {
@@ -54,7 +54,7 @@ public struct SettlementPlan: Sendable {
         }
     }
 
-    /// Plans how racing answers are settled, as if they were all the leaves.
+    /// Plans the settlement of racing answers, as if they were all the leaves.
     init(_ race: Conflict.Race, of conflict: Conflict, hasher: RevisionHasher) throws {
         self.conflict = conflict
         resolver = nil
@@ -105,10 +105,10 @@ public struct SettlementPlan: Sendable {
         try write(document.body(), document.attachments, hasher)
     }
 
-    /// The result: the winner itself if it has that content, otherwise a child of it.
+    /// Writes the result: the winner itself if it has that content, otherwise a child of it.
     ///
-    /// Against a deletion the result is always written again: another replica may concurrently keep the deletion and
-    /// close the winner, and then the edit would be lost though nobody decided so.
+    /// If the winner contradicts a deletion, the result is always written again. Another replica may concurrently
+    /// keep the deletion and close the winner; the edit would then be lost although no replica decided so.
     private mutating func write(
         _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
     ) throws {
@@ -119,8 +119,8 @@ public struct SettlementPlan: Sendable {
         try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)
     }
 
-    /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input of
-    /// the revision id is compared.
+    /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input
+    /// of the revision id is compared.
     private func isWinner(
         _ body: DocumentBody, _ attachments: [DocumentAttachment], _ hasher: RevisionHasher
     ) throws -> Bool {
@@ -168,7 +168,7 @@ public struct SettlementPlan: Sendable {
 // MARK: - Settle
 
 extension DocumentEditor {
-    /// Writes the revisions that settle a conflict: the document's record is written once, with all of them.
+    /// Writes the revisions that settle a conflict. The document's record is written once, with all of them.
     func write(_ plan: SettlementPlan, of id: DocumentID) throws {
         guard !plan.writes.isEmpty, let old = try writer.record(of: id, withContent: true) else { return }
         try withoutJournal.carryOut(plan, in: old)
@@ -180,7 +180,7 @@ extension DocumentEditor {
         var record = old
         let id = record.id
         if plan.writes.contains(where: { record.tree.contains($0.revision) }) {
-            // A peer has made some of the revisions before, on a parent that was unknown here until now.
+            // A peer may have made some of these revisions before, on a parent that was unknown here until now.
             for write in plan.writes { try self.write(write, of: id) }
             return
         }
@@ -197,10 +197,10 @@ extension DocumentEditor {
         try writer.put(record)
     }
 
-    /// Closes the deletions that a document has besides the tombstone it was revived on. A writer that revives the
-    /// document has seen it deleted; without this, another deletion would contradict the new edit on peers that know
-    /// only parts of the tree. If a validation refuses to close a deletion, that stays open. The write check is not
-    /// called for these tombstones, because this function creates their bodies.
+    /// Closes the deletions that a document has in addition to the tombstone it was revived on. A writer that
+    /// revives the document has seen it deleted; if the other deletions stayed open, they would contradict the new
+    /// edit on peers that know only parts of the tree. If a validation refuses to close a deletion, that one stays
+    /// open. The write check is not called for these tombstones, because this function creates their bodies.
     ///
     ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
     ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
@@ -208,7 +208,7 @@ extension DocumentEditor {
         guard let survivor = revived.revision,
             let tree = try writer.record(of: revived.id, withContent: true)?.tree
         else { return }
-        // A tombstone of the highest generation can have no child, and stays open.
+        // A tombstone of the highest generation can't have a child, and stays open.
         let open = tree.leaves.filter {
             $0.isDeleted && !$0.marks.contains(.closing) && $0.revision.generation < RevisionID.maximumGeneration
         }

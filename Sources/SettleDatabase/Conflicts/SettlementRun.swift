@@ -7,10 +7,10 @@ package import SettleCore
 ///        ▲                                                       │
 ///        └──────────────── the leaves have changed ──────────────┘
 ///
-/// Racing answers are settled on the way, without calling the policy. The source says where the conflict is; everything
-/// that settles one goes through a run, so it writes the same revisions everywhere (82).
+/// Racing answers are settled first, without calling the policy. The source determines the location of the
+/// conflict. Each settlement uses a run, so the same revisions are written everywhere (82).
 package struct SettlementRun<Source: SettlementSource> {
-    /// The place where the conflict is.
+    /// The location of the conflict.
     package private(set) var source: Source
     private let policy: ConflictPolicy
     /// The result so far.
@@ -24,7 +24,7 @@ package struct SettlementRun<Source: SettlementSource> {
         settlement = Settlement(id, .nothing)
     }
 
-    /// The conflict for which to call the policy; `nil` at the end.
+    /// The conflict that the policy must decide next; `nil` at the end.
     mutating func conflict() throws -> Conflict? {
         while !isDone {
             guard let conflict = try source.conflict(policy.kinds) else { return nil }
@@ -50,7 +50,7 @@ package struct SettlementRun<Source: SettlementSource> {
     /// Settles the conflict by a policy that does not wait.
     ///
     /// - Returns: The result.
-    /// - Throws: As ``Database/settle(_:using:)``, and what the source throws.
+    /// - Throws: As ``Database/settle(_:using:)``, and errors of the source.
     package mutating func settle() throws -> Settlement {
         while let conflict = try conflict() {
             let start = ContinuousClock.now
@@ -60,13 +60,13 @@ package struct SettlementRun<Source: SettlementSource> {
         return settlement
     }
 
-    /// What ``settle()`` would write first; `nil` if there is nothing to settle.
+    /// The first revisions that ``settle()`` would write; `nil` if there is nothing to settle.
     package func preview() throws -> SettlementPreview? {
         guard let conflict = try source.conflict(policy.kinds) else { return nil }
         return try race(in: conflict) ?? preview(of: policy.decideNow(conflict), conflict)
     }
 
-    /// The revisions that settle racing answers; `nil` if the conflict has no racing answers.
+    /// The revisions that settle racing answers; `nil` if there are none.
     private func race(in conflict: Conflict) throws -> SettlementPreview? {
         guard policy.endsRaces, let race = conflict.race else { return nil }
         let plan = try source.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
@@ -84,12 +84,12 @@ package struct SettlementRun<Source: SettlementSource> {
         return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
     }
 
-    /// Writes a plan in one transaction (SEMANTICS 72); false if the leaves have changed.
+    /// Writes a plan in one transaction (SEMANTICS 72); `false` if the leaves have changed.
     private mutating func write(_ preview: SettlementPreview) throws -> Bool {
         try checkAttempts()
         attempts += 1
         guard try source.write(preview, by: policy) else {
-            // Nobody is asked for a decision that could not be carried out.
+            // Check the attempts first, so that the policy is not asked for a decision that can't be carried out.
             try checkAttempts()
             return false
         }

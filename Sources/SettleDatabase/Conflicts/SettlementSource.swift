@@ -1,12 +1,13 @@
 package import SettleCore
 
-/// Where a conflict is settled: a ``SettlementRun`` reads the conflict from it, and has it write what was decided.
+/// The location of a conflict: a ``SettlementRun`` reads the conflict from it and writes the decision to it.
 ///
 ///     LocalSource     a database of this process, also within a transaction of the caller's
 ///     RemoteSource    a database with CouchDB's HTTP API, which writes whatever it is sent
 ///     UserSource      a database of the server, for a user: asks the validation functions before it writes
 package protocol SettlementSource {
-    /// The identity of the database, so that a resolver's document of another one is refused; 0 for a remote database.
+    /// The identity of the database, so that a resolver's document from another database is refused; 0 for a remote
+    /// database.
     var origin: UInt64 { get }
     /// Hashers for the ids of revisions.
     var hashers: HasherPool { get }
@@ -27,7 +28,7 @@ package protocol SettlementSource {
     /// - Throws: An error that ends the run.
     mutating func write(_ preview: SettlementPreview, by policy: ConflictPolicy) throws -> Bool
 
-    /// The error of a run that gives up, because others write the document all the time.
+    /// The error of a run that gives up because other clients keep writing the document.
     func gaveUp(_ id: DocumentID, attempts: Int) -> DatabaseError
 
     /// Logs a warning about a decision.

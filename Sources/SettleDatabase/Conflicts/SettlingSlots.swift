@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// Limits how many documents are settled at once; the others wait for a free slot.
+/// Limits the number of documents that are settled at once; all others wait for a free slot.
 package final class SettlingSlots: Sendable {
     private struct State {
         var free: Int

@@ -13,17 +13,17 @@ extension Database {
     public func fieldClocks() throws -> Bool { try engine.read { try clocks.isOn($0) } }
 
     /// Sets whether each save stamps the members that it changes with a clock, by which
-    /// ``ConflictPolicy/latestFieldWins`` decides; the setting is stored in the database.
+    /// ``ConflictPolicy/latestFieldWins`` decides. The setting is stored in the database.
     ///
-    /// The clocks are in the document, in the member `$clocks`, and replicate through any CouchDB. The same edit made on two
-    /// devices is then two revisions, because their clocks differ. Switching it on affects later saves; after it is switched off,
-    /// documents keep their clocks.
+    /// The clocks are in the document, in the member `$clocks`, and replicate through any CouchDB. The same edit
+    /// made on two devices creates two revisions, because their clocks differ. Switching it on affects later saves;
+    /// after it is switched off, documents keep their clocks.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, `diskFull` or `closed`.
     public func setFieldClocks(_ areOn: Bool) throws { try engine.hold { try clocks.set(areOn, $0) } }
 
-    /// Informs the clock of a server's time: a wall clock that differs from it by more than a
-    /// minute is ignored from then on, until the database is closed.
+    /// Informs the clock of a server's time. If a wall clock differs from it by more than a minute, the wall clock
+    /// is ignored from then on, until the database is closed.
     ///
     /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
     package func observeServerTime(_ time: Date) { clocks.hear(server: time.milliseconds) }
@@ -38,7 +38,7 @@ extension Database {
 // MARK: - Clocks
 
 extension DocumentEditor {
-    /// The same without clocks, for edits that are not a user's change, such as settling.
+    /// The same editor without clocks, for edits that are not a user's change, such as settling.
     var withoutClocks: DocumentEditor {
         var editor = self
         editor.clocks = nil
@@ -88,7 +88,7 @@ extension DocumentEditor {
 extension RevisionContent {
     /// The content without the clocks of its changes, which are not part of an operation.
     var withoutClocks: RevisionContent {
-        // Most bodies do not contain this character, and need no search.
+        // Most bodies do not contain this character, and need no search for the member.
         guard body.utf8.contains(UInt8(ascii: "$")), body[ClockedDocument.memberName] != nil,
             var members = body.json.object
         else { return self }

@@ -2,19 +2,20 @@ public import SettleCore
 internal import SettlePlatform
 
 extension Database {
-    /// The document's winner, which every peer picks. `nil` if there is none or the document is deleted.
+    /// The document's winner, which is the same on every peer; `nil` if the document does not exist or is deleted.
     ///
     /// The id may be a ``DocumentID``, a `String`, or the id of a model. With ``DatabaseOptions/Reads/local`` it is the local leaf while
     /// the document is in conflict.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id, `damagedDocument`, `corrupt`, `inputOutput` or
-    ///   `closed`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an invalid id, `damagedDocument`, `corrupt`,
+    ///   `inputOutput` or `closed`.
     /// - Complexity: O(log *n*) in documents.
     public func document(_ id: some DocumentIDConvertible) throws -> Document? {
         try current(id.ofDocument()).flatMap { $0.isDeleted ? nil : $0 }
     }
 
-    /// The state of a document that the app reads and edits, by ``DatabaseOptions/reads``; `nil` if there is no document.
+    /// The state of a document that the app reads and edits, by ``DatabaseOptions/reads``; `nil` if the document
+    /// does not exist.
     func current(_ id: DocumentID) throws -> Document? {
         func document(_ node: RevisionNode, _ content: RevisionContent) -> Document {
             Document(id: id, revision: node.revision, isDeleted: node.isDeleted, content, origin: identity)
@@ -35,8 +36,8 @@ extension Database {
         }
     }
 
-    /// A document at one of its revisions, tombstones included; `nil` if the content of that revision is not kept (see
-    /// `compact(keepingOldContentsFor:progress:)`) or the revision is unknown.
+    /// A document at one of its revisions, tombstones included; `nil` if the revision is unknown or its content is
+    /// not kept (see `compact(keepingOldContentsFor:progress:)`).
     public func document(_ id: some DocumentIDConvertible, revision: RevisionID) throws -> Document? {
         let id = try id.ofDocument()
         return try engine.snapshot { reader in
@@ -50,7 +51,7 @@ extension Database {
         }
     }
 
-    /// The document of a record: its winner, with an empty body if the content is not there.
+    /// The document of a record: its winner, with an empty body if the content is not in the record.
     package func winner(of record: DocumentRecord) -> Document {
         let winner = record.tree.winner
         return Document(
@@ -58,7 +59,7 @@ extension Database {
             record.content ?? RevisionContent(body: .empty), origin: identity)
     }
 
-    /// The revision tree of a document, also of a deleted one; `nil` if there is none.
+    /// The revision tree of a document, also of a deleted one; `nil` if the document does not exist.
     public func tree(of id: some DocumentIDConvertible) throws -> RevisionTree? {
         let id = try id.ofDocument()
         return try engine.read { try $0.record(of: id, withContent: false)?.tree }
@@ -83,7 +84,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - range: The range of ids; all by default.
-    ///   - limit: The maximum number; all by default, which takes memory for all of them.
+    ///   - limit: The maximum number of documents, which are all in memory; unlimited by default.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func documents(in range: DocumentRange = DocumentRange(), limit: Int? = nil) throws -> [Document] {
@@ -121,19 +122,20 @@ extension Database {
     /// The ids of documents in conflict, ascending, each once (SEMANTICS 66, 67).
     ///
     /// - Parameters:
-    ///   - kind: The kind of conflict; between two or more live leaves by default.
+    ///   - kind: The kind of conflict; by default two or more live leaves.
     ///   - after: The id to start after; `nil` for the beginning.
-    ///   - limit: The maximum number; all by default. If there may be very many, read them page by page.
+    ///   - limit: The maximum number of ids; unlimited by default. If there may be very many, read them page by
+    ///     page.
     /// - Returns: The ids.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
-    /// - Complexity: O(*k*) in ids returned; an index has them.
+    /// - Complexity: O(*k*) in returned ids, which an index has.
     public func conflictedDocumentIDs(
         _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = .max
     ) throws -> [DocumentID] {
         try conflictedDocumentIDs(kind, in: DocumentRange(after: after), limit: limit)
     }
 
-    /// The number of documents that are in conflict of some kinds.
+    /// The number of documents in conflict of some kinds.
     ///
     /// - Complexity: O(1) in the documents; the engine keeps the counts.
     package func conflictCount(_ kinds: Set<ConflictKind>) throws -> Int {
@@ -165,8 +167,9 @@ extension DatabaseOptions.Reads {
 // MARK: - Records
 
 extension Database {
-    /// A document with its whole tree, its sequence, and the winner's content, as far as it is readable; `nil` if it was
-    /// never written or was purged. A damaged document has its ``DocumentRecord/damage``, and is reported to the app.
+    /// A document with its whole tree, its sequence, and the winner's content, as far as it is readable; `nil` if
+    /// the document was never written or was purged. A damaged document has its ``DocumentRecord/damage``, and is
+    /// reported to the app.
     package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try engine.read { try $0.storedRecord(of: id, withContent: withContent) }.flatMap { noting([$0]).first }
     }
@@ -177,7 +180,8 @@ extension Database {
         noting(try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) })
     }
 
-    /// The id of a document by its place among the live ones of a range, in the range's order and from 0; `nil` past the last.
+    /// The id of a live document by its position in a range, from 0 and in the range's order; `nil` if there are
+    /// fewer documents.
     package func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         try engine.snapshot { try $0.liveID(at: place, in: range) }
     }
@@ -192,7 +196,7 @@ extension Database {
     /// The number of documents.
     package func counts() throws -> DocumentCounts { try engine.snapshot { try $0.counts() } }
 
-    /// How many documents of a range are not deleted.
+    /// The number of documents in a range that are not deleted.
     package func countLive(in range: DocumentRange = DocumentRange()) throws -> Int {
         try engine.snapshot { try $0.count(.live(range)) }
     }
@@ -205,31 +209,32 @@ extension Database {
     /// A setting by name; `nil` if it was never set.
     package func setting(_ name: String) throws -> String? { try engine.read { try $0.setting(name) } }
 
-    /// An epoch that changes before and after every ``setSetting(_:to:)``; read it before the setting, and use it as a cache
-    /// key. A change inside a transaction counts when it is made, so cache only settings that are never set within one.
+    /// A number that changes before and after every ``setSetting(_:to:)``. Read it before the setting, and use it
+    /// as a cache key. A change inside a transaction counts when it is made, so cache only settings that are never
+    /// set within a transaction.
     package var settingsEpoch: UInt64 {
         seeOthers()
         return settingsChanges.age
     }
 
-    /// An epoch that changes with every commit of a design document, before its writer returns; read it before the design
-    /// documents, and use it as a cache key.
+    /// A number that changes with every commit of a design document, before its writer returns. Read it before the
+    /// design documents, and use it as a cache key.
     package var designEpoch: UInt64 {
         seeOthers()
         return designChanges.age
     }
 
-    /// The newest commit, published before its writer is notified; `nil` inside a transaction of this thread, which
-    /// sees more than the commit.
+    /// The newest commit, published before its writer is notified; `nil` inside a transaction of this thread,
+    /// because the transaction sees its own writes.
     ///
-    /// Read it before the data, and use it as a cache key: a result from a state that includes its sequence stays valid
-    /// while this stays the same.
+    /// Read it before the data, and use it as a cache key: a result from a state that includes its sequence stays
+    /// valid while the newest commit is the same.
     package var newestCommit: Commit? {
         seeOthers()
         return engine.isWriting ? nil : newest.withLock { $0 }
     }
 
-    /// Notices what other processes have written. What is kept in memory counts as old when that can't be found out.
+    /// Detects writes of other processes. If that fails, cached values count as outdated.
     private func seeOthers() {
         do {
             try whileOpen {}
@@ -253,30 +258,33 @@ extension Database {
     /// Whether the database was closed or deleted.
     package var isClosed: Bool { changeBell.hasEnded }
 
-    /// Calls a closure once: on the committing thread, as soon as something after a sequence is committed, so it must
-    /// return quickly; or with false if the database is closed or the call is cancelled.
+    /// Calls a closure once. It is called on the committing thread, as soon as something after a sequence is
+    /// committed, so it must return quickly. If the database is closed or the call is cancelled, it is called with
+    /// `false`.
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
         changeBell.whenRung(after: seen.number, body)
     }
 
-    /// The position of the newest change by this process since the database was opened, 0 before the first; it is in memory.
+    /// The position of the newest change by this process since the database was opened, 0 before the first. Reading
+    /// it does not access the storage.
     package var newestOwnChange: UpdateSequence { UpdateSequence(ownChangeBell.position) }
 
-    /// Calls a closure like ``notify(after:_:)``, but for changes by this process alone where others write, too.
+    /// Calls a closure like ``notify(after:_:)``, but only for changes by this process.
     package func notifyOfOwnChange(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
         ownChangeBell.whenRung(after: seen.number, body)
     }
 
-    /// Waits for a commit after a sequence; false after a deadline, or if the database is closed or the task is cancelled.
+    /// Waits for a commit after a sequence; `false` after a deadline, or if the database is closed or the task is
+    /// cancelled.
     package func waitForChange(
         after seen: UpdateSequence, until deadline: ContinuousClock.Instant? = nil
     ) async -> Bool {
         await changeBell.wait(after: seen.number, until: deadline)
     }
 
-    /// Cancels a notification, by the number that registering it returned.
+    /// Cancels a notification, by the number that its registration returned.
     package func cancelNotice(_ number: Int) { changeBell.cancel(number) }
 
-    /// Writes a local document with a revision of the caller's choice.
+    /// Writes a local document with a revision that the caller chooses.
     package func put(_ document: LocalDocument) throws { try engine.commit { try $0.put(document) } }
 }

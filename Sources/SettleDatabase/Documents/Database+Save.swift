@@ -4,20 +4,21 @@ extension Database {
     /// Saves a document as an edit of the revision it was read at, and returns it with its new revision.
     ///
     /// A document without a revision is created; if a deleted one exists, it is revived, as an edit of the winning
-    /// tombstone (SEMANTICS 88). Any leaf can be edited, also one in conflict. Saving the same content again creates a
-    /// new revision, as in CouchDB.
+    /// tombstone (SEMANTICS 88). Any leaf can be edited, also a leaf in conflict. Saving the same content again
+    /// creates a new revision, as in CouchDB.
     ///
-    /// `conflict` decides what wins if a save meets a deletion: the save, with ``SaveConflict/lastWriteWins``, or the
-    /// deletion, with ``SaveConflict/deletesWin``. Replication policies are not used (SEMANTICS 13, 50).
+    /// `conflict` decides between a save and a deletion made since the read: the save wins with
+    /// ``SaveConflict/lastWriteWins``, the deletion with ``SaveConflict/deletesWin``. Replication policies are not
+    /// used (SEMANTICS 13, 50).
     ///
     /// - Parameters:
     ///   - document: The document to save.
-    ///   - conflict: What to do if the document was changed since it was read. By default nothing is written and the call throws,
-    ///     so no edit is lost.
+    ///   - conflict: The action if the document was changed since it was read. By default nothing is written and
+    ///     the call throws, so no edit is lost.
     /// - Returns: The document as stored.
     /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` if the document was purged since it was read,
     ///   unless the last write wins, and for a branch on an unknown revision; `refused` by a validation; `invalid`,
-    ///   `documentTooLarge`, `attachmentMissing`; `diskFull` or `inputOutput`. Nothing is written then.
+    ///   `documentTooLarge`, `attachmentMissing`; `diskFull` or `inputOutput`. Nothing is then written.
     @discardableResult
     public func save(_ document: Document, onConflict conflict: SaveConflict = .fail) throws -> Document {
         switch conflict {
@@ -32,11 +33,11 @@ extension Database {
         }
     }
 
-    /// Saves many documents in one transaction, or one by one if a handler merges; one that can't be saved does not
-    /// stop the others.
+    /// Saves many documents in one transaction, or one by one if a handler merges. A document that can't be saved
+    /// does not stop the rest.
     ///
-    /// - Returns: For each document, in order, what was stored or the error.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    /// - Returns: For each document, in order, the stored document or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
     @discardableResult
     public func saveAll(
         _ documents: [Document], onConflict conflict: SaveConflict = .fail
@@ -46,11 +47,12 @@ extension Database {
 
     /// Saves many documents off the caller's thread, until the task is cancelled.
     ///
-    /// It saves as ``saveAll(_:onConflict:)-([Document],_)`` does. If the task is cancelled, nothing is saved; with a handler that
-    /// merges, the documents saved until then stay saved.
+    /// It saves as ``saveAll(_:onConflict:)-([Document],_)`` does. If the task is cancelled, nothing is saved; with
+    /// a handler that merges, documents that were saved before stay saved.
     ///
-    /// - Returns: For each document, in order, what was stored or the error.
-    /// - Throws: `CancellationError`, or ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    /// - Returns: For each document, in order, the stored document or the error.
+    /// - Throws: `CancellationError`, or ``DatabaseError`` if the transaction as a whole fails; nothing is then
+    ///   written.
     @discardableResult
     public func saveAll(
         _ documents: [Document], onConflict conflict: SaveConflict = .fail
@@ -81,14 +83,15 @@ extension Database {
         }
     }
 
-    /// The result for one document of a batch; an error of the storage ends the whole batch.
+    /// The result for one document of a batch. An error of the storage is thrown, and ends the whole batch.
     static func outcome<Stored>(_ write: () throws -> Stored) throws -> Result<Stored, any Error> {
         do { return .success(try write()) } catch let error as DatabaseError where !error.code.isOfOneDocument {
             throw error
         } catch { return .failure(error) }
     }
 
-    /// Saves a document with an editor. One without a revision is an edit of a deleted one, if it `revives`.
+    /// Saves a document with an editor. With `revives`, a document without a revision becomes an edit of the
+    /// deleted document, if there is one.
     static func save(
         _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, revives: Bool = true,
         with editor: DocumentEditor
@@ -98,7 +101,8 @@ extension Database {
         }
         var edit = DocumentEdit(id: document.id, parent: nil, body: body, attachments: document.attachments)
         if document.revision == nil, editor.validations.isEmpty {
-            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            // Most new documents do not exist yet. So the lookup is skipped; the write fails if the document
+            // exists.
             do { return try editor.document(by: edit, in: nil) } catch let error
                 as DatabaseError where error.code == .conflict
             {}
@@ -113,7 +117,7 @@ extension Database {
         _ edit: DocumentEdit, in record: DocumentRecord?, with editor: DocumentEditor
     ) throws -> Document {
         let saved = try editor.document(by: edit, in: record)
-        // A branch beside a deletion leaves that in dispute, and a deletion on a tombstone revives nothing.
+        // A branch next to a deletion stays in conflict with it, and a deletion of a tombstone revives nothing.
         if !edit.isDeleted, let record, record.tree.isDeleted,
             edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true
         {
@@ -170,7 +174,8 @@ extension Database {
             """)
     }
 
-    /// Writes until it succeeds, calling a handler to merge after each intervening write (SEMANTICS 52–57).
+    /// Writes until it succeeds. It calls a handler to merge after each write of another writer in between
+    /// (SEMANTICS 52–57).
     func merging<Result>(
         _ document: Document, _ handler: (inout Document, Document?) throws -> Bool,
         write: (Document) throws -> Result
@@ -201,7 +206,7 @@ extension SaveConflict {
 }
 
 extension DatabaseErrorCode {
-    /// Whether an error concerns one document, so that others of a batch may still be written.
+    /// Whether an error concerns one document, so that the rest of a batch may still be written.
     package var isOfOneDocument: Bool {
         [
             .conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing, .resolverFailed, .timedOut,
@@ -213,17 +218,18 @@ extension DatabaseErrorCode {
 // MARK: - Edits
 
 extension Database {
-    /// Writes edits in one transaction; one that is refused does not stop the others.
+    /// Writes edits in one transaction. An edit that is refused does not stop the rest.
     ///
-    /// The rules are CouchDB's: an edit is made on a leaf. If all leaves of a document are tombstones, none can be
-    /// edited, but an edit without a revision revives the document on the winning one. An edit that may begin a branch is
-    /// made on any known revision. Sequences are assigned in the order of ids.
+    /// The rules are CouchDB's: an edit is made on a leaf. If all leaves of a document are tombstones, they can't
+    /// be edited, but an edit without a revision revives the document on the winning tombstone. An edit that may
+    /// begin a branch can be made on any known revision. Sequences are assigned in the order of ids.
     ///
     /// - Parameters:
-    ///   - edits: What to write.
+    ///   - edits: The edits.
     ///   - check: Called for each edit before it is stored.
-    /// - Returns: For each edit, in the given order, the new revision or why there is none.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
+    /// - Returns: For each edit, in the given order, the new revision or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is then
+    ///   written.
     package func write(
         _ edits: [DocumentEdit], asking check: WriteCheck? = nil
     ) throws -> [Result<RevisionID, DatabaseError>] {
@@ -246,7 +252,8 @@ extension Database {
     private static func write(_ given: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
         var edit = given
         if edit.parent == nil, !edit.isDeleted, !editor.asksAnything {
-            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            // Most new documents do not exist yet. So the lookup is skipped; the write fails if the document
+            // exists.
             do { return try editor.edit(edit, in: nil).revision } catch let error
                 as DatabaseError where error.code == .conflict
             {}

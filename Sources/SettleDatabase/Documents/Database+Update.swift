@@ -10,8 +10,9 @@ extension Database {
     ///   - id: The document.
     ///   - change: Changes the document. The closure may be called several times, the last time within a transaction.
     /// - Returns: The document as stored.
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document; errors of the closure, and nothing is
-    ///   written then; `invalid` if it gave the document another id, and as a save except for conflicts with other writers.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the document does not exist; `invalid` if the closure
+    ///   gave the document another id; errors of a save, except for conflicts with other writers; errors of the
+    ///   closure. Nothing is then written.
     @discardableResult
     public func update(_ id: some DocumentIDConvertible, _ change: (inout Document) throws -> Void) throws -> Document {
         let id = try id.ofDocument()
@@ -46,12 +47,12 @@ extension Database {
                 guard try document(id)?.revision != before else { break }
             }
         }
-        // Inside a transaction reads and edits see the same state, so a conflict there is final: the closure itself has written the
-        // document.
+        // Inside a transaction, reads and edits see the same state. So a conflict there is final: the closure
+        // itself has written the document.
         return try transaction { try updateOnce(id, change) }
     }
 
-    /// Updates a document as ``update(_:_:)`` does, with a closure that may leave it as it is.
+    /// Updates a document as ``update(_:_:)`` does, with a closure that may leave it unchanged.
     ///
     ///     try database.updateIfNeeded("milk") { milk in
     ///         guard milk["bought"] != true else { return false }
@@ -75,10 +76,10 @@ extension Database {
         } catch is Unchanged { return nil }
     }
 
-    /// A closure changed nothing.
+    /// Thrown if the closure changed nothing.
     private struct Unchanged: Error {}
 
-    /// Reads a document, changes it, and saves it on the revision that was read.
+    /// Reads a document, changes it, and saves it as an edit of the revision that was read.
     private func updateOnce(_ id: DocumentID, _ change: (inout Document) throws -> Void) throws -> Document {
         let current = try document(id)
         var document = current ?? Document(id: id)
@@ -96,23 +97,23 @@ extension Database {
 extension Database {
     /// Deletes a document by storing a tombstone on the revision it was read at.
     ///
-    /// The tombstone replicates, so that the document is deleted at all peers. It is empty except for the members to
-    /// keep: a filtered replication replicates a deletion only if the tombstone still has the members that the filter
-    /// tests (SEMANTICS 131, K19). In a document with conflicts only the one leaf is deleted (SEMANTICS 201).
+    /// The tombstone replicates, so that the document is deleted at all peers. It is empty except for the members
+    /// to keep. A filtered replication replicates a deletion only if the tombstone still has the members that the
+    /// filter tests (SEMANTICS 131, K19). In a document with conflicts only this leaf is deleted (SEMANTICS 201).
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: Which members the tombstone keeps, in addition to ``fieldsKeptOnDelete()``: names, like
-    ///     `["owner"]`, or ``KeptFields/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not
-    ///     kept.
-    ///   - adding: Members to add to the tombstone, such as who deleted the document; they replace kept members of the
-    ///     same name.
-    ///   - conflict: What to do if the document was changed since it was read. If the last write or the deletion wins,
-    ///     a document that is deleted or purged already stays unchanged (SEMANTICS 51); so does a deleted one if a
-    ///     handler merges. A branch deletes the revision that was read, and later edits stay.
+    ///   - keeping: The members that the tombstone keeps, in addition to ``fieldsKeptOnDelete()``: names, like
+    ///     `["owner"]`, or ``KeptFields/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are
+    ///     not kept.
+    ///   - adding: Members to add to the tombstone, such as the name of the user who deleted the document; they
+    ///     replace kept members of the same name.
+    ///   - conflict: The action if the document was changed since it was read. If the last write or the deletion
+    ///     wins, a document that is already deleted or purged stays unchanged (SEMANTICS 51); with a handler that
+    ///     merges, a deleted one does. A branch deletes the revision that was read, and later edits stay.
     /// - Returns: The tombstone; `nil` if there was nothing to delete.
-    /// - Throws: ``DatabaseError`` with code `notFound` for a document that was never saved or was purged, `conflict`,
-    ///   `refused`, `invalid` for an added member of a closing tombstone, and as a save.
+    /// - Throws: ``DatabaseError`` with code `notFound` for a document that was never saved or was purged,
+    ///   `conflict`, `refused`, `invalid` for an added member of a closing tombstone; errors of a save.
     @discardableResult
     public func delete(
         _ document: Document, keeping: KeptFields = [], adding: DocumentBody = .empty,
@@ -131,16 +132,18 @@ extension Database {
         }
     }
 
-    /// Deletes the current document with an id, like ``delete(_:keeping:adding:onConflict:)`` if the last write wins.
+    /// Deletes the current document with an id, like ``delete(_:keeping:adding:onConflict:)`` with the last write
+    /// winning.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document, `invalid` for what can't be an id.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the document does not exist, `invalid` for an invalid
+    ///   id.
     @discardableResult
     public func delete(
         _ id: some DocumentIDConvertible, keeping: KeptFields = [], adding: DocumentBody = .empty
     ) throws -> Document? {
         let id = try id.ofDocument()
         return try transaction {
-            // The content is not needed, so that a damaged document can be deleted too.
+            // Only the tree is read, so that a damaged document can be deleted, too.
             guard let current = try tree(of: id).flatMap(options.reads.current(in:)), !current.isDeleted else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")
             }
@@ -155,13 +158,13 @@ extension Database {
         try TombstoneContent(keeping: KeptFields(fieldsKeptOnDelete())).body(of: body)
     }
 
-    /// The top-level members every tombstone of this database keeps; none by default.
+    /// The top-level members that every tombstone of this database keeps; empty by default.
     public func fieldsKeptOnDelete() throws -> Set<String> {
         guard let text = try engine.read({ try $0.setting("members_kept_on_delete") }) else { return [] }
         return Set(((try? JSONValue(parsing: text))?.array ?? []).compactMap(\.string))
     }
 
-    /// Sets the top-level members every tombstone of this database keeps, such as those that its filters test.
+    /// Sets the top-level members that every tombstone of this database keeps, such as those that its filters test.
     public func setFieldsKeptOnDelete(_ names: Set<String>) throws {
         let list = names.isEmpty ? nil : JSONValue.array(names.sorted().map(JSONValue.string)).description
         try engine.commit { try $0.setSetting("members_kept_on_delete", to: list) }

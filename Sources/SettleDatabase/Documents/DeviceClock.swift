@@ -1,19 +1,19 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The clock by which a database stamps changes, see ``RevisionTree/HybridClock``.
+/// The clock by which a database stamps changes; see ``RevisionTree/HybridClock``.
 ///
-/// It must never go back, even if the wall clock is put back while the process is not running. Storing each tick would cost
-/// every save another row, so a time ahead is reserved, for a second of changes at once:
+/// It must never go back, even if the wall clock is set back while the process is not running. Storing each tick
+/// would cost every save another row, so the clock reserves time for the next second of changes at once:
 ///
 ///     shown      10:00:00.1   10:00:00.2   10:00:01.3
 ///     reserved   10:00:01.1   ·            10:00:02.3     in the transaction of the change
 ///     next start begins after the reservation
 ///
-/// The reservation is read in each transaction, so a rolled back one has no effect.
+/// The reservation is read in each transaction, so one that was rolled back has no effect.
 final class DeviceClock: Sendable {
     private struct State {
-        /// Whether it may be on; the stored setting decides.
+        /// Whether stamping may be on; the stored setting decides.
         var mayBeOn = false
         var clock: HybridClock?
         /// The last stored text, parsed.
@@ -30,7 +30,7 @@ final class DeviceClock: Sendable {
         }
     }
 
-    /// The stored state: whether it is on, the device, and the time that no tick has reached yet.
+    /// The stored state: whether stamping is on, the device, and the first time that is not reserved.
     private struct Stored {
         var isOn: Bool
         let device: String
@@ -55,7 +55,7 @@ final class DeviceClock: Sendable {
     }
 
     private static let setting = "attribute_clocks"
-    /// How far ahead time is reserved, in milliseconds.
+    /// The time that is reserved in advance, in milliseconds.
     private static let ahead: Int64 = 1000
     private let state = Guarded(State())
     private let now: @Sendable () -> Int64
@@ -63,9 +63,9 @@ final class DeviceClock: Sendable {
     /// Creates the clock of a database that is being opened.
     ///
     /// - Parameters:
-    ///   - isOn: Whether to switch it on or off; `nil` leaves it unchanged.
+    ///   - isOn: Whether to switch stamping on or off; `nil` leaves it unchanged.
     ///   - now: The wall clock, in milliseconds since 1970.
-    ///   - engine: The storage of its state.
+    ///   - engine: The storage of the clock's state.
     /// - Throws: ``DatabaseError`` of the storage.
     init(isOn: Bool?, now: @escaping @Sendable () -> Int64, engine: any StorageEngine) throws {
         self.now = now
@@ -74,13 +74,13 @@ final class DeviceClock: Sendable {
         if let isOn, isOn != stored?.isOn ?? false { try engine.hold { try set(isOn, $0) } }
     }
 
-    /// Continues after what another process may have stamped, since it had the database.
+    /// Reads the state again after another process had the database and may have stamped changes.
     func readAgain(from engine: any StorageEngine) throws {
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
         state.withLock { state in
             state.mayBeOn = stored?.isOn ?? false
             state.known = nil
-            // Clocks of replicated revisions that this one has learned may be later.
+            // This clock may already be later, because it has learned the clocks of replicated revisions.
             guard let stored, let own = state.clock?.last, let other = Self.clock(stored).last, own < other else {
                 return
             }
@@ -91,7 +91,7 @@ final class DeviceClock: Sendable {
     /// Whether changes are stamped.
     func isOn(_ reader: any StorageReader) throws -> Bool { try stored(reader) != nil }
 
-    /// Switches it on or off.
+    /// Switches stamping on or off.
     func set(_ isOn: Bool, _ writer: any StorageWriter) throws {
         if isOn { state.withLock { $0.mayBeOn = true } }
         var stored = try writer.setting(Self.setting).flatMap { Stored($0) } ?? Stored(isOn: isOn)
@@ -99,13 +99,13 @@ final class DeviceClock: Sendable {
         try writer.setSetting(Self.setting, to: stored.text)
     }
 
-    /// Restarts the clock with a device.
+    /// Restarts the clock with a device name.
     func name(_ device: String, _ writer: any StorageWriter) throws {
         state.withLock { $0.clock = nil }
         try writer.setSetting(Self.setting, to: Stored(isOn: isOn(writer), device: device).text)
     }
 
-    /// The stored state, if it is on.
+    /// The stored state, if stamping is on.
     private func stored(_ reader: any StorageReader) throws -> Stored? {
         guard state.withLock(\.mayBeOn), let text = try reader.setting(Self.setting) else { return nil }
         let stored = state.withLock { state in
@@ -127,7 +127,7 @@ final class DeviceClock: Sendable {
             return clock.tick(wall: wall, server: state.serverTime)
         }
         guard let moment else { return nil }
-        // The reservation is lowered, too: a server's time may show that it was far ahead.
+        // The reservation can also be lowered: a server's time may show that it was far ahead.
         if moment.milliseconds >= stored.reserved || moment.milliseconds + Self.ahead < stored.reserved {
             stored.reserved = moment.milliseconds + Self.ahead
             try writer.setSetting(Self.setting, to: stored.text)
@@ -135,7 +135,7 @@ final class DeviceClock: Sendable {
         return moment
     }
 
-    /// Learns the clocks of a replicated revision.
+    /// Advances the clock past the clocks of a replicated revision.
     func learn(_ body: DocumentBody, _ writer: any StorageWriter) throws {
         guard let stored = try stored(writer) else { return }
         let moments = ClockedDocument.moments(in: body)
@@ -151,7 +151,7 @@ final class DeviceClock: Sendable {
     /// Records a server's time, in milliseconds since 1970.
     func hear(server time: Int64) { state.withLock { $0.server = (time, .now) } }
 
-    /// The time for stamping changes, in milliseconds since 1970, whether stamping is on or not.
+    /// The time for stamping changes, in milliseconds since 1970, whether or not stamping is on.
     var time: Int64 {
         let wall = now()
         return state.withLock { HybridClock.time(wall: wall, server: $0.serverTime) }

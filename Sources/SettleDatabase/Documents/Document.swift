@@ -1,7 +1,7 @@
 public import SettleCore
 public import SettleQuery
 
-/// A document as an app reads, changes and saves it: a value that knows which revision it was read at.
+/// A document that an app reads, changes and saves. It is a value that contains the revision it was read at.
 ///
 ///     var milk = try database.document("milk") ?? Document(id: "milk", body: ["name": "Milk"])
 ///     milk["count"] = 2
@@ -26,14 +26,14 @@ public struct Document: Sendable, Identifiable {
     let origin: UInt64
     private var content: Content
 
-    /// Creates a new document, with an id of its own unless one is given.
+    /// Creates a new document. Without an id it gets a unique one.
     public init(id: DocumentID = .unique(), body: DocumentBody = .empty, attachments: [DocumentAttachment] = []) {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
 
-    /// Creates a new document with an id that is text or the id of a model; `nil` makes an id.
+    /// Creates a new document with an id that is text or the id of a model; `nil` creates an id.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for what can't be an id.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an invalid id.
     @_disfavoredOverload
     public init(
         id: some DocumentIDConvertible, body: DocumentBody = .empty, attachments: [DocumentAttachment] = []
@@ -65,8 +65,8 @@ public struct Document: Sendable, Identifiable {
         set { content = .members(newValue.object ?? JSONObject()) }
     }
 
-    /// One top-level member; `nil` if it is absent. Setting `nil` removes it. A body that is nested too deep stays as it is,
-    /// so that saving it throws.
+    /// One top-level member; `nil` if it is absent. Setting `nil` removes it. If a body is nested too deep, setting
+    /// a member does not change it, and saving throws.
     public subscript(name: String) -> JSONValue? {
         get {
             switch content {
@@ -82,10 +82,11 @@ public struct Document: Sendable, Identifiable {
         }
     }
 
-    /// The members as they are stored.
+    /// The members in their stored form.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` if a member was set whose name starts with an underscore
-    ///   (SEMANTICS 89), or if the members are nested deeper than ``JSONLimits/depth``, with the ``JSONError`` as cause.
+    /// - Throws: ``DatabaseError`` with code `invalid` if a member whose name starts with an underscore was set
+    ///   (SEMANTICS 89), or if the members are nested deeper than ``JSONLimits/depth``, with the ``JSONError`` as
+    ///   cause.
     public func body() throws -> DocumentBody {
         switch content {
         case .body(let body):
@@ -96,13 +97,13 @@ public struct Document: Sendable, Identifiable {
         }
     }
 
-    /// The members as they are stored; empty if ``body()`` would throw.
+    /// The members in their stored form; empty if ``body()`` would throw.
     package var bodyOrEmpty: DocumentBody { (try? body()) ?? .empty }
 
     /// Replaces all members.
     public mutating func setBody(_ body: DocumentBody) { content = .body(body) }
 
-    /// Adds an attachment at the front, replacing one of the same name, which is CouchDB's order.
+    /// Adds an attachment at the front, as CouchDB orders them, and replaces one of the same name.
     public mutating func attach(_ attachment: DocumentAttachment) {
         attachments.removeAll { $0.isNamed(attachment.name) }
         attachments.insert(attachment, at: 0)
@@ -123,7 +124,7 @@ public struct Document: Sendable, Identifiable {
 extension DocumentBody {
     /// Checks that the body can be stored.
     ///
-    /// - Parameter id: The document that is to have it.
+    /// - Parameter id: The document of the body.
     /// - Throws: ``DatabaseError`` with code `invalid`.
     func check(of id: DocumentID) throws {
         if let fault { throw DatabaseError.notStorable(fault, id) }
@@ -154,11 +155,11 @@ extension Document: Equatable {
 
 // MARK: - DocumentEdit
 
-/// An edit from CouchDB's interactive writes: a document's new content, and the revision it is based on.
+/// A write by CouchDB's rules for interactive edits: a document's new content, and the revision it is based on.
 package struct DocumentEdit: Sendable {
     /// The document's id.
     package var id: DocumentID
-    /// The leaf it is an edit of; `nil` to create a document, or to revive a deleted one.
+    /// The leaf that is edited; `nil` to create a document, or to revive a deleted one.
     package var parent: RevisionID?
     /// Whether it deletes the document; a tombstone may be a document's first revision.
     package var isDeleted: Bool
@@ -184,8 +185,8 @@ package struct DocumentEdit: Sendable {
 
 // MARK: - SaveConflict
 
-/// What a save or a delete does if the document was changed since it was read. The default is ``fail``, which loses no edit: an
-/// app chooses silent overwriting explicitly (K5).
+/// The action of a save or a delete if the document was changed since it was read. The default is ``fail``, which
+/// loses no edit: an app chooses silent overwriting explicitly (K5).
 public enum SaveConflict: Sendable {
     /// Nothing is written, and the call throws `conflict` (SEMANTICS 47).
     case fail
@@ -195,10 +196,10 @@ public enum SaveConflict: Sendable {
     /// Like ``lastWriteWins``, but a deletion wins over any save: if the document was deleted since it was read,
     /// nothing is written and a save throws `conflict`. A delete is based on the current revision.
     ///
-    /// ``ConflictPolicy/deletesWin`` applies to replicated edits, not to saves; this does (K6).
+    /// ``ConflictPolicy/deletesWin`` applies to replicated edits, this option to saves (K6).
     case deletesWin
     /// The write creates a branch: an edit of the revision the document was read at, even if that has been edited
-    /// since, so that both edits stay and the document is in conflict until it is settled (SEMANTICS 145). A document
+    /// since. Both edits stay, and the document is in conflict until it is settled (SEMANTICS 145). A document
     /// without a revision gets another first revision.
     case branch
     /// A handler changes the document to be saved, given the current one, or refuses (SEMANTICS 52–58).
@@ -212,7 +213,8 @@ public enum SaveConflict: Sendable {
 // MARK: - MangoSelector
 
 extension MangoSelector {
-    /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as stubs.
+    /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as
+    /// stubs.
     ///
     /// - Complexity: O(*n*) in bytes of the document.
     public func matches(_ document: Document) -> Bool {
@@ -230,7 +232,7 @@ extension MangoSelector {
 // MARK: - Wire
 
 extension Document {
-    /// The document as CouchDB's API has it, with its attachments as stubs.
+    /// The document in the form of CouchDB's API, with its attachments as stubs.
     package var wire: WireDocument {
         WireDocument(
             id: id.string, revision: revision.map { .revision($0) }, isDeleted: isDeleted, body: bodyOrEmpty,

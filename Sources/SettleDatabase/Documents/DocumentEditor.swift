@@ -2,14 +2,14 @@ internal import SettleCore
 
 /// Adds revisions to documents, inside a storage engine's write.
 ///
-/// This is the only way into storage. Every revision, whatever its source, ends in ``store(_:in:)``:
+/// All revisions are stored through this type. Every one, whatever its source, ends in ``store(_:in:)``:
 ///
 ///     save, delete ─ parent, hash ─┐
 ///                                  ├─ validations ─ tree ─ contents ─ stem ─ record
 ///     replication ─ given history ─┘
 ///
-/// The winner's content is in the document's record, every other content is stored separately. When an edit changes the
-/// winner, contents are swapped: the old winner's moves out, the new winner's moves in.
+/// The winner's content is in the document's record; every other content is stored separately. When an edit changes
+/// the winner, the old winner's content moves out of the record and the new winner's moves in.
 struct DocumentEditor {
     let writer: any StorageWriter
     let capabilities: StorageCapabilities
@@ -21,12 +21,12 @@ struct DocumentEditor {
     let identity: UInt64
     /// Stamps changes; `nil` for edits that are not attributed to this device.
     var clocks: DeviceClock?
-    /// Writes the journal; `nil` if there is none, and for edits that are not operations.
+    /// Writes the journal; `nil` if the journal is off, and for edits that are not operations.
     var journal: JournalRecorder?
-    /// The entries of the journal, whose contents must not be lost; `nil` if there is no journal.
+    /// The entries of the journal, whose contents must not be lost; `nil` if the journal is off.
     let journalCache: PendingCache?
 
-    /// The same for edits that are not local operations.
+    /// The same editor for edits that are not local operations.
     var withoutJournal: DocumentEditor {
         var editor = self
         editor.journal = nil
@@ -36,7 +36,8 @@ struct DocumentEditor {
     /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
     var question: DocumentValidation?
 
-    /// Says which documents will be asked for one by one, so that an engine across a network fetches them together.
+    /// Announces documents that will be read one by one, so that an engine across a network can fetch them
+    /// together.
     func prepare(_ ids: [DocumentID], withContent: Bool) throws {
         try capabilities.prefetching?.prepare(ids, withContent: withContent)
     }
@@ -52,13 +53,13 @@ struct DocumentEditor {
         var isDeletionAtSource = false
     }
 
-    /// Makes an edit and stores it; returns it as the document it now is.
+    /// Makes an edit and stores it; returns the resulting document.
     func document(by edit: DocumentEdit, in record: DocumentRecord?) throws -> Document {
         let made = try self.edit(edit, in: record)
         return Document(id: edit.id, revision: made.revision, isDeleted: made.isDeleted, made.content, origin: identity)
     }
 
-    /// Makes an edit on its parent, in the record of its document if there is one, and stores it.
+    /// Makes an edit of its parent, in the record of its document if there is one, and stores it.
     func edit(_ wanted: DocumentEdit, in record: DocumentRecord?) throws -> Edit {
         let (id, parent, isDeleted) = (wanted.id, wanted.parent, wanted.isDeleted)
         let generation = (parent?.generation ?? 0) + 1
@@ -84,7 +85,8 @@ struct DocumentEditor {
         return edit
     }
 
-    /// Stores an edit that a peer has made before, whose parent was unknown here until now: the two are one revision.
+    /// Stores an edit that a peer has made before, whose parent was unknown here until now: the two are the same
+    /// revision.
     private func adopt(_ edit: Edit, on parent: RevisionID, in record: DocumentRecord) throws {
         guard let ancestors = record.tree.history(of: parent) else { return }
         let history = try RevisionHistory(
@@ -106,7 +108,7 @@ struct DocumentEditor {
         return .stored
     }
 
-    /// Completes a known revision: a stemmed root may get its parent, and an inner revision that was known only from
+    /// Completes a known revision. A stemmed root may get its parent. An inner revision that was known only from
     /// another one's history gets its content, which CouchDB would not keep.
     private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
         var record = old
@@ -117,7 +119,7 @@ struct DocumentEditor {
         var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
             let edit = try self.edit(replicated)
-            // Everything that can refuse runs before the first change.
+            // All checks that can refuse the revision run before the first change.
             try check(edit, in: old)
             content = edit.content
         }
@@ -173,7 +175,7 @@ struct DocumentEditor {
         try journal?.record(edit, from: old, to: record, with: self)
     }
 
-    /// Adds a revision to a record that is written afterwards. If it throws, something may be written already.
+    /// Adds a revision to a record that is written afterwards. If it throws, parts may already be written.
     func apply(_ edit: Edit, to record: inout DocumentRecord) throws {
         try check(edit, in: record)
         let old = record.tree
@@ -242,14 +244,14 @@ struct DocumentEditor {
         try moveIn(edit.content, to: &record, oldWinner: oldWinner)
     }
 
-    /// Ensures that the content in the record is the winner's, if the winner has changed.
+    /// Moves contents so that the record contains the winner's, if the winner has changed.
     private func moveContents(in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
         try moveIn(winnersContent(in: record, oldWinner: oldWinner), to: &record, oldWinner: oldWinner)
     }
 
-    /// The content that the record has to hold.
+    /// The winner's content, which belongs into the record.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` if that can't be read.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` if it can't be read.
     private func winnersContent(in record: DocumentRecord, oldWinner: RevisionID?) throws -> RevisionContent? {
         guard let winner = record.tree.winner, winner.revision != oldWinner else {
             if let damage = record.damage { throw damage }
@@ -258,7 +260,8 @@ struct DocumentEditor {
         return try writer.content(of: winner, in: record)
     }
 
-    /// Moves a content into the record as the winner's, and the old winner's out; an unreadable one is discarded.
+    /// Moves a content into the record as the winner's, and the old winner's out of it. An unreadable one is
+    /// discarded.
     private func moveIn(_ content: RevisionContent?, to record: inout DocumentRecord, oldWinner: RevisionID?) throws {
         guard let winner = record.tree.winner, winner.revision != oldWinner else { return }
         if let oldWinner {
@@ -291,12 +294,12 @@ struct DocumentEditor {
         try question?(context)
     }
 
-    /// Whether anything but the size can refuse a revision.
+    /// Whether any check besides the size can refuse a revision.
     var asksAnything: Bool { question != nil || !validations.isEmpty }
 
-    /// The revision that an edit changes: its newest ancestor whose content is kept. That is the parent, unless an edit begins
-    /// a branch on a compacted revision, or a peer's revision has ancestors that never came. If an edit has none, the winner
-    /// stands for it, so that a rule about the stored document holds.
+    /// The revision that an edit changes: its newest ancestor whose content is kept. That is the parent, unless an
+    /// edit begins a branch on a compacted revision, or a peer's revision has ancestors that never arrived. If an
+    /// edit has no such ancestor, the winner is used, so that a rule about the stored document applies.
     private func base(of edit: Edit, in record: DocumentRecord) throws -> Document? {
         let ancestors =
             if let parent = edit.parent { record.tree.history(of: parent)?.revisions ?? [parent] } else {
@@ -325,8 +328,9 @@ extension DocumentEditor {
 
     /// The attachments of a new revision: each with its content in the database and its `revpos`.
     ///
-    /// An attachment that the parent has, with the same bytes and type, keeps its `revpos`, unless its own `revpos` is this
-    /// revision's. An attachment from a peer has the peer's `revpos`. Any other was added with this revision.
+    /// If the parent has the attachment with the same bytes and type, its `revpos` stays, unless the attachment's
+    /// own `revpos` is this revision's. An attachment from a peer has the peer's `revpos`. Any other attachment was
+    /// added with this revision.
     func settled(
         _ attachments: [DocumentAttachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
         keepsRevpos: Bool = false, keepsZero: Bool = false

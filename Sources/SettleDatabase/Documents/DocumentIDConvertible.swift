@@ -9,8 +9,9 @@ public import Foundation
 
 /// The id of a model, which is the id of its document.
 ///
-/// `String`, `UUID`, `Int`, ``DocumentID`` and optional ones are such ids. `nil` asks for a new one. An app's own type says how it
-/// becomes the id of a document; a `Codable` one is read from the text of the id, and one with another form has an initializer, too:
+/// `String`, `UUID`, `Int`, ``DocumentID`` and optionals of them are such ids. `nil` requests a new id. An app's
+/// own type converts itself to the id of a document. A `Codable` type is decoded from the text of the id; a type
+/// with a different format also implements the initializer:
 ///
 ///     struct NoteID: RawRepresentable, Hashable, Codable, DocumentIDConvertible {
 ///         var rawValue: Int
@@ -20,19 +21,19 @@ public import Foundation
 public protocol DocumentIDConvertible: Sendable {
     /// The document's id; `nil` to create a new one.
     ///
-    /// - Throws: ``InvalidIdentifier`` for text that can't be an id.
+    /// - Throws: ``InvalidIdentifier`` for text that is not a valid id.
     var documentID: DocumentID? { get throws }
 
-    /// Makes the id of a model from that of its document.
+    /// Creates the id of a model from that of its document.
     ///
-    /// - Throws: An error if no id of this type is that of the document.
+    /// - Throws: An error if the document's id does not correspond to an id of this type.
     init(documentID: DocumentID) throws
 }
 
 extension DocumentIDConvertible where Self: Decodable {
-    /// Decodes the text of the id, or the number that it is.
+    /// Decodes the text of the id, or the id as a number.
     ///
-    /// - Throws: `DecodingError`, also if the result is the id of another document.
+    /// - Throws: `DecodingError`, also if the decoded value corresponds to another document id.
     public init(documentID: DocumentID) throws {
         let text = JSONValue.string(documentID.string)
         do { self = try text.decode(Self.self) } catch {
@@ -86,7 +87,7 @@ extension Optional: DocumentIDConvertible where Wrapped: DocumentIDConvertible {
 }
 
 extension DocumentID {
-    /// Checks an id that a literal may have made.
+    /// Checks an id that may have been created by a literal.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`.
     func check() throws {
@@ -95,9 +96,10 @@ extension DocumentID {
 }
 
 extension DocumentIDConvertible {
-    /// The id of a document that an app names: a variable, a literal, or the id of a model.
+    /// The id of a document that an app has given: a variable, a literal, or the id of a model.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for text that can't be an id, and for a model that has none yet.
+    /// - Throws: ``DatabaseError`` with code `invalid` for text that is not a valid id, and for a model without an
+    ///   id.
     package func ofDocument() throws -> DocumentID {
         guard let id = try checked() else {
             throw DatabaseError(
@@ -106,9 +108,9 @@ extension DocumentIDConvertible {
         return id
     }
 
-    /// The id, or `nil` to create one.
+    /// The id; `nil` to create one.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for text that can't be an id.
+    /// - Throws: ``DatabaseError`` with code `invalid` for text that is not a valid id.
     func checked() throws -> DocumentID? {
         let id: DocumentID?
         do { id = try documentID } catch let problem as InvalidIdentifier {
@@ -122,13 +124,13 @@ extension DocumentIDConvertible {
 // MARK: - Unique
 
 extension DocumentID {
-    /// An id that no other document has, anywhere: 32 hexadecimal digits, as CouchDB makes them.
+    /// A new, globally unique id: 32 hexadecimal digits, as in CouchDB.
     ///
     ///     0193a1c2b4f0 7d3e5a90c1f2b8a7e6d4
     ///     time         random
     ///
-    /// The first 12 digits are the time in milliseconds since 1970, so that later documents have later ids, and an index of ids grows
-    /// at its end. The others are random.
+    /// The first 12 digits are the time in milliseconds since 1970, so later documents have later ids, and an index
+    /// of ids grows at its end. The remaining digits are random.
     ///
     /// - Complexity: O(1).
     public static func unique() -> DocumentID {

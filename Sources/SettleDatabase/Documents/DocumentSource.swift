@@ -1,30 +1,30 @@
 package import SettleCore
 
-/// Where documents are read: a ``Database``, whose reads may wait, or a ``PromptDatabase``, whose reads never do.
+/// A source of documents: a ``Database``, whose reads may wait, or a ``PromptDatabase``, whose reads never wait.
 ///
-/// A function that gets a source may run on a thread that must not wait. Where it needs more than a source offers, it asks for
-/// the ``database``, which ends it on such a thread.
+/// A function that gets a source may run on a thread that must not wait. If the function needs more than the source
+/// offers, it uses ``database``, which throws on such a thread.
 package protocol DocumentSource: Sendable {
     /// The database, whose calls may wait.
     ///
-    /// - Throws: ``NotAtHand`` where nothing may wait.
+    /// - Throws: ``NotAtHand`` for a source that must not wait.
     var database: Database { get throws }
 
-    /// A document as far as it is readable, as ``Database/storedRecord(of:withContent:)`` gives it.
+    /// A document as far as it is readable; see ``Database/storedRecord(of:withContent:)``.
     ///
-    /// - Throws: ``DatabaseError``; ``NotAtHand`` where nothing may wait and the read would.
+    /// - Throws: ``DatabaseError``; ``NotAtHand`` if the read would have to wait and the source must not.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
-    /// Runs a closure whose reads see one state, where that needs no waiting.
+    /// Runs a closure whose reads see one state, if the source can do so without waiting.
     func snapshot<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// An epoch that changes with every commit of a design document.
+    /// A number that changes with every commit of a design document.
     var designEpoch: UInt64 { get }
 
-    /// The newest commit, as ``Database/newestCommit`` is.
+    /// The newest commit; see ``Database/newestCommit``.
     var newestCommit: Commit? { get }
 
-    /// What a layer above keeps with the database, if it keeps it already.
+    /// The object of a type that a higher layer has attached to the database; `nil` if there is none.
     func known<Companion: AnyObject & Sendable>(_ type: Companion.Type) -> Companion?
 }
 
@@ -37,7 +37,7 @@ extension DocumentSource {
     /// A document with its whole tree, its sequence, and the winner's content; `nil` if it was never written or was
     /// purged.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for a document that can't be read.
     package func record(of id: DocumentID) throws -> DocumentRecord? {
         let record = try storedRecord(of: id, withContent: true)
         if let damage = record?.damage { throw damage }
@@ -56,10 +56,10 @@ extension Database: DocumentSource {
     package var database: Database { self }
 }
 
-/// What can be read of a database without waiting: documents of up to 64 KiB, while a reader is free.
+/// A source that reads a database without waiting: documents of up to 64 KiB, while a reader is free.
 package struct PromptDatabase: DocumentSource {
     private let whole: Database
-    /// The most bytes of a document.
+    /// The maximum size of a document, in bytes.
     package static let maximumBytes = 64 * 1024
 
     /// Makes a source that reads a database.
@@ -73,7 +73,7 @@ package struct PromptDatabase: DocumentSource {
         return record.flatMap { whole.noting([$0]).first }
     }
 
-    /// Runs a closure; each of its reads sees the state of its moment.
+    /// Runs a closure; each of its reads sees the newest state.
     package func snapshot<Result>(_ body: () throws -> Result) throws -> Result { try body() }
 
     package var designEpoch: UInt64 { whole.designEpoch }

@@ -1,9 +1,9 @@
 public import SettleCore
 
-/// A document that stays in this database: it never replicates and no feed shows it (SEMANTICS 203).
+/// A document that stays in this database: it never replicates and never appears in a changes feed (SEMANTICS 203).
 ///
-/// Replicators store their checkpoints in them. A local document has no tree, only a counter of its writes: the revision
-/// `0-N`.
+/// Replicators store their checkpoints in such documents. A local document has no tree, only a counter of its
+/// writes: the revision `0-N`.
 public struct LocalDocument: Sendable, Hashable {
     /// The id, which starts with `_local/`.
     public let id: DocumentID
@@ -52,14 +52,14 @@ extension Database {
         }
     }
 
-    /// Writes a local document unless it was changed since it was read.
+    /// Writes a local document if it is unchanged since it was read.
     ///
     /// - Parameters:
     ///   - id: The id, which starts with `_local/`.
     ///   - body: The members.
     ///   - revision: The revision it was read at, or `nil` if it did not exist.
     /// - Returns: The new document.
-    /// - Throws: ``DatabaseError`` with code `conflict` if it has another revision, or `invalid` for another id.
+    /// - Throws: ``DatabaseError`` with code `conflict` if it has another revision, or `invalid` for an invalid id.
     package func saveLocalDocument(
         _ id: DocumentID, body: DocumentBody, expecting revision: String?
     ) throws -> LocalDocument {
@@ -87,7 +87,8 @@ extension Database {
     ///
     /// - Parameters:
     ///   - after: The id to continue after, or `nil` for the beginning.
-    ///   - limit: The maximum number; by default all. If there may be very many, read them page by page.
+    ///   - limit: The maximum number of documents; unlimited by default. If there may be very many, read them page
+    ///     by page.
     /// - Returns: The local documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func localDocuments(after: DocumentID? = nil, limit: Int = .max) throws -> [LocalDocument] {

@@ -22,7 +22,7 @@ package struct ObjectChanges: Sendable {
         case resolved(Resolved)
         /// Nothing was written, for the given reason.
         case refused(DatabaseError)
-        /// It refers to an object of the same call that was refused and does not exist, so it has to wait.
+        /// The object refers to an object of the same call that was refused and does not exist, so it has to wait.
         case waits(for: DocumentID)
     }
 
@@ -36,7 +36,7 @@ package struct ObjectChanges: Sendable {
         package let changes: [AttributeChange.Outcome]
     }
 
-    /// The texts among the values that are ids of given objects.
+    /// The string values that are ids of the given objects.
     func references(among ids: Set<DocumentID>) -> [DocumentID] {
         var found: [DocumentID] = []
         func look(_ value: JSONValue?) {
@@ -54,11 +54,11 @@ package struct ObjectChanges: Sendable {
     }
 }
 
-/// A thin client's change of one attribute of an object, with its time.
+/// A change of one attribute of an object by a thin client, with its time.
 package struct AttributeChange: Sendable {
     /// The attribute: a top-level member's name.
     package let name: String
-    /// The new value; `nil` if it was removed.
+    /// The new value; `nil` if the attribute was removed.
     package let value: JSONValue?
     /// The time of the change.
     package let moment: FieldClock
@@ -74,9 +74,9 @@ package struct AttributeChange: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// The object has the value.
         case applied
-        /// A later change is kept: the attribute's value, `nil` for none, and its clock.
+        /// A later change is kept. Its value, `nil` if it removed the attribute, and its clock are returned.
         case superseded(by: JSONValue?, at: FieldClock?)
-        /// The object stays deleted; with the time of the deletion, if known.
+        /// The object stays deleted. The time of the deletion is returned, if known.
         case deleted(at: FieldClock?)
     }
 }
@@ -111,7 +111,7 @@ struct ReferenceOrder {
         var isTaken = [Bool](repeating: false, count: objects.count)
         for first in objects.indices where !isTaken[first] {
             isTaken[first] = true
-            // Each object with its unvisited references; an explicit stack, because a chain may be long.
+            // Each object with its unvisited references. The stack is explicit, because a chain may be long.
             var path = [(index: first, rest: next(of: first))]
             while let (index, rest) = path.last {
                 guard let following = rest.last else {
@@ -140,21 +140,23 @@ extension Database {
     ///     changes   name → "Family Holidays" @2, budget → 50 @2
     ///     becomes   {"name": "Holiday 2015" @3, "budget": 50 @2}      name was superseded
     ///
-    /// All changes of one object are one revision (SEMANTICS 150, 168). The same changes again write nothing and have the
-    /// same outcomes, unless there was a later change in between. A missing object is created. A deleted one is revived with its
-    /// former content if a change is later than the deletion, whose time is known; otherwise it stays deleted (166). A member
-    /// changed by a foreign edit is replaced by any change, because a known clock counts more.
+    /// All changes of one object are one revision (SEMANTICS 150, 168). Sending the same changes again writes
+    /// nothing and has the same outcomes, unless there was a later change in between. A missing object is created.
+    /// A deleted one is revived with its former content if a change is later than the deletion, whose time is
+    /// known; otherwise it stays deleted (166). A member changed by an edit of other software has no clock, so any
+    /// change replaces it.
     ///
-    /// An object that refers to another one of the same call, by its id among the values, is written after that. If that one
-    /// is refused and does not exist, the object waits for it (SEMANTICS 167).
+    /// If an object refers to another object of the same call, because its values contain that object's id, it is
+    /// written after that object. If that object is refused and does not exist, the object waits for it (SEMANTICS
+    /// 167).
     ///
     /// - Parameters:
     ///   - objects: The changes.
-    ///   - latest: The latest trusted time, in milliseconds since 1970: a later stored clock is overridden.
-    ///   - refused: Objects of the call that were refused before.
+    ///   - latest: The latest trusted time, in milliseconds since 1970. A stored clock that is later is overridden.
+    ///   - refused: The objects of the call that were refused before.
     ///   - check: Called for each revision before it is written.
     /// - Returns: The outcome of each object, in the order given.
-    /// - Throws: ``DatabaseError`` if the whole transaction fails, ``WriteCheck/IsOld``; nothing is written then.
+    /// - Throws: ``DatabaseError`` if the whole transaction fails, ``WriteCheck/IsOld``; nothing is then written.
     package func change(
         _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = [], asking check: WriteCheck? = nil
     ) throws -> [ObjectChanges.Outcome] {
@@ -185,7 +187,7 @@ extension Database {
 }
 
 extension DocumentEditor {
-    /// Whether there is a document that is not deleted.
+    /// Whether a document exists and is not deleted.
     fileprivate func isThere(_ id: DocumentID) throws -> Bool {
         try writer.record(of: id, withContent: false).map { !$0.tree.isDeleted } ?? false
     }
@@ -221,7 +223,7 @@ extension DocumentEditor {
         return ObjectChanges.Resolved(revision: saved.revision, isWritten: true, changes: outcomes)
     }
 
-    /// Checks that an object has the given type; a new one gets it.
+    /// Checks that an object has the given type; a new object gets it.
     private func see(
         to type: (name: String, value: String), in document: inout ClockedDocument, _ object: ObjectChanges
     ) throws {

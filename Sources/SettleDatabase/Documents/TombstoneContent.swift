@@ -1,6 +1,6 @@
 internal import SettleCore
 
-/// The members of a tombstone: kept ones of the deleted document, and added ones.
+/// The members of a tombstone: those kept from the deleted document, and added ones.
 struct TombstoneContent {
     private let kept: KeptFields
     private let added: JSONObject
@@ -16,7 +16,7 @@ struct TombstoneContent {
         }
     }
 
-    /// The members of a tombstone, the kept ones first and in their order.
+    /// The members of a tombstone: first the kept ones in their order, then the added ones.
     func body(of document: DocumentBody?) throws -> DocumentBody {
         if kept == [], added.isEmpty { return .empty }
         var members = JSONObject()
@@ -29,7 +29,7 @@ struct TombstoneContent {
     }
 }
 
-/// Which members of a document its tombstone keeps.
+/// The members of a document that its tombstone keeps.
 ///
 ///     try database.delete(note, keeping: ["owner", "folder"], onConflict: .fail)
 ///     try database.delete(note, keeping: .all, adding: ["deleted_by": "anna"], onConflict: .fail)
@@ -51,6 +51,6 @@ public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The union of these and other members.
     func union(_ others: Set<String>) -> KeptFields { names.map { KeptFields($0.union(others)) } ?? .all }
 
-    /// Whether a member is among them.
+    /// Whether a member is kept.
     func contains(_ name: String) -> Bool { names?.contains(name) ?? true }
 }

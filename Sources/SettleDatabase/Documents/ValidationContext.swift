@@ -22,19 +22,19 @@ public struct ValidationContext: Sendable {
 
     /// The revision to be stored. A tombstone usually has no members, so check `isDeleted` first (SEMANTICS 119).
     public let newRevision: Document
-    /// The revision that is changed: the edit's parent or, for a replicated revision, the newest ancestor whose content
-    /// is kept here; `nil` for a new document or an unrelated branch. For a deletion it is the live revision that is
-    /// being deleted (SEMANTICS 118).
+    /// The revision that is changed: the edit's parent or, for a replicated revision, the newest ancestor whose
+    /// content is kept here; `nil` for a new document or an unrelated branch. For a deletion, it is the live
+    /// revision that is being deleted (SEMANTICS 118).
     public let currentRevision: Document?
     /// The origin of the new revision.
     public let origin: Origin
 
-    /// Whether the new revision is a tombstone that closes a losing branch of a settled conflict, here or at a peer,
-    /// and not a user's deletion. A function that refuses it makes the conflict impossible to settle.
+    /// Whether the new revision is a tombstone that closes a losing branch of a settled conflict, here or at a
+    /// peer, and not a user's deletion. If a function refuses it, the conflict can't be settled.
     public var isClosing: Bool { newRevision.isDeleted && ClosingTombstone(newRevision.bodyOrEmpty) != nil }
 
-    /// The top-level names whose values differ between the current revision and the new one, including those added and
-    /// removed; all names for a new document (SEMANTICS 121).
+    /// The top-level names whose values differ between the current revision and the new one, including added and
+    /// removed ones; for a new document all names (SEMANTICS 121).
     public var changedKeys: Set<String> {
         let new = newRevision.json.object ?? JSONObject()
         let current = currentRevision?.json.object ?? JSONObject()
@@ -50,16 +50,17 @@ public struct ValidationContext: Sendable {
         }
     }
 
-    /// Refuses the revision if it changes any other member (SEMANTICS 122).
+    /// Refuses the revision if it changes a member that is not among these (SEMANTICS 122).
     ///
-    /// - Throws: ``DocumentRejection`` that names a member.
+    /// - Throws: ``DocumentRejection`` that names the member.
     public func allowOnlyChanges(to names: Set<String>) throws {
         if let name = changedKeys.subtracting(names).min() {
             throw DocumentRejection(message: "The '\(name)' property may not be changed")
         }
     }
 
-    /// Calls a closure for each changed member with its old and new value, until it refuses one (SEMANTICS 122).
+    /// Calls a closure for each changed member with its old and new value, until the closure refuses a change
+    /// (SEMANTICS 122).
     ///
     /// - Parameter isValid: Returns whether the change is allowed.
     /// - Throws: ``DocumentRejection`` that names the first refused member, in the order of names.
@@ -98,10 +99,10 @@ extension ValidationContext {
 
 // MARK: - ValidationList
 
-/// Decides whether a revision may be stored; throwing refuses it.
+/// Decides whether a revision may be stored. It throws to refuse the revision.
 ///
-/// It is called for every insert and update: saves, deletes, and replicated revisions (SEMANTICS 114). It runs inside
-/// the write, so it should be fast and must not write to the database.
+/// It is called for every insert and update: saves, deletes, and replicated revisions (SEMANTICS 114). It runs
+/// inside the write, so it should be fast and must not write to the database.
 public typealias DocumentValidation = @Sendable (ValidationContext) throws -> Void
 
 /// The validation functions of a database, by name.
@@ -151,17 +152,17 @@ extension Database {
         validations.set(name, validation)
     }
 
-    /// Removes a validation function; does nothing if there is none with that name.
+    /// Removes a validation function, if one with that name is registered.
     public func removeValidation(_ name: String) { validations.set(name, nil) }
 }
 
 // MARK: - DocumentRejection
 
-/// The reason why a validation function refused a write: an HTTP status and a message, both for the writer.
+/// The reason why a validation function refused a write: an HTTP status and a message for the client.
 public struct DocumentRejection: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The HTTP status of the refusal: 403 unless the function chose another, such as 401 (SEMANTICS 115).
+    /// The HTTP status of the refusal; 403 by default. A function may choose another, such as 401 (SEMANTICS 115).
     public let status: Int
-    /// The message; "invalid document" unless the function gave one.
+    /// The message; "invalid document" by default.
     public let message: String
 
     /// Creates a refusal.
@@ -178,24 +179,25 @@ public struct DocumentRejection: Error, Hashable, Sendable, CustomStringConverti
 
 /// Creates validations from other databases' function types (K17).
 public enum ValidationAdapter {
-    /// The response object that Couchbase Lite 1 passes to a validation block: it takes a status and a message.
+    /// The response object that Couchbase Lite 1 passes to a validation block. The block sets a status and a
+    /// message.
     public final class Response {
         /// The status of the refusal.
         public var errorType = 403
-        /// The message of the refusal; the first one set stays (SEMANTICS 123).
+        /// The message of the refusal; the first one that was set stays (SEMANTICS 123).
         public var errorMessage = "invalid document" {
             didSet { if hasMessage { errorMessage = oldValue } else { hasMessage = true } }
         }
         private var hasMessage = false
         fileprivate private(set) var isRejected = false
 
-        /// Refuses the revision with a message, as in later versions of the same block.
+        /// Refuses the revision with a message, as in later versions of Couchbase Lite's block.
         public func reject(_ message: String = "invalid document") {
             isRejected = true
             errorMessage = message
         }
 
-        /// Whether all of these members are unchanged; if one has changed, the message names it.
+        /// Whether all of these members are unchanged. If one has changed, the message names it.
         public func disallowChanges(to names: Set<String>, in context: ValidationContext) -> Bool {
             do { try context.disallowChanges(to: names) } catch {
                 errorMessage = (error as? DocumentRejection)?.message ?? errorMessage
@@ -205,7 +207,7 @@ public enum ValidationAdapter {
         }
     }
 
-    /// A validation from a block that returns whether the revision is valid.
+    /// Creates a validation from a block that returns whether the revision is valid.
     public static func returning(
         _ block: @escaping @Sendable (ValidationContext, Response) -> Bool
     ) -> DocumentValidation {
@@ -218,7 +220,7 @@ public enum ValidationAdapter {
         }
     }
 
-    /// A validation from a block that calls `reject` for invalid revisions.
+    /// Creates a validation from a block that calls `reject` for invalid revisions.
     public static func rejecting(
         _ block: @escaping @Sendable (ValidationContext, Response) -> Void
     ) -> DocumentValidation {
@@ -232,7 +234,7 @@ public enum ValidationAdapter {
 // MARK: - JSONSchema
 
 extension JSONSchema {
-    /// A validation function that refuses documents which violate the schema (SEMANTICS 126).
+    /// Creates a validation function that refuses documents which violate the schema (SEMANTICS 126).
     ///
     ///     let schema = try JSONSchema(["type": "object", "required": ["title"]])
     ///     database.addValidation("note", schema.validation())
@@ -240,7 +242,8 @@ extension JSONSchema {
     /// The refusal has status 403 and names the position of the first problem. Tombstones, which usually have no
     /// members, are accepted (SEMANTICS 119), and so are design documents.
     ///
-    /// - Parameter isConcerned: Which other documents to check; by default all.
+    /// - Parameter isConcerned: Returns whether to check a document that is neither a tombstone nor a design
+    ///   document; by default always `true`.
     /// - Returns: The function, for ``Database/addValidation(_:_:)``.
     public func validation(
         for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }

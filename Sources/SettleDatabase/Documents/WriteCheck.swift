@@ -1,15 +1,16 @@
 /// A caller's check within the transaction of a write, in addition to the validations of the database.
 ///
-/// A caller whose decision is slow must not wait for it inside, because other writers would wait too. It throws there
-/// for an unknown decision, decides outside, and writes again.
+/// If the caller's decision is slow, it must not wait for the decision inside the transaction, because other
+/// writers would wait, too. It throws there if the decision is unknown, decides outside, and writes again.
 package struct WriteCheck: Sendable {
-    /// Called for each revision whose content is about to be stored, with its index in the arguments of the call. It
-    /// throws ``DatabaseError`` with code `refused` to reject it, and must not wait.
+    /// The check. It is called for each revision whose content is about to be stored, with its index in the
+    /// arguments of the call. It throws ``DatabaseError`` with code `refused` to reject the revision, and must not
+    /// wait.
     package typealias Question = @Sendable (_ index: Int, _ context: ValidationContext) throws -> Void
 
     /// The ``Database/designEpoch`` at which the caller read the design documents.
     let designEpoch: UInt64
-    /// The check; `nil` if the design documents have none.
+    /// The check; `nil` if the design documents have no validation functions.
     let question: Question?
 
     /// Creates a check.
@@ -18,7 +19,7 @@ package struct WriteCheck: Sendable {
         self.question = question
     }
 
-    /// The same for a call with one of several items, by its index among those.
+    /// The same check for a call with one of several items, by its index among those.
     package func at(_ place: Int) -> WriteCheck {
         guard let question else { return self }
         return WriteCheck(designEpoch: designEpoch) { _, context in try question(place, context) }
@@ -41,7 +42,7 @@ extension DocumentEditor {
         guard check.designEpoch == designChanges.age else { throw WriteCheck.IsOld() }
     }
 
-    /// The same for the item at an index of a call's arguments.
+    /// The editor with the check for the item at an index of a call's arguments.
     func asking(_ check: WriteCheck?, at index: Int) -> DocumentEditor {
         guard let question = check?.question else { return self }
         var editor = self

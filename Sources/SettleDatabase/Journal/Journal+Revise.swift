@@ -6,15 +6,15 @@ package import SettleCore
 ///     before   1-a ── 2-b ── 3-c        operations: b, c          the server took b as 2-x
 ///     after    1-a ── 2-x ── 3-c'       operations: c'
 extension Journal {
-    /// Removes an operation, or gives it another result, and rebases the later ones of the same document.
+    /// Removes an operation or replaces its result, and rebases the later ones of the same document.
     ///
     /// - Parameters:
-    ///   - number: The operation's entry. If it was undone meanwhile, the current content is rebased on the server's
-    ///     revision.
+    ///   - number: The number of the operation's entry. If the operation was undone meanwhile, the current content
+    ///     is rebased on the server's revision.
     ///   - id: The document.
-    ///   - content: The document's content after the operation; `nil` for none.
+    ///   - content: The document's content after the operation; `nil` if it is deleted.
     ///   - isKept: Whether the operation stays, with this result.
-    ///   - server: The revision that a server made of it, which replaces all local ones; `nil` to leave the tree
+    ///   - server: The revision that a server made from it, which replaces all local ones; `nil` to leave the tree
     ///     unchanged.
     /// - Returns: Whether the operation existed.
     /// - Throws: ``DatabaseError`` if the storage fails, or with code `refused` by a validation.
@@ -50,7 +50,7 @@ extension Journal {
         }
     }
 
-    /// Rebases the current content on a server's revision whose operation was undone while it was being sent.
+    /// Rebases the current content on a server's revision. Its operation was undone while it was being sent.
     private func revise(
         _ entries: [JournalEntry], undoneSince server: ReplicatedRevision, of id: DocumentID,
         to content: RevisionContent?, with editor: DocumentEditor
@@ -78,7 +78,7 @@ extension Journal {
         try database.purgeLeaves(of: id, but: server.history.revision, with: editor.writer)
     }
 
-    /// Removes all operations on a document that cancel each other out, so that nothing needs to be sent.
+    /// Removes all operations of a document. They cancel each other out, so nothing needs to be sent.
     package func forget(_ id: DocumentID) throws {
         try database.edit { editor in
             for entry in try cache.stored(of: id, in: editor.writer) {
@@ -88,7 +88,7 @@ extension Journal {
         }
     }
 
-    /// Gives a document that exists only here another id, and updates references to it in documents with operations.
+    /// Gives a document that exists only here a new id, and updates references to it in documents with operations.
     package func rename(_ id: DocumentID, to new: DocumentID, references: (JSONValue) -> JSONValue) throws {
         try database.edit { editor in
             let moved = try cache.entries(of: id, in: editor.writer).map { entry in
@@ -99,7 +99,8 @@ extension Journal {
             try database.purgeLeaves(of: id, but: nil, with: editor.writer)
             try lay(moved, of: new, with: editor)
             cache.set(id, to: [], after: editor.writer)
-            // Reads page by page; references are rewritten when all are found, because that moves entries.
+            // Documents are read page by page; references are rewritten after all were found, because that moves
+            // entries.
             var referring: [DocumentID] = []
             var last: Int64 = 0
             while case let page = try editor.writer.journalEntries(after: last, limit: 100), let end = page.last {
@@ -122,8 +123,8 @@ extension Journal {
         return entry
     }
 
-    /// Makes a server's revision, which is here already, the document's only leaf. A document with operations keeps its
-    /// own leaves.
+    /// Makes a server's revision, which is already stored here, the document's only leaf. A document with
+    /// operations keeps its leaves.
     ///
     /// - Returns: Whether the document is the server's revision now.
     package func adopt(_ revision: RevisionID, of id: DocumentID) throws -> Bool {
@@ -138,8 +139,8 @@ extension Journal {
         }
     }
 
-    /// Writes the result of each operation on the document, without recording it, and updates the entries with the new
-    /// revisions.
+    /// Writes the result of each operation to the document without recording it, and updates the entries with the
+    /// new revisions.
     private func lay(_ entries: [JournalEntry], of id: DocumentID, with editor: DocumentEditor) throws {
         var laid: [StoredJournalEntry] = []
         for entry in entries {

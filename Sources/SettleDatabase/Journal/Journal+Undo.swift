@@ -3,17 +3,18 @@ internal import SettleCore
 extension Journal {
     /// Undoes the newest operations, the last one first.
     ///
-    /// Each document gets the content it had before, as a new revision, or for a create a tombstone; the operation is
-    /// removed from the journal. The server is not contacted (SEMANTICS 193). Changes by others in the same document
-    /// stay: a three-way merge removes only the operation's own changes. All of it happens in one transaction.
+    /// Each document gets its content from before the operation, as a new revision; for a create, a tombstone. The
+    /// operation is removed from the journal. The server is not contacted (SEMANTICS 193). Changes by other writers
+    /// in the same document stay: a three-way merge removes only the operation's own changes. All of this happens
+    /// in one transaction.
     ///
-    /// A peer may acknowledge an operation after it was undone, if it was being sent; then the undo becomes an
+    /// If the operation was being sent, a peer may acknowledge it after it was undone. The undo then becomes an
     /// operation itself, and will be sent.
     ///
-    /// - Parameter count: How many operations.
-    /// - Returns: The undone operations, newest first; fewer if there are no more.
-    /// - Throws: ``DatabaseError`` with code `conflict` if others have changed the same members since, `refused` by a
-    ///   validation, or if the storage fails. Nothing is undone then.
+    /// - Parameter count: The number of operations.
+    /// - Returns: The undone operations, newest first; fewer than `count` if the journal has fewer.
+    /// - Throws: ``DatabaseError`` with code `conflict` if other writers have changed the same members since,
+    ///   `refused` by a validation, or if the storage fails. Nothing is then undone.
     @discardableResult
     public func undo(_ count: Int = 1) throws -> [JournalEntry] {
         try database.edit { editor in
@@ -61,7 +62,7 @@ extension Journal {
         }
     }
 
-    /// Writes a document's content, without an entry.
+    /// Writes a document's content, without a journal entry.
     func write(
         _ wanted: RevisionContent?, of id: DocumentID, instead current: RevisionContent?, with editor: DocumentEditor
     ) throws {
@@ -77,7 +78,7 @@ extension Journal {
         _ = try Database.save(document, wanted.body, onConflict: .lastWriteWins, with: silent)
     }
 
-    /// A document's content without an operation, given its current content.
+    /// Removes an operation's change from a document's current content.
     private static func content(before entry: JournalEntry, now: RevisionContent?) throws -> RevisionContent? {
         if entry.new.isSame(as: now) { return entry.old }
         if entry.old.isSame(as: now) { return now }

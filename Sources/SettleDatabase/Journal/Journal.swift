@@ -6,10 +6,10 @@ internal import SettlePlatform
 ///     save, save, delete ──┬─→ history    each operation with the content before and after
 ///                          └─→ pending    one combined change per document, attribute by attribute
 ///
-/// An entry is written in the transaction of the operation itself, so neither exists without the other. It is removed
-/// when a peer has acknowledged that revision or a descendant; an edit made during an upload stays (SEMANTICS 156).
-/// Replicated revisions are not local operations. Nor is settling a conflict: it replaces a document's operations with
-/// one entry, for what remains of them on top of the peers' side.
+/// An entry is written in the transaction of the operation itself, so neither exists without the other. It is
+/// removed when a peer has acknowledged that revision or a descendant; an edit made during an upload stays
+/// (SEMANTICS 156). Replicated revisions are not local operations. Settling a conflict is not one, either: it
+/// replaces a document's operations with one entry that contains their remaining difference to the peers' side.
 ///
 /// ``DatabaseOptions/journal`` switches the journal on; it costs nothing if it is off.
 ///
@@ -80,7 +80,7 @@ public struct Journal: Sendable {
         }
     }
 
-    /// The pending change of one document; `nil` if there is none.
+    /// The pending change of one document; `nil` if the document has none.
     ///
     /// - Throws: ``DatabaseError`` if the storage fails.
     public func pending(of id: some DocumentIDConvertible) throws -> PendingChange? {
@@ -93,7 +93,7 @@ public struct Journal: Sendable {
         return document.change
     }
 
-    /// Whether there is no operation, not even operations that cancel each other out.
+    /// Whether the journal has no operations, not even ones that cancel each other out.
     public var isEmpty: Bool { cache.isEmpty }
 
     /// The number of operations.
@@ -102,7 +102,7 @@ public struct Journal: Sendable {
     /// Observes the pending changes: first the current ones, then the new ones after each change.
     public func observePending() -> PendingObservation { PendingObservation(journal: self) }
 
-    /// Waits until there is an operation; false if the database is closed or the task is cancelled.
+    /// Waits until there is an operation; `false` if the database is closed or the task is cancelled.
     package func waitForOperation() async -> Bool {
         while !Task.isCancelled {
             let seen = cache.version
@@ -127,7 +127,7 @@ extension Journal {
     /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
     /// under the empty name. A document that will be deleted has no changes.
     ///
-    /// - Parameter member: The member with the type, which is not among the changes.
+    /// - Parameter member: The member with the type, which is not included in the changes.
     /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
     /// - Throws: ``DatabaseError`` if the storage fails.
     /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*.
@@ -150,7 +150,7 @@ extension Journal {
     }
 }
 
-/// The pending changes, each time they have changed, without end.
+/// The pending changes after each change of them, without end.
 ///
 ///     for try await changes in journal.observePending() {
 ///         badge.count = changes.count
@@ -173,8 +173,8 @@ public struct PendingObservation: AsyncSequence, Sendable {
 
         init(journal: Journal) { self.journal = journal }
 
-        /// The pending changes; waits until they differ from the last ones returned. `nil` if the database is closed or
-        /// the task is cancelled.
+        /// Waits until the pending changes differ from the last returned ones, and returns them; `nil` if the
+        /// database is closed or the task is cancelled.
         ///
         /// - Throws: ``DatabaseError`` if the storage fails.
         public mutating func next() async throws -> [PendingChange]? {
@@ -196,16 +196,18 @@ public struct PendingObservation: AsyncSequence, Sendable {
 extension Database {
     static var journalSetting: String { "journal" }
 
-    /// Switches the journal on or off while the database is open. ``DatabaseOptions/journal`` does the same when it is opened.
+    /// Switches the journal on or off while the database is open. ``DatabaseOptions/journal`` does the same when it
+    /// is opened.
     ///
     ///     try database.setJournal(true)
     ///
-    /// Operations are recorded from now on. Switching the journal off deletes its entries, and ends observations of pending
-    /// changes; the documents stay. A ``Journal`` that was asked for before must not be used after it. Call it outside of
-    /// transactions.
+    /// Operations are recorded from now on. Switching the journal off deletes its entries, and ends observations of
+    /// pending changes; the documents stay. A ``Journal`` that was obtained before must not be used after it. Call
+    /// it outside of transactions.
     ///
-    /// - Parameter isOn: Whether to keep a journal; what it is already changes nothing.
-    /// - Throws: ``DatabaseError`` with code `invalid` if the storage keeps no journal, as PostgreSQL, and if the storage fails.
+    /// - Parameter isOn: Whether to keep a journal; the current value changes nothing.
+    /// - Throws: ``DatabaseError`` with code `invalid` if the storage does not support a journal, such as
+    ///   PostgreSQL, and if the storage fails.
     public func setJournal(_ isOn: Bool) throws {
         let journal = capabilities.journal
         try Self.check(isOn, journal)
@@ -215,7 +217,7 @@ extension Database {
             let isChanged = try engine.commit { [pendingState] writer in
                 guard (try writer.setting(Self.journalSetting) != nil) != isOn else { return false }
                 try Self.store(isOn, journal, with: writer)
-                // The writes that come after this one look here, in the same batch too.
+                // Later writes, even those in the same batch, read the new state here.
                 let old = pendingState.withLock { state in
                     defer { state = fresh }
                     return state
@@ -231,7 +233,8 @@ extension Database {
         }
     }
 
-    /// Switches the journal on or off according to the options, or the file if the options don't say, and reads it.
+    /// Switches the journal on or off according to the options, or to the setting in the file if the options have
+    /// none, and reads it.
     static func openJournal(
         _ isWanted: Bool?, _ engine: any StorageEngine, _ journal: (any JournalStorage)?
     ) throws -> PendingCache? {

@@ -8,13 +8,13 @@ public import Foundation
 
 /// One local operation, kept in the journal until a peer has acknowledged it.
 ///
-/// The contents are the document's as an app sees it: the winner's before and after the operation.
+/// The contents are those that an app sees: the winner's before and after the operation.
 public struct JournalEntry: Sendable, Hashable, Identifiable {
-    /// What an operation does to a document.
+    /// The effect of an operation on a document.
     public enum Operation: String, Sendable, CaseIterable {
         /// The document did not exist, or was deleted.
         case create = "CREATE"
-        /// The document's content changed.
+        /// The document's content was changed.
         case update = "UPDATE"
         /// The document was deleted.
         case delete = "DELETE"
@@ -28,9 +28,9 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     public var revision: RevisionID
     /// The document's content before this operation (SEMANTICS 197); `nil` if it did not exist.
     public var old: RevisionContent?
-    /// Its content after the operation; `nil` if it was deleted.
+    /// The content after the operation; `nil` if the document was deleted.
     public var new: RevisionContent?
-    /// The time at which it happened, by this machine's clock.
+    /// The time of the operation, by this machine's clock.
     public var time: Date
 
     /// Creates an entry.
@@ -49,12 +49,12 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     /// The entry's number, which identifies it.
     public var id: Int64 { number }
 
-    /// What the operation does.
+    /// The effect of the operation.
     public var operation: Operation { old == nil ? .create : new == nil ? .delete : .update }
 }
 
 extension RevisionContent {
-    /// Whether an app sees no difference: the same members and attachments; `revpos` is ignored.
+    /// Whether two contents look the same to an app: the same members and attachments; `revpos` is ignored.
     package func isSame(as other: RevisionContent) -> Bool {
         body == other.body && attachments.count == other.attachments.count
             && zip(attachments, other.attachments).allSatisfy { mine, theirs in
@@ -64,7 +64,7 @@ extension RevisionContent {
 }
 
 extension RevisionContent? {
-    /// Whether an app sees no difference, or neither document exists.
+    /// Whether two contents look the same to an app, or neither document exists.
     package func isSame(as other: RevisionContent?) -> Bool {
         switch (self, other) {
         case (nil, nil): true

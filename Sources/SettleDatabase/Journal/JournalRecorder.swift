@@ -11,9 +11,9 @@ struct JournalRecorder {
     let cache: PendingCache
     let now: @Sendable () -> Int64
 
-    /// Records an edit of a document: a local one as an operation, a peer's as an acknowledgement.
+    /// Records an edit of a document: a local one as an operation, a peer's as an acknowledgment.
     ///
-    /// A local edit that an app can't see, like that of a losing leaf, is not recorded.
+    /// A local edit that an app can't see, such as one of a losing leaf, is not recorded.
     func record(
         _ edit: DocumentEditor.Edit, from old: DocumentRecord, to record: DocumentRecord, with editor: DocumentEditor
     ) throws {
@@ -46,9 +46,9 @@ struct JournalRecorder {
         record.tree.winner?.isDeleted == false ? record.content?.withoutClocks : nil
     }
 
-    /// Removes the operations that a peer has acknowledged by a revision: those that led to it.
+    /// Removes the operations that led to a revision that a peer has acknowledged.
     ///
-    /// If an operation was undone while it was being sent, the peer has it now, and the undo becomes an operation:
+    /// If an operation was undone while it was being sent, the peer has it, and the undo becomes an operation:
     ///
     ///     2-b sent ── undone as 3-a ── 2-b acknowledged       UPDATE b a
     func acknowledge(_ revision: RevisionID, in record: DocumentRecord, with editor: DocumentEditor) throws {
@@ -62,8 +62,8 @@ struct JournalRecorder {
         if isChanged || !acknowledged.isEmpty { cache.set(record.id, to: left, after: editor.writer) }
     }
 
-    /// Whether an entry's revision is a given one or an ancestor of it. An unknown revision was stemmed; it is an
-    /// ancestor of the next known one, on that one's branch and no other.
+    /// Whether an entry's revision is the given one or an ancestor of it. An unknown revision was stemmed; it is an
+    /// ancestor of the next known one, and only on that one's branch.
     private static func isPart(
         _ index: Int, of other: RevisionID, _ entries: [StoredJournalEntry], in tree: RevisionTree
     ) -> Bool {
@@ -74,7 +74,7 @@ struct JournalRecorder {
         return tree.isAncestor(other, of: later) || tree.isAncestor(later, of: other)
     }
 
-    /// Ensures that the entries start from the content that a peer has acknowledged, if an operation was undone since:
+    /// Makes the entries start from the content that a peer has acknowledged, if an operation was undone since. It
     /// adjusts the first entry, or adds one if none is left.
     ///
     /// - Returns: Whether it changed anything.
@@ -104,7 +104,7 @@ struct JournalRecorder {
         }
         guard !base.isSame(as: first.old) else { return false }
         if base == nil, first.new == nil {
-            // It deletes a document that is deleted at the peer already.
+            // The entry deletes a document that is already deleted at the peer.
             entries.removeFirst()
             try editor.writer.remove(.journal(first.number))
             return true
@@ -115,8 +115,8 @@ struct JournalRecorder {
         return true
     }
 
-    /// Replaces a document's operations with one entry after a conflict was settled: what remains of them on top of the
-    /// peers' leaf; none if that leaf stayed.
+    /// Replaces a document's operations with one entry after a conflict was settled. The entry has their remaining
+    /// difference to the peers' leaf; if that leaf stayed, there is no entry.
     func settle(_ record: DocumentRecord, from leaves: [RevisionNode], with editor: DocumentEditor) throws {
         let entries = try cache.stored(of: record.id, in: editor.writer)
         guard let last = entries.last, let winner = record.tree.winner,

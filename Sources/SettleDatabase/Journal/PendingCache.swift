@@ -1,10 +1,10 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// Which documents have operations in the journal, in memory: the numbers and revisions of their entries, but no contents,
-/// which are read when they are asked for (SEMANTICS 154).
+/// The documents with operations in the journal, in memory. It has the numbers and revisions of their entries, but
+/// no contents; these are read on demand (SEMANTICS 154).
 ///
-/// It receives operations after the commit of their transaction, in commit order, and before the writers that wait for
+/// It gets operations after the commit of their transaction, in commit order, and before the writers that wait for
 /// that commit continue.
 final class PendingCache: Sendable {
     /// An entry of the journal, without its contents.
@@ -21,12 +21,12 @@ final class PendingCache: Sendable {
         var version: UpdateSequence = 0
         /// The highest number of a committed entry.
         var newestNumber: Int64 = 0
-        /// The highest number given to an entry.
+        /// The highest number assigned to an entry.
         var lastNumber: Int64 = 0
-        /// The documents and numbers of entries since all were committed. Some may belong to a write that was rolled
-        /// back, and then the entry does not exist.
+        /// The documents and numbers of entries that were assigned since all entries were committed. Some may
+        /// belong to a write that was rolled back; their entries do not exist.
         var given: [(id: DocumentID, number: Int64)] = []
-        /// The first of them, by document; built on demand.
+        /// The numbers in ``given`` by document; built on demand.
         var uncommitted: [DocumentID: [Int64]] = [:]
         var countFiled = 0
 
@@ -51,7 +51,7 @@ final class PendingCache: Sendable {
     /// Reads the journal once, a page at a time.
     init(reading engine: any StorageEngine) throws { try readAgain(from: engine) }
 
-    /// Reads the journal again, since another process may have written to it, and notifies nobody.
+    /// Reads the journal again, since another process may have written to it. Observers are not notified.
     func readAgain(from engine: any StorageEngine) throws {
         var read = State()
         try engine.snapshot { reader in
@@ -66,7 +66,7 @@ final class PendingCache: Sendable {
         }
         state.withLock { state in
             read.version = UpdateSequence(state.version.number + 1)
-            // No number is given twice while the database is open.
+            // A number is assigned only once while the database is open.
             read.lastNumber = max(read.lastNumber, state.lastNumber)
             state = read
         }
@@ -75,10 +75,10 @@ final class PendingCache: Sendable {
     /// Notifies observers that there may be a change.
     func announce() { bell.ring(at: version.number) }
 
-    /// Adds an entry that was written after all others.
+    /// Adds the newest entry.
     func append(_ entry: StoredJournalEntry) { append(Operation(entry), of: entry.documentID) }
 
-    /// Adds an operation that was written after all others.
+    /// Adds the newest operation.
     func append(_ operation: Operation, of id: DocumentID) {
         change { state in
             state.recordCommit(of: operation.number)
@@ -86,7 +86,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// The number for the next entry; none is given twice while the database is open.
+    /// The number for the next entry. Each is assigned only once while the database is open.
     func nextNumber(for id: DocumentID) -> Int64 {
         state.withLock { state in
             state.lastNumber += 1
@@ -95,13 +95,13 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// A document's entries as they are stored: the committed ones, and those of writes that are not committed yet. So
-    /// the table needs no index, and a save writes one page less.
+    /// A document's entries in their stored form: the committed ones, and those of writes that are not committed
+    /// yet. The cache makes an index of the table unnecessary, so a save writes one page less.
     func stored(of id: DocumentID, in reader: any StorageReader) throws -> [StoredJournalEntry] {
         try stored(numbers(of: id) { _ in true }, of: id, in: reader)
     }
 
-    /// The same with their contents.
+    /// The same entries with their contents.
     func entries(of id: DocumentID, in reader: any StorageReader) throws -> [JournalEntry] {
         try reader.resolved(stored(of: id, in: reader))
     }
@@ -112,7 +112,7 @@ final class PendingCache: Sendable {
         try numbers.compactMap { try reader.journalEntry($0) }.filter { $0.documentID == id }
     }
 
-    /// The numbers of the entries a document may have, ascending: of the committed ones, those whose revisions are
+    /// The numbers of the entries a document may have, ascending. Committed ones are included if their revision is
     /// chosen.
     private func numbers(of id: DocumentID, where isChosen: (RevisionID) -> Bool) -> [Int64] {
         let (committed, others) = state.withLock { state in
@@ -127,7 +127,7 @@ final class PendingCache: Sendable {
     ///
     /// - Parameters:
     ///   - doomed: The revisions whose contents are dropped.
-    ///   - record: The document before that, which need not be stored yet.
+    ///   - record: The document before the drop, which need not be stored yet.
     ///   - writer: The storage with the entries.
     /// - Throws: ``DatabaseError`` if the storage fails.
     func keepContents(
@@ -146,7 +146,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Replaces a document's operations with the remaining ones once a write is committed.
+    /// Replaces a document's operations with the remaining ones after a write is committed.
     func set(_ id: DocumentID, to entries: [StoredJournalEntry], after writer: any StorageWriter) {
         let operations = entries.map(Operation.init)
         writer.afterCommit { [self] in
@@ -166,13 +166,14 @@ final class PendingCache: Sendable {
         bell.ring(at: version.number)
     }
 
-    /// Whether the journal has no entry.
+    /// Whether the journal is empty.
     var isEmpty: Bool { state.withLock { $0.documents.isEmpty } }
 
     /// The number of entries.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
-    /// The documents with entries, in the order of their first ones; also those of writes that are not committed yet.
+    /// The documents with entries, in the order of their first entries; includes those of writes that are not
+    /// committed yet.
     var documents: [DocumentID] {
         let firsts = state.withLock { state in
             state.given.reduce(into: state.documents.compactMapValues(\.first?.number)) { firsts, given in

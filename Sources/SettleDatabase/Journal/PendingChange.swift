@@ -33,10 +33,10 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
 
     /// The document.
     public let documentID: DocumentID
-    /// What the change does to it.
+    /// The effect of the change on the document.
     public let operation: JournalEntry.Operation
-    /// The fields in the order in which they were first changed; none for a deletion. One that was changed back to
-    /// the synchronized value stays, because the change was intended (SEMANTICS 153).
+    /// The fields in the order in which they were first changed; empty for a deletion. A field that was changed
+    /// back to the synchronized value is included, because the change was intended (SEMANTICS 153).
     public let fields: [Field]
     /// The revision that includes the whole change.
     public let revision: RevisionID
@@ -76,7 +76,8 @@ extension PendingChange: Encodable {
     }
 }
 
-/// The form of a change in `POST /{db}/_local_changes`. The timestamp is in seconds since 1970; a removed field has no value.
+/// The form of a change in `POST /{db}/_local_changes`. The timestamp is in seconds since 1970; for a removed field
+/// the value is absent.
 extension PendingChange.Field: Encodable {
     private enum CodingKeys: String, CodingKey {
         case attribute, value, timestamp

@@ -27,7 +27,7 @@ struct PendingDocument {
     private var operation: JournalEntry.Operation?
     private var attributes: [[UInt8]: Attribute] = [:]
     private var nextPlace = 0
-    /// After a deletion, the attributes that the document had or lost since it was synchronized.
+    /// The attributes that a deleted document had or lost since it was synchronized.
     private var gone: [[UInt8]] = []
     private var revision: RevisionID
     private var time: Date
@@ -38,7 +38,7 @@ struct PendingDocument {
         apply(entry)
     }
 
-    /// Takes the next entry.
+    /// Applies the next entry.
     mutating func apply(_ entry: JournalEntry) {
         revision = entry.revision
         time = entry.time
@@ -59,7 +59,7 @@ struct PendingDocument {
             recordChanges(from: entry.old, to: new, at: entry.time)
             operation = known ?? (entry.old == nil ? .create : .update)
         }
-        // An attribute that never existed at the server need not be removed.
+        // An attribute that never existed at the server need not be removed there.
         if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
     }
 
@@ -136,7 +136,7 @@ struct BodyMembers {
     private let bytes: [UInt8]
     private let members: [(name: String, range: Range<Int>)]
 
-    /// Scans a body; `nil` has no members.
+    /// Scans a body; `nil` is treated as a body without members.
     init(_ body: DocumentBody?) {
         bytes = body?.utf8 ?? []
         members = bytes.isEmpty ? [] : (try? JSONOutline(bytes))?.members ?? []

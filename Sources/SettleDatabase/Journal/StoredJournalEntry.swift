@@ -6,7 +6,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A journal entry as a storage engine stores it: contents that the document keeps are not stored a second time.
+/// A journal entry in the form that a storage engine stores. Contents that the document keeps are not stored a
+/// second time.
 ///
 ///     entry                  revision   old    new
 ///     CREATE a               1-a        none   kept       the content of 1-a
@@ -19,9 +20,9 @@ public struct StoredJournalEntry: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
         /// The document did not exist.
         case none
-        /// The document has it, as that of the operation's revision, or of its parent.
+        /// The document has the content, as that of the operation's revision or of its parent.
         case kept
-        /// The entry has it.
+        /// The entry has the content.
         case given(RevisionContent)
     }
 
@@ -35,7 +36,7 @@ public struct StoredJournalEntry: Sendable, Hashable {
     public var old: Content
     /// The content after; if `kept`, that of ``revision``.
     public var new: Content
-    /// The time at which it happened, in milliseconds since 1970.
+    /// The time of the operation, in milliseconds since 1970.
     public var time: Int64
 
     /// Creates an entry.
@@ -58,7 +59,7 @@ public struct StoredJournalEntry: Sendable, Hashable {
             time: entry.time.milliseconds)
     }
 
-    /// Whether it needs contents that the document keeps.
+    /// Whether the entry needs contents that the document keeps.
     var needsDocument: Bool { old == .kept || new == .kept }
 
     /// Whether the entry itself has contents.
@@ -68,18 +69,18 @@ public struct StoredJournalEntry: Sendable, Hashable {
         return false
     }
 
-    /// The revisions whose contents it needs.
+    /// The revisions whose contents the entry needs.
     func needed(in tree: RevisionTree) -> [RevisionID] {
         (old == .kept ? [tree.parent(of: revision)].compactMap(\.self) : []) + (new == .kept ? [revision] : [])
     }
 }
 
 extension StorageReader {
-    /// Adds the contents that documents keep to entries.
+    /// Adds the contents that documents keep to the entries.
     ///
     /// - Parameters:
     ///   - entries: The entries.
-    ///   - known: Their document, if it is about to be written and not stored like this yet.
+    ///   - known: The document of the entries, if it is about to be written and not yet stored in this form.
     /// - Returns: The entries, in the given order.
     /// - Throws: ``DatabaseError`` with code `corrupt` if a content is missing.
     func resolved(_ entries: [StoredJournalEntry], in known: DocumentRecord? = nil) throws -> [JournalEntry] {

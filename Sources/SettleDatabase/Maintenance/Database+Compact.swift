@@ -1,10 +1,10 @@
 internal import SettleCore
 
 extension Database {
-    /// Lets go of contents that are no longer needed, and gives their space back to the system.
+    /// Removes contents that are no longer needed, and returns their space to the system.
     ///
-    /// Never touched are leaves, the ids of revisions, and the bases of merges: contents of branch points while a
-    /// document is in conflict, and the newest revision known to a peer while there is work on top that no peer has
+    /// It never removes leaves, the ids of revisions, and the bases of merges: contents of branch points while a
+    /// document is in conflict, and the newest revision known to a peer while it has descendants that no peer has
     /// (SEMANTICS 90, DESIGN.md 3).
     ///
     ///     1-a ── 2-b ── 3-c ─┬─ 4-d ── 5-e        kept: 5-e and 4-x, the leaves; 3-c, where they part;
@@ -12,19 +12,20 @@ extension Database {
     ///
     /// Contents of attachments stay while several processes share the database (``DatabaseOptions/sharing``).
     ///
-    /// A damaged document is gone past and named to ``DatabaseOptions/warn``; what it may still hold is kept.
+    /// A damaged document is skipped and reported to ``DatabaseOptions/warn``; its contents are kept.
     ///
-    /// Other writes go on between steps; while the file is rewritten at the end they wait. It may be stopped or killed at
-    /// any point and begun again.
+    /// Other writes continue between steps; they wait at the end while the file is rewritten. It may be stopped or
+    /// killed at any point and started again.
     ///
     /// - Parameters:
-    ///   - age: How long contents are kept all the same after they were superseded or lost, so that people can look at them
-    ///     (SEMANTICS K4); not at all by default. When that was is known by the compactions with an age between which it
-    ///     happened: the first one lets go of nothing, and each content stays for the age and at most the time between two
-    ///     compactions longer. A content also stays as long as the one that superseded it.
+    ///   - age: The minimum time for which contents are kept after they were superseded or lost, so that users can
+    ///     look at them (SEMANTICS K4); by default they are not kept. Only compactions with an age record times:
+    ///     the first one removes nothing, and each content stays for the age plus at most the time between two
+    ///     compactions. A content also stays as long as the one that superseded it.
     ///   - progress: Called with the progress, after each step.
-    /// - Returns: What was let go of.
-    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`, or what `progress` throws to stop it.
+    /// - Returns: The removed contents.
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`, or an error that `progress`
+    ///   throws to stop it.
     @discardableResult
     public func compact(
         keepingOldContentsFor age: Duration? = nil,
@@ -34,7 +35,7 @@ extension Database {
         var result = CompactionResult()
         let newest = try age.map { try newestOldContent(for: $0) } ?? .max
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
-        // Another process may be about to save a document with a content that no document holds yet.
+        // Another process may be about to save a document with a content that no document contains yet.
         if options.sharing == nil { result.blobs = try collectBlobs(progress) }
         try recordCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
@@ -46,14 +47,15 @@ extension Database {
 
     /// Compacts the database off the caller's thread, until the task is cancelled.
     ///
-    /// It does what ``compact(keepingOldContentsFor:progress:)-(_,(MaintenanceProgress)->Void)`` does. If the task is cancelled, it
-    /// ends after the step at work, and what was let go of until then is gone.
+    /// It does what ``compact(keepingOldContentsFor:progress:)-(_,(MaintenanceProgress)->Void)`` does. If the task
+    /// is cancelled, it ends after the current step, and the contents removed so far stay removed.
     ///
     /// - Parameters:
-    ///   - age: How long superseded contents are kept; not at all by default.
+    ///   - age: The minimum time for which superseded contents are kept; by default they are not kept.
     ///   - progress: Called with the progress on another thread, after each step.
-    /// - Returns: What was let go of.
-    /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; what `progress` throws.
+    /// - Returns: The removed contents.
+    /// - Throws: `CancellationError`; ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`; errors of
+    ///   `progress`.
     @discardableResult
     public func compact(
         keepingOldContentsFor age: Duration? = nil,
@@ -101,7 +103,7 @@ extension Database {
         of id: DocumentID, through newest: UInt64, in writer: any StorageWriter
     ) throws -> Int {
         guard var record = try writer.record(of: id, withContent: true) else { return 0 }
-        // What a branch was closed for is a base too, and stands in the tombstones.
+        // The survivor that a branch was closed for is a base, too; the tombstones name it.
         let conflict = try conflict(in: record, [.branches], writer)
         let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
         let needed = Set(try pendingCache?.stored(of: id, in: writer).flatMap { $0.needed(in: record.tree) } ?? [])
@@ -116,10 +118,11 @@ extension Database {
         return removable.count
     }
 
-    /// The inner revisions whose contents are not needed, as far as they were superseded before a content was kept apart.
+    /// The inner revisions whose contents are not needed, if they were superseded before a given content was stored
+    /// separately.
     ///
-    /// A content that was the winner's is kept apart when it is superseded; what superseded another one is kept apart itself,
-    /// unless it is the winner.
+    /// A winner's content is stored separately when it is superseded. If the superseding content is not the
+    /// winner's anymore, it is stored separately, too.
     private func removable(in tree: RevisionTree, through newest: UInt64) -> [RevisionNode] {
         let all = Self.removable(in: tree, hasJournal: pendingCache != nil)
         guard newest < .max, !all.isEmpty else { return all }
@@ -127,8 +130,9 @@ extension Database {
         return all.filter { $0.bodyToken <= newest && !young.contains($0.revision) }
     }
 
-    /// The inner revisions whose contents are kept and not needed. With a journal those no peer has are needed: one that was
-    /// undone may be on its way to a peer, and what it was tells then what the undoing changed.
+    /// The inner revisions whose contents are kept and not needed. With a journal, contents of revisions that no
+    /// peer has are needed: an undone one may be on its way to a peer, and its content is then needed to compute
+    /// the change that the undo made.
     static func removable(in tree: RevisionTree, hasJournal: Bool = false) -> [RevisionNode] {
         let kept = tree.allNodes.filter { node in
             !node.isLeaf && node.bodyToken >= BodyToken.firstApart && (node.isShared || !hasJournal)
@@ -144,13 +148,13 @@ extension Database {
 
 // MARK: - CompactionResult
 
-/// What a compaction let go of.
+/// The numbers of contents that a compaction removed.
 public struct CompactionResult: Sendable, Hashable {
     /// Contents of revisions that are neither leaves nor the base of a merge.
     public var contents = 0
-    /// Contents of attachments that no kept revision holds.
+    /// Contents of attachments that belong to no kept revision.
     public var blobs = 0
-    /// By how much the database became smaller on disk, in bytes.
+    /// The number of bytes by which the database became smaller on disk.
     public var bytes: Int64 = 0
 }
 
@@ -175,13 +179,14 @@ public struct MaintenanceProgress: Sendable, Hashable {
 // MARK: - Collect Blobs
 
 extension Database {
-    /// How many contents of attachments are looked at in one go; what bounds the memory of a collection.
+    /// The number of attachment contents that are checked in one pass; it limits the memory of a collection.
     private static let blobsAtOnce = 50_000
 
-    /// Removes the contents of attachments that no kept revision holds; returns how many.
+    /// Removes the attachment contents that belong to no kept revision; returns their number.
     ///
-    /// A page of contents at a time is suspected; all documents are gone through, and what one of them holds is cleared.
-    /// In the write that removes the rest, documents changed since then are gone through again.
+    /// It takes a page of contents at a time as candidates, goes through all documents, and removes those that a
+    /// document contains from the candidates. The write that removes the remaining candidates checks the documents
+    /// changed since then again.
     func collectBlobs(_ progress: (MaintenanceProgress) throws -> Void) throws -> Int {
         var removed = 0
         var seen = 0
@@ -209,15 +214,16 @@ extension Database {
 
     /// Removes the large contents that no row names.
     ///
-    /// Rows that were removed must be gone from the disk for good before this begins, or a loss of power could bring back
-    /// a row without its content. Each step is a write, so that no transaction is open that has yet to commit the row.
+    /// Rows that were removed must be durably removed before this begins; otherwise a loss of power could bring
+    /// back a row without its content. Each step is a write, so no open transaction has a row that is not committed
+    /// yet.
     func collectStoredBlobs() throws {
         try blobs.storage?.collect(
             row: { digest in try engine.read { try $0.blob(digest) } },
             hold: { remove in try engine.hold { writer in try remove { try writer.blob($0) } } })
     }
 
-    /// Takes out of the suspects what documents changed after a sequence hold.
+    /// Removes the contents of documents changed after a sequence from the candidates.
     private func clear(_ suspects: inout Set<BlobDigest>, changedSince sequence: UpdateSequence) throws {
         try forEachNamedBlob(since: sequence) { suspects.remove($0) }
         var last: Int64 = 0
@@ -237,11 +243,11 @@ extension Database {
 // MARK: - Named Blobs
 
 extension Database {
-    /// Calls a closure with the name of every attachment content that documents changed after a sequence hold, a page of
-    /// documents at a time; some come more than once.
+    /// Calls a closure with the name of every attachment content of the documents changed after a sequence, a page
+    /// of documents at a time. Some names come more than once.
     ///
-    /// Of a damaged document that is all that looks like such a name, so that nothing is collected that somebody could
-    /// still want to save.
+    /// For a damaged document, these are all bytes that look like such a name, so that no content is collected that
+    /// a user might still rescue.
     func forEachNamedBlob(since: UpdateSequence, _ body: (BlobDigest) -> Void) throws {
         var range = SequenceRange(after: since)
         var hasLostTree = false
@@ -261,7 +267,7 @@ extension Database {
             guard let last else { break }
             range.after = last
         }
-        // Contents kept apart may be those of a document of which nobody knows the revisions.
+        // Separately stored contents may belong to a document whose revisions can't be read.
         if hasLostTree { try forEachContentToken { try nameBlobs(at: $1, $0, of: nil, body) } }
     }
 
@@ -276,7 +282,7 @@ extension Database {
         }
     }
 
-    /// Calls a closure with the token of every content that is kept apart.
+    /// Calls a closure with the token of every separately stored content.
     func forEachContentToken(_ body: (any StorageReader, UInt64) throws -> Void) throws {
         var token: UInt64 = 0
         while true {
@@ -293,7 +299,7 @@ extension Database {
 
 // MARK: - ContentMarks
 
-/// The newest content token at the times of past compactions, which gives a minimum age for every separately stored
+/// The newest content token at the times of past compactions. They give a minimum age for every separately stored
 /// content.
 ///
 ///     [[1700000000000, 120], [1700086400000, 155]]         milliseconds since 1970, and the newest token then
@@ -304,7 +310,7 @@ struct ContentMarks {
 
     private var marks: [(time: Int64, token: UInt64)]
 
-    /// Reads marks; an empty list for malformed text.
+    /// Reads marks; malformed text gives an empty list.
     init(_ text: String?) {
         let list = text.flatMap { try? JSONValue(parsing: $0) }?.array ?? []
         marks = list.compactMap { mark in
@@ -327,7 +333,7 @@ struct ContentMarks {
     ///   - now: The current time.
     ///   - age: The maximum age of interest, in milliseconds. Marks are at least a fraction of it apart.
     mutating func record(_ token: UInt64, at now: Int64, for age: Int64) {
-        // A clock that went back invalidates its earlier times.
+        // If the clock was set back, marks with later times are invalid.
         marks.removeAll { $0.time > now }
         if let old = marks.lastIndex(where: { $0.time <= now - age }) { marks.removeSubrange(..<old) }
         if let last = marks.last, now - last.time < age / Int64(Self.most) { return }
@@ -336,7 +342,7 @@ struct ContentMarks {
 }
 
 extension Database {
-    /// The newest token of a content that was stored separately for an age; records the current one.
+    /// The newest token of the contents that are older than an age. It also records the current token.
     func newestOldContent(for age: Duration) throws -> UInt64 {
         let (seconds, attoseconds) = age.components
         let (whole, isPast) = seconds.multipliedReportingOverflow(by: 1000)

@@ -11,10 +11,11 @@ public import Foundation
 extension Database {
     /// Sets the date at which a document will be purged, or removes it.
     ///
-    /// At that time, or as soon as the database is open again, the document is forgotten here with all its revisions;
-    /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
+    /// At that time, or as soon as the database is open again, the document is purged here with all its revisions;
+    /// the purge does not replicate (see ``purge(_:)``). Dates are rounded to milliseconds.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document, `invalid` for an invalid date.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the document does not exist, `invalid` for an invalid
+    ///   date.
     public func setExpiration(of id: some DocumentIDConvertible, at date: Date?) throws {
         let id = try id.ofDocument()
         if date?.timeIntervalSince1970.isNaN == true {
@@ -35,9 +36,9 @@ extension Database {
         return try engine.read { try $0.expiration(of: id) }.map { Date(milliseconds: $0) }
     }
 
-    /// Purges the documents whose time has come; this happens by itself while the database is open.
+    /// Purges the documents whose time has come. While the database is open, this happens automatically.
     ///
-    /// - Parameter date: The time to go by; now by default.
+    /// - Parameter date: The time to compare with; now by default.
     /// - Returns: The number of documents that were purged.
     /// - Throws: ``DatabaseError`` of the storage.
     @discardableResult
@@ -46,11 +47,11 @@ extension Database {
         var purged = 0
         var previous: DocumentID?
         while case let ids = try engine.read({ try $0.expirations(through: due, limit: 500) }).map(\.id), !ids.isEmpty {
-            // What was purged must be gone from the index, or this would never end.
+            // Purged documents must be gone from the index; otherwise this loop would never end.
             if ids.first == previous { throw DatabaseError(.corrupt, "the index of expirations is damaged") }
             previous = ids.first
             purged += try transaction {
-                // Asked again inside, since a date may have been put off meanwhile.
+                // The dates are read again in the transaction, since one may have been postponed meanwhile.
                 let still = try ids.filter { id in
                     try engine.read { try $0.expiration(of: id) }.map { $0 <= due } ?? false
                 }
@@ -64,15 +65,15 @@ extension Database {
         return purged
     }
 
-    /// Sees that the next document to expire is purged in time. The timer may fire for nothing, which is harmless; it is
-    /// never taken back, since what is read here may belong to a transaction that fails.
+    /// Sets the timer for the next document that expires. The timer may fire without need, which is harmless. It is
+    /// never cancelled here, since the date may have been read in a transaction that fails later.
     func scheduleExpiration() throws {
         guard let next = try engine.read({ try $0.expirations(through: .max, limit: 1) }).first?.time else { return }
         let bounded = min(max(next, 0), 9_000_000_000_000_000)
         expirations.set(for: bounded, now: Date().milliseconds) { [weak self] in self?.expire() }
     }
 
-    /// Purges what has expired and sets the timer anew; after a failure it is tried again in a minute.
+    /// Purges expired documents and sets the timer again; after a failure, it retries in a minute.
     private func expire() {
         do {
             try purgeExpired()
@@ -97,10 +98,10 @@ final class ExpirationTimer: Sendable {
     }
 
     private let pending = Guarded(Pending())
-    /// The longest delay in milliseconds; later times are checked again then.
+    /// The longest delay in milliseconds. For a later time, the timer is set again after this delay.
     private static let longest: Int64 = 24 * 3_600_000
 
-    /// Sets a time, in milliseconds since 1970, unless an earlier one is set already.
+    /// Sets a time in milliseconds since 1970, if no earlier one is set.
     func set(for time: Int64, now: Int64, _ action: @escaping @Sendable () -> Void) {
         let bounded = min(max(time, now), now + Self.longest)
         let number: Int? = pending.withLock { pending in
@@ -124,7 +125,7 @@ final class ExpirationTimer: Sendable {
         }
     }
 
-    /// Whether a number is that of the last timer set.
+    /// Whether a number is that of the last timer.
     private func fires(_ number: Int) -> Bool {
         pending.withLock { pending in
             guard pending.number == number else { return false }

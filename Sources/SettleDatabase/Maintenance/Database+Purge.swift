@@ -1,22 +1,23 @@
 public import SettleCore
 
 extension Database {
-    /// Forgets a document and all its revisions, as if it had never been here. Nothing replicates: a peer that has it may
-    /// bring it back. To delete a document everywhere use ``delete(_:keeping:adding:onConflict:)``. A damaged document is
-    /// forgotten too, also where its revisions can't be read.
+    /// Removes a document and all its revisions, as if it had never existed here. A purge does not replicate: a
+    /// peer that has the document may bring it back. To delete a document everywhere, use
+    /// ``delete(_:keeping:adding:onConflict:)``. A damaged document is removed, too, even if its revisions can't be
+    /// read.
     ///
-    /// - Returns: The leaves that were forgotten; none for an unknown document.
+    /// - Returns: The leaves that were removed; empty for an unknown document.
     @discardableResult
     public func purge(_ id: some DocumentIDConvertible) throws -> [RevisionID] {
         try purge(id.ofDocument(), ifUnreadable: []) { $0.leaves.map(\.revision) }
     }
 
-    /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
+    /// Removes some leaves of a document, and the ancestors that lead to no other leaf.
     ///
-    /// Revisions that are not leaves, or not known, are left alone. Of a document whose revisions can't be
-    /// read all is forgotten, and those given are returned.
+    /// Unknown revisions and revisions that are not leaves are ignored. A document whose revisions can't be read is
+    /// removed completely, and the given leaves are returned.
     ///
-    /// - Returns: The leaves that were forgotten, each once, in their order (SEMANTICS 63).
+    /// - Returns: The leaves that were removed, each once, in their order (SEMANTICS 63).
     @discardableResult
     public func purge(_ id: some DocumentIDConvertible, revisions: [RevisionID]) throws -> [RevisionID] {
         try purge(id.ofDocument(), ifUnreadable: revisions.isEmpty ? nil : revisions) { tree in
@@ -31,7 +32,7 @@ extension Database {
             try PurgeLog.countRequest(with: writer)
             if let ifUnreadable, let record = try writer.storedRecord(of: id, withContent: false), record.tree.isEmpty {
                 try forget(record, journalRecorder, with: writer)
-                // It is unknown which contents kept apart were the document's; compaction finds them.
+                // The separately stored contents of the document are unknown; compaction finds them.
                 try writer.setSetting(Self.lostContentsSetting, to: "1")
                 return ifUnreadable
             }
@@ -39,7 +40,7 @@ extension Database {
         }
     }
 
-    /// The setting that says that there are contents of which no document knows.
+    /// The setting that records that there are contents without a document.
     static var lostContentsSetting: String { "lost_contents" }
 
     private func forget(
@@ -52,13 +53,13 @@ extension Database {
         try PurgeLog.record(record.id, with: writer)
     }
 
-    /// Forgets leaves of a document that a peer's newer state has replaced. Revisions that are no longer leaves stay, and
-    /// so do all if there are no others.
+    /// Removes leaves of a document that a peer's newer state has replaced. Revisions that are no longer leaves
+    /// stay; if these are all the leaves, all of them stay.
     package func forgetReplaced(_ leaves: [RevisionID], of id: DocumentID) throws {
         try commit { [self] in try forget(leaves, of: id, with: $0) }
     }
 
-    /// Forgets leaves like ``forgetReplaced(_:of:)``, in a write that does more.
+    /// Removes leaves like ``forgetReplaced(_:of:)``, as a part of a larger write.
     func forget(_ leaves: [RevisionID], of id: DocumentID, with editor: DocumentEditor) throws {
         guard !leaves.isEmpty else { return }
         let choose: (RevisionTree) -> [RevisionID] = { tree in
@@ -68,7 +69,7 @@ extension Database {
         _ = try purge(id, choose, editor.journal, with: editor.writer)
     }
 
-    /// Forgets the leaves of a document but one, and leaves the journal as it is.
+    /// Removes all leaves of a document but one, and leaves the journal unchanged.
     func purgeLeaves(of id: DocumentID, but kept: RevisionID?, with writer: any StorageWriter) throws {
         _ = try purge(id, { $0.leaves.map(\.revision).filter { $0 != kept } }, nil, with: writer)
     }
@@ -107,10 +108,10 @@ extension Database {
 // MARK: - Lost Contents
 
 extension Database {
-    /// Removes contents kept apart that belonged to documents which were purged while their revisions could not be read;
-    /// returns how many.
+    /// Removes separately stored contents of documents that were purged while their revisions could not be read;
+    /// returns their number.
     ///
-    /// While there is a document whose revisions can't be read, any content may be its, and all stay.
+    /// If there is a document whose revisions can't be read, any content may belong to it, and all stay.
     func removeLostContents() throws -> Int {
         guard try setting(Self.lostContentsSetting) != nil else { return 0 }
         return try engine.hold { writer in
@@ -142,16 +143,17 @@ extension Database {
 
 // MARK: - PurgeLog
 
-/// Which documents were forgotten lately, for indexes that have to forget them too.
+/// The documents that were purged lately, for indexes that have to remove them, too.
 ///
-/// A purge is not a change. So each is numbered, and the last ones are kept among the database's settings.
+/// A purge is not a change. So purges are numbered, and the last ones are kept in the database's settings.
 package enum PurgeLog {
     private static let counter = "purges"
     private static let requests = "purge_requests"
-    /// The number of those that are kept; an index that has missed more looks which of its documents are gone.
+    /// The number of purges that are kept. An index that has missed more must check which of its documents no
+    /// longer exist.
     package static let kept: Int64 = 1000
 
-    /// Takes note of a purge, in the transaction that does it.
+    /// Records a purge, in the transaction that does it.
     static func record(_ id: DocumentID, with writer: any StorageWriter) throws {
         let number = (try writer.setting(counter).flatMap { Int64($0) } ?? 0) + 1
         try writer.setSetting(name(number), to: id.string)
@@ -159,13 +161,13 @@ package enum PurgeLog {
         try writer.setSetting(counter, to: String(number))
     }
 
-    /// Counts that a document was asked to be purged, whether it was there or not: CouchDB's `purge_seq`.
+    /// Counts a request to purge a document, whether or not the document existed: CouchDB's `purge_seq`.
     static func countRequest(with writer: any StorageWriter) throws {
         let count = try writer.setting(requests).flatMap { Int64($0) } ?? 0
         try writer.setSetting(requests, to: String(count + 1))
     }
 
-    /// The number of times that a document was asked to be purged.
+    /// The number of requests to purge a document.
     package static func requestCount(in database: Database) throws -> Int64 {
         try database.setting(requests).flatMap { Int64($0) } ?? 0
     }
@@ -175,7 +177,7 @@ package enum PurgeLog {
         try database.setting(counter).flatMap { Int64($0) } ?? 0
     }
 
-    /// The documents purged after so many; `nil` if not all of them are known.
+    /// The documents purged after a number of purges; `nil` if some of them are unknown.
     package static func purged(after seen: Int64, in database: Database) throws -> [DocumentID]? {
         try database.snapshot {
             let count = try count(in: database)

@@ -7,10 +7,10 @@ extension Database {
     /// Reads a page of the stored data and compares it with its checksums and digests. ``verify(progress:)`` does so with all data.
     ///
     /// - Parameters:
-    ///   - place: Where to begin.
+    ///   - place: The position to begin at.
     ///   - limit: The maximum number of documents; contents of attachments are read one by one.
-    /// - Returns: The problems that were found, and where to continue.
-    /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed` or `corrupt`.
+    /// - Returns: The problems that were found, and the position to continue at.
+    /// - Throws: ``DatabaseError`` if the system can't read, or with code `closed` or `corrupt`.
     package func scrub(from place: ScrubPlace, limit: Int) throws -> ScrubStep {
         switch place {
         case .documents(let last): try engine.snapshot { try scrubDocuments(after: last, limit, $0) }
@@ -44,21 +44,26 @@ extension Database {
 
     /// Claims the next scrub. Nodes that share the database take turns.
     ///
-    /// A scrub whose node has stopped can be claimed after the lease, and then begins at the place that was noted last.
+    /// If the node of a scrub has stopped, the scrub can be claimed after the lease, and continues at the last
+    /// recorded position.
     ///
     /// - Parameters:
     ///   - time: The current time in milliseconds.
     ///   - interval: The time between the end of a scrub and the next one in milliseconds.
-    ///   - lease: The time in milliseconds after which a scrub that was not noted again counts as given up.
-    /// - Returns: Where to begin, or how long to wait. A process that begins renews the claim by ``recordScrub(_:at:)``.
+    ///   - lease: The time in milliseconds after which a scrub counts as abandoned if its position was not recorded
+    ///     again.
+    /// - Returns: The position to begin at, or the time to wait. The process that begins renews its claim with
+    ///   ``recordScrub(_:at:)``.
     /// - Throws: ``DatabaseError``.
     package func claimScrub(at time: Int64, every interval: Int64, lease: Int64) throws -> ScrubTurn {
         func turn(_ text: String?) -> ScrubTurn {
-            // The time when the last scrub ended, or when the present one was noted, which has a place as well.
+            // The time at which the last scrub ended, or at which the position of the current one was recorded;
+            // then the position follows.
             let parts = (text ?? "").split(separator: " ")
             let place = parts.dropFirst().first
             let span = place == nil ? interval : lease
-            // The clock may have been set back since, or be that of another node. What is too far ahead does not count.
+            // The time may lie in the future, if the clock was set back or another node's clock is ahead. A time
+            // too far ahead is ignored.
             if let last = parts.first.flatMap({ Int64($0) }), case let passed = time &- last, passed.magnitude < span {
                 return .later(span - passed)
             }
@@ -75,10 +80,10 @@ extension Database {
         }
     }
 
-    /// Notes how far the claimed scrub is.
+    /// Records the position of the claimed scrub.
     ///
     /// - Parameters:
-    ///   - place: Where it goes on; `nil` at its end.
+    ///   - place: The position to continue at; `nil` at the end.
     ///   - time: The current time in milliseconds.
     /// - Throws: ``DatabaseError``.
     package func recordScrub(_ place: ScrubPlace?, at time: Int64) throws {
@@ -91,9 +96,9 @@ extension Database {
 
 /// The result of one step of a scrub.
 package struct ScrubStep: Sendable {
-    /// The place where the next step begins; `nil` after the last.
+    /// The position of the next step; `nil` after the last.
     package let next: ScrubPlace?
-    /// The numbers of what was read, and the problems that were found.
+    /// The numbers of checked documents and contents, and the problems that were found.
     package let report: VerificationReport
 }
 
@@ -103,16 +108,16 @@ package enum ScrubPlace: Sendable, Equatable {
     case attachments(after: BlobDigest?)
 }
 
-/// Whether a database should be scrubbed.
+/// The decision whether a database should be scrubbed now.
 package enum ScrubTurn: Sendable, Equatable {
-    /// Now, from that place on.
+    /// Now, from that position on.
     case now(ScrubPlace)
-    /// Not before these milliseconds have passed.
+    /// Later, after these milliseconds.
     case later(Int64)
 }
 
 extension ScrubPlace {
-    /// The place as a database stores it: digits and letters only.
+    /// The position in the form that a database stores: digits and letters only.
     var text: String {
         switch self {
         case .documents(let last): "d" + Hexadecimal.encode((last?.string ?? "").utf8)
@@ -120,7 +125,7 @@ extension ScrubPlace {
         }
     }
 
-    /// A place that was stored; `nil` for other text.
+    /// Reads a stored position; `nil` for other text.
     init?(text: Substring) {
         let last = text.dropFirst()
         switch text.first {

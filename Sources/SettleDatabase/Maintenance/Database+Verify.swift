@@ -3,18 +3,18 @@ internal import SettleCrypto
 internal import SettlePlatform
 
 extension Database {
-    /// Checks every invariant of the database and reads everything in it.
+    /// Reads everything in the database and checks every invariant.
     ///
-    /// That is: the structure of the file; every tree; that each leaf has its content and each content belongs to one
-    /// revision; that contents have their checksums, bodies are compact JSON and revision ids made here are the hash of what is
-    /// stored; that every attachment's content is there, with its digests and lengths; that the indexes and counts are right.
-    /// A write-ahead log that was damaged when the database was opened is named as long as its copy is kept.
-    /// Nothing is changed, and memory is bounded. Writes made meanwhile are not mistaken for damage, since all is read
-    /// from one state.
+    /// It checks the structure of the file; every tree; that each leaf has its content and each content belongs to
+    /// one revision; that contents match their checksums, bodies are compact JSON, and ids of revisions made here
+    /// are the hash of the stored data; that every attachment's content exists, with its digests and lengths; that
+    /// the indexes and counts are right. If a write-ahead log was damaged when the database was opened, it is
+    /// reported as long as its copy is kept. The check changes nothing, and its memory is bounded. It reads one
+    /// state, so concurrent writes are not mistaken for damage.
     ///
     /// - Parameter progress: Called with the progress.
-    /// - Returns: Counts, and a line for each thing that is wrong.
-    /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed`; damage is a line of the report.
+    /// - Returns: Counts, and a line for each problem.
+    /// - Throws: ``DatabaseError`` if the system can't read, or with code `closed`; damage is a line of the report.
     public func verify(
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> VerificationReport {
@@ -39,7 +39,7 @@ extension Database {
         return report
     }
 
-    /// Runs a part of the check; returns the damage that ended it before its time.
+    /// Runs a part of the check; returns the damage that ended it early, if any.
     private static func damage(_ part: () throws -> Void) throws -> DatabaseError? {
         do { try part() } catch let error as DatabaseError where error.code == .corrupt { return error }
         return nil
@@ -107,20 +107,20 @@ extension Database {
 
 // MARK: - VerificationReport
 
-/// What ``Database/verify(progress:)`` found.
+/// The results of ``Database/verify(progress:)``.
 public struct VerificationReport: Sendable, Hashable {
-    /// The number of documents that were looked at.
+    /// The number of documents that were checked.
     public var documents = 0
-    /// How many revisions their trees hold.
+    /// The number of revisions in their trees.
     public var revisions = 0
-    /// How many contents of revisions were read and checked.
+    /// The number of contents of revisions that were read and checked.
     public var contents = 0
-    /// How many contents of attachments were read and checked.
+    /// The number of contents of attachments that were read and checked.
     public var blobs = 0
-    /// The problems, one line each, the first thousand; empty for a sound database.
+    /// The first thousand problems, one line each; empty for a sound database.
     public internal(set) var problems: [String] = []
 
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     public var isSound: Bool { problems.isEmpty }
 
     mutating func report(_ problem: String) {
@@ -130,7 +130,7 @@ public struct VerificationReport: Sendable, Hashable {
 
 // MARK: - DocumentVerifier
 
-/// Goes through all documents of one state of a database and notes what is wrong with them.
+/// Checks all documents of one state of a database, and records the problems.
 struct DocumentVerifier {
     let reader: any StorageReader
     private(set) var report: VerificationReport
@@ -138,7 +138,7 @@ struct DocumentVerifier {
     private var conflicts: [ConflictKind: Int] = [:]
     private var tokens = TokenSum()
     private var last: DocumentID?
-    /// The number of documents that have revisions that can't be read.
+    /// The number of documents with revisions that can't be read.
     private var unreadable = 0
     private let hasher = RevisionHasher()
 
@@ -159,14 +159,14 @@ struct DocumentVerifier {
             try progress(MaintenanceProgress("documents", report.documents, of: total))
         }
         if total != report.documents { try checkIDs() }
-        // What can't be read is missing from all sums.
+        // Unreadable parts are missing from all sums.
         guard unreadable == 0 else { return }
         if counted != counts { report.report("the counts are \(counted), but there are \(counts)") }
         try checkOrphans()
         try checkConflicts()
     }
 
-    /// Names the rows whose id is damaged, which are not among the documents in the order of their ids.
+    /// Reports the rows whose id is damaged. They are missing from the documents in the order of ids.
     private mutating func checkIDs() throws {
         var range = SequenceRange()
         while case let page = try reader.records(changedIn: range, limit: 500, withContent: false),
@@ -183,7 +183,7 @@ struct DocumentVerifier {
         }
     }
 
-    /// Checks a document. Documents have to be passed in the order of their ids.
+    /// Checks a document. Documents must be passed in the order of their ids.
     mutating func check(_ record: DocumentRecord) throws {
         report.documents += 1
         report.revisions += record.tree.count
@@ -217,7 +217,7 @@ struct DocumentVerifier {
             return
         }
         if !isInRecord { tokens.add(node.bodyToken) }
-        // The problem of the document says it already.
+        // The problem of the document already covers this.
         if isInRecord, record.damage != nil { return }
         let kept: RevisionContent?
         do { kept = try reader.content(of: node, in: record) } catch let error as DatabaseError
@@ -273,7 +273,7 @@ struct DocumentVerifier {
     }
 }
 
-/// A fingerprint of a collection of tokens, whatever their order, in constant memory.
+/// A fingerprint of a collection of tokens, independent of their order, in constant memory.
 private struct TokenSum: Equatable {
     private(set) var count = 0
     private var sum: UInt64 = 0
@@ -291,7 +291,7 @@ private struct TokenSum: Equatable {
 /// The damaged documents that were reported to the app, so that each is reported once while the database is open.
 final class DamageNotes: Sendable {
     private let named = Guarded<Set<DocumentID>>([])
-    /// The number of those that are remembered; in a file with more, some are reported again.
+    /// The maximum number of remembered documents; if a file has more, some are reported again.
     private static let limit = 1000
 
     /// Records a document; returns whether it is new.

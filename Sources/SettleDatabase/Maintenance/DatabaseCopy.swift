@@ -1,14 +1,14 @@
 internal import SettleCore
 
-/// Copies a database exactly: positions of changes, tokens of contents and the instance stay, so that what clients, checkpoints and
-/// indexes remember of the one is true of the other.
+/// Copies a database exactly. Positions of changes, tokens of contents and the instance stay the same, so
+/// everything that clients, checkpoints and indexes store about the source is valid for the copy.
 ///
 ///     contents ── documents ── local documents ── attachments ── expirations ── newest position, settings ── comparison
 ///     by token    by position  by id              by digest      by id
 ///
-/// Each part is copied in an order, in transactions of bounded size, and continues after the last that the target has, or
-/// replaces what is there. So a copy that was interrupted at any point is continued by the next one. A setting of the target names
-/// the source until both were compared.
+/// Each part is copied in a fixed order, in transactions of bounded size. Copying continues after the last record
+/// that the target has, or replaces existing records. So the next copy continues one that was interrupted at any
+/// point. Until both databases were compared, a setting of the target names the source.
 struct DatabaseCopy {
     let source: Database
     let target: Database
@@ -26,11 +26,11 @@ struct DatabaseCopy {
 
     /// The setting of an unfinished copy, with the instance of its source.
     static let marker = "copy_of"
-    /// The number of records that a transaction has at most, and about how many bytes.
+    /// The maximum number of records in a transaction, and its approximate size in bytes.
     static let pageLength = 500
     static let pageBytes = 4 << 20
 
-    /// Copies what the target lacks, and compares the two.
+    /// Copies the parts that the target lacks, and compares the two databases.
     func run() throws -> DatabaseFingerprint {
         try begin()
         let sequence = try source.lastSequence()
@@ -59,7 +59,7 @@ struct DatabaseCopy {
         }
         let floor = try source.setting(BodyToken.floorSetting).flatMap { UInt64($0) } ?? 0
         guard floor > token else { return }
-        // No token of the source is given again, not even one whose content is gone.
+        // Tokens of the source are never reused, not even those of removed contents.
         try target.engine.hold { writer in
             try writer.put(.content(floor, RevisionContent(body: .empty)))
             try writer.removeContent(at: floor)
@@ -111,7 +111,7 @@ struct DatabaseCopy {
         }
     }
 
-    /// Gives the target the settings of the source, and no other.
+    /// Gives the target exactly the settings of the source.
     private func copySettings() throws {
         var names: Set<String> = []
         try source.engine.forEachPage(of: .settings(after: nil)) { page in
@@ -132,7 +132,7 @@ struct DatabaseCopy {
         try progress(MaintenanceProgress("settings", names.count, of: names.count))
     }
 
-    /// Whether a setting belongs to what is copied. A storage without a journal has none that is switched on and empty, either.
+    /// Whether a setting is copied and compared. The setting of the journal is, if both storages support a journal.
     private func isCopied(setting name: String) -> Bool {
         name != Self.marker && name != Database.fileSetting
             && (name != Database.journalSetting
@@ -169,7 +169,7 @@ struct DatabaseCopy {
 // MARK: - Begin
 
 extension DatabaseCopy {
-    /// Sees that the source can be copied and that the target is empty, or a copy of it that was begun.
+    /// Checks that the source can be copied and that the target is empty, or an unfinished copy of it.
     func begin() throws {
         guard try source.setting(Self.marker) == nil else {
             throw DatabaseError(.invalid, "the source is an unfinished copy itself; finish that one first")
@@ -206,7 +206,7 @@ extension DatabaseCopy {
         return try scans.allSatisfy { try reader.sideRecords($0, limit: 1).isEmpty }
     }
 
-    /// Sees that no id is too long for the target.
+    /// Checks that no id is too long for the target.
     private func checkIDs() throws {
         guard let longest = target.capabilities.limited?.longestID else { return }
         var found = LongIDs(longest: longest)
@@ -224,7 +224,7 @@ extension DatabaseCopy {
     }
 }
 
-/// The ids that are too long for an engine, as far as an error can list them.
+/// The ids that are too long for an engine; an error lists only some of them.
 private struct LongIDs {
     let longest: Int
     private var count = 0
@@ -283,7 +283,7 @@ extension DatabaseCopy {
         }
     }
 
-    /// Writes a content where the target keeps one of its size; it is not in a row yet.
+    /// Writes a content to the target's storage for its size; it is not in a row yet.
     private func copy(_ row: BlobRecord) throws -> PendingBlob {
         guard let record = try source.engine.read({ try $0.blob(row.digest) }) else {
             throw DatabaseError(.attachmentMissing, "the content \(row.digest) was removed while it was being copied")
@@ -308,22 +308,22 @@ extension DatabaseCopy {
 // MARK: - Copy
 
 extension Database {
-    /// Copies this database into an empty one, exactly: documents with their revisions, positions of changes and tokens of contents,
-    /// local documents, settings with the instance, expirations, and contents of attachments. What clients, checkpoints and indexes
-    /// remember of this database is true of the copy.
+    /// Copies this database into an empty one, exactly: documents with their revisions, positions of changes and
+    /// tokens of contents, local documents, settings with the instance, expirations, and contents of attachments.
+    /// Everything that clients, checkpoints and indexes store about this database is valid for the copy.
     ///
-    /// A copy that was interrupted is continued by the next call with the same databases. At the end both are read and compared.
-    /// Nobody may change one of them meanwhile; documents that expire stay until the end. The target keeps settings in memory that it had
-    /// before, so it is closed and opened again to be used.
+    /// If a copy was interrupted, the next call with the same databases continues it. At the end both are read and
+    /// compared. Neither may be changed meanwhile; documents that expire stay until the end. The target object
+    /// still has old settings in memory, so close it and open it again before use.
     ///
     /// - Parameters:
     ///   - target: The other database, which is empty or an interrupted copy of this one.
-    ///   - progress: Called with the progress, after each step; what it throws interrupts the copy.
+    ///   - progress: Called with the progress, after each step. If it throws, the copy is interrupted.
     /// - Returns: A hash of everything in the copy, in hexadecimal digits.
-    /// - Throws: ``DatabaseError`` with code `invalid`, before anything is written, if the journal has operations or ids are longer
-    ///   than the target allows; `exists` for a target with something else in it; `conflict` if this database was changed since the
-    ///   copy was begun; `damagedDocument` or `attachmentMissing` for what can't be read; `corrupt` for a copy that differs; errors of
-    ///   the storage; and what `progress` throws.
+    /// - Throws: ``DatabaseError`` with code `invalid`, before anything is written, if the journal has operations
+    ///   or ids are longer than the target allows; `exists` for a target with other data; `conflict` if this
+    ///   database was changed since the copy was begun; `damagedDocument` or `attachmentMissing` for data that
+    ///   can't be read; `corrupt` for a copy that differs; errors of the storage and of `progress`.
     @discardableResult
     package func copy(
         to target: Database, progress: (MaintenanceProgress) throws -> Void = { _ in }

@@ -1,8 +1,8 @@
 internal import SettleCore
 internal import SettleCrypto
 
-/// Hashes of everything in a database, each of a part in its order. Two databases with the same are the same to everyone who uses
-/// them.
+/// Hashes of all data in a database, one for each part, in a fixed order. Two databases with equal fingerprints
+/// have the same data.
 struct DatabaseFingerprint: Hashable, CustomStringConvertible {
     private struct Part: Hashable {
         let name: String
@@ -11,7 +11,7 @@ struct DatabaseFingerprint: Hashable, CustomStringConvertible {
 
     private var parts: [Part] = []
 
-    /// The parts that are not the same in another database.
+    /// The parts that differ from those of another database.
     func differences(from other: DatabaseFingerprint) -> [String] {
         zip(parts, other.parts).filter { $0 != $1 }.map { $0.0.name }
     }
@@ -27,9 +27,9 @@ struct DatabaseFingerprint: Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - isIncluded: Whether a setting counts, by its name.
+    ///   - isIncluded: Whether a setting is included, by its name.
     ///   - report: Called with a number of documents after they were read.
-    /// - Throws: ``DatabaseError`` for what can't be read, and what `report` throws.
+    /// - Throws: ``DatabaseError`` for data that can't be read, and errors of `report`.
     init(of database: Database, where isIncluded: (String) -> Bool, report: (Int) throws -> Void) throws {
         let engine = database.engine
         try add("the newest position") { $0.add(UInt64(bitPattern: try engine.read { try $0.lastSequence.number })) }
@@ -105,7 +105,7 @@ struct DatabaseFingerprint: Hashable, CustomStringConvertible {
     }
 }
 
-/// A hash of values of any length, each with its length before it.
+/// A hash of values of any length, each preceded by its length.
 private struct PartHash {
     private let hash = SHA256()
 
@@ -135,10 +135,11 @@ extension StorageEngine {
     /// Calls a closure with all documents changed after a sequence, in the order of their last changes and with their contents; a
     /// page has about 4 MiB.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read, and what the closure throws.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for a document that can't be read, and errors of the
+    ///   closure.
     func forEachPage(changedAfter sequence: UpdateSequence, _ body: ([DocumentRecord]) throws -> Void) throws {
         var range = SequenceRange(after: sequence)
-        // It is not known yet how large they are.
+        // The size of the documents is still unknown.
         var limit = 16
         while case let page = try read({ try $0.records(changedIn: range, limit: limit, withContent: true) }),
             let last = page.last
@@ -177,6 +178,6 @@ extension SideRecord {
 }
 
 extension SideRecord.Scan {
-    /// The number of those that are read at once; a local document may be as large as any other.
+    /// The number of records that are read at once; a local document may be as large as any other.
     fileprivate var pageLength: Int { if case .locals = self { 16 } else { 500 } }
 }

@@ -7,9 +7,9 @@ public struct DatabaseInfo: Sendable, Hashable {
     public var documents: DocumentCounts
     /// The number of documents that have two or more live leaves.
     public var conflicts: Int
-    /// The number of documents that have one live leaf and a user's deletion that stands against it.
+    /// The number of documents that have one live leaf and a user's deletion that contradicts it.
     public var contested: Int
-    /// How many attachments' contents are kept, each once.
+    /// The number of attachment contents that are kept, each counted once.
     public var blobs: Int
     /// The position of the newest change.
     public var lastSequence: UpdateSequence
@@ -17,7 +17,7 @@ public struct DatabaseInfo: Sendable, Hashable {
     public var fileSize: Int64
     /// The size of the files of large attachments, in bytes.
     public var attachmentFilesSize: Int64
-    /// How many revisions of a branch are kept; see ``Database/revisionLimit()``.
+    /// The number of revisions of a branch that are kept; see ``Database/revisionLimit()``.
     public var revisionLimit: Int
 }
 
@@ -49,10 +49,11 @@ extension Database {
         return total
     }
 
-    /// How many revisions of each branch are kept, older ones are forgotten: CouchDB's `_revs_limit`, 1000 by default.
+    /// The number of revisions of each branch that are kept; older ones are removed. It is CouchDB's `_revs_limit`,
+    /// 1000 by default.
     public func revisionLimit() throws -> Int { try engine.read { try Self.revisionLimit(in: $0) } }
 
-    /// Sets how many revisions of each branch are kept; a document is stemmed when it is next written.
+    /// Sets the number of revisions of each branch that are kept; a document is stemmed when it is next written.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for less than 1.
     public func setRevisionLimit(_ limit: Int) throws {
@@ -67,25 +68,27 @@ extension Database {
 
 // MARK: - DatabaseSizes
 
-/// How large a database is, in bytes: the figures that CouchDB calls `sizes`.
+/// The sizes of a database in bytes: the figures that CouchDB calls `sizes`.
 public struct DatabaseSizes: Sendable, Hashable {
-    /// What it takes on disk: the file, its log, and the files of large attachments.
+    /// The size on disk: the file, its log, and the files of large attachments.
     public var file: Int64
-    /// The part of that which is in use: without free pages, the log, and old contents that the next compaction lets go of.
+    /// The part of that which is in use: without free pages, the log, and old contents that the next compaction
+    /// will remove.
     public var active: Int64
-    /// What documents and attachments take without anything around them: bodies as JSON, attachments as they are stored.
+    /// The size of documents and attachments without overhead: bodies as JSON, attachments as they are stored.
     public var external: Int64
 }
 
 // MARK: - Sizes
 
 extension Database {
-    /// How large the database is.
+    /// The sizes of the database.
     ///
-    /// Contents are counted when this is first asked for, and again after a sixteenth of the documents changed; the figures in
-    /// between lag behind by that much. The sizes of files are as they are now.
+    /// Contents are counted at the first call, and again after a sixteenth of the documents changed; in between,
+    /// their figures may be out of date by that much. The sizes of files are current.
     ///
-    /// - Returns: The sizes. Which old contents a compaction will let go of is estimated: those that came since the last one.
+    /// - Returns: The sizes. The contents that a compaction will remove are estimated: those stored since the last
+    ///   compaction.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(1); O(*n*) in documents when contents are counted.
     public func sizes() throws -> DatabaseSizes {
@@ -99,10 +102,10 @@ extension Database {
             external: payload.winners + payload.apart - old + payload.attachments)
     }
 
-    /// The setting with the size of the contents kept apart that the last compaction left.
+    /// The setting with the size of the separately stored contents that the last compaction kept.
     static var neededContentsSetting: String { "needed_contents" }
 
-    /// What is kept, as it was counted lately.
+    /// The size of the contents at the last count, or a new count if that is too old.
     private func payload() throws -> StoragePayload {
         let sequence = try lastSequence()
         let known = sizeCount.withLock { $0 }
@@ -120,7 +123,7 @@ extension Database {
         return count.payload
     }
 
-    /// Counts anew after a compaction, and remembers what it left of contents kept apart.
+    /// Counts again after a compaction, and stores the size of the separately stored contents that it kept.
     func recordCompactedSize() throws {
         let payload = try countPayload()
         try engine.commit { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
@@ -129,10 +132,10 @@ extension Database {
 
 // MARK: - SizeCount
 
-/// The last count of a database's contents, and the sequence it was made at.
+/// The last count of a database's contents, and its sequence.
 struct SizeCount: Sendable {
     var payload: StoragePayload
     var sequence: UpdateSequence
-    /// For how many changes it is valid.
+    /// The number of changes for which it is valid.
     var tolerance: Int64
 }

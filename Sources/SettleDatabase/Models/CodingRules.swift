@@ -7,19 +7,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A ``DocumentCoding`` in use: by reference, because each place in a value has it.
+/// A ``DocumentCoding`` in use. It is a class, because each part of a value references it.
 package final class CodingRules: Sendable {
     private let coding: DocumentCoding
-    /// Which document is decoded, for a model that asks for its id or revision.
+    /// The document that is decoded, for a model that contains its id or revision.
     let identity: DocumentIdentity?
-    /// Whether the property `id` of the whole value is the id of a document, spelled `_id`.
+    /// Whether the property `id` of the whole value is the id of a document, encoded as `_id`.
     private let idIsDocumentID: Bool
 
     init(_ coding: DocumentCoding, identity: DocumentIdentity? = nil, idIsDocumentID: Bool = false) {
         (self.coding, self.identity, self.idIsDocumentID) = (coding, identity, idIsDocumentID)
     }
 
-    /// The rules for a model as a document.
+    /// The rules for coding a model as a document.
     static func document(_ model: Any.Type, identity: DocumentIdentity? = nil) -> CodingRules {
         CodingRules(.of(model), identity: identity, idIsDocumentID: isIDOfDocument(in: model))
     }
@@ -34,14 +34,14 @@ package final class CodingRules: Sendable {
         Model.ID.self is any DocumentIDConvertible.Type
     }
 
-    /// The name of the member for a key, at a place in the document.
+    /// The name of the member for a key at a path in the document.
     func name(of key: some CodingKey, in path: [any CodingKey]) -> String {
         idIsDocumentID && path.isEmpty && isForID(key) ? "_id" : key.stringValue
     }
 
     var userInfo: [CodingUserInfoKey: Any] { coding.userInfo }
 
-    /// The JSON of a value that has a form of its own in documents; `nil` for one that encodes itself.
+    /// The JSON of a value whose type these rules encode; `nil` for a type that encodes itself.
     func encode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws -> JSONValue? {
         if Value.self == Date.self, let date = value as? Date { return try encode(date, path) }
         if Value.self == Data.self, let data = value as? Data { return try encode(data) }
@@ -55,7 +55,7 @@ package final class CodingRules: Sendable {
         return nil
     }
 
-    /// The value of a type that has a form of its own in documents; `nil` for another type.
+    /// The value of a type that these rules decode; `nil` for another type.
     func decode<Value: Decodable>(_ type: Value.Type, _ place: JSONDecoding) throws -> Value? {
         if type == Date.self { return try date(place) as? Value }
         if type == Data.self { return try data(place) as? Value }
@@ -139,18 +139,18 @@ extension CodingRules {
 }
 
 extension DocumentCoding {
-    /// The coding as encoders and decoders use it.
+    /// The rules of this coding for encoders and decoders.
     var rules: CodingRules { CodingRules(self) }
 }
 
-/// The id and the revision of a document that is decoded, which are not members of its body.
+/// The id and the revision of a document that is decoded. They are not members of its body.
 package struct DocumentIdentity: Sendable {
     let id: DocumentID
     let revision: RevisionID?
 
     package init(id: DocumentID, revision: RevisionID?) { (self.id, self.revision) = (id, revision) }
 
-    /// The value under CouchDB's name of it; `nil` for any other name.
+    /// The value with CouchDB's name for it; `nil` for any other name.
     subscript(name: String) -> JSONValue? {
         switch name {
         case "_id": .string(id.string)
@@ -162,14 +162,15 @@ package struct DocumentIdentity: Sendable {
 
 /// The name of an enumeration's case, from the runtime's reflection metadata; `nil` for other values.
 ///
-/// The standard library prints enumerations with this function. A coding key has a description of its own, which names its text, so
-/// printing does not reveal the name of its case.
+/// The standard library prints enumerations with this function. Printing a coding key instead would use its own
+/// description, which contains its string value and not the name of its case.
 @_silgen_name("swift_EnumCaseName")
 package func enumCaseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
-/// Whether a coding key stands for the property `id`: a case of that name, whatever its text is, or another key with that text.
+/// Whether a coding key stands for the property `id`: a case of that name, whatever its string value, or another
+/// key with that string value.
 func isForID(_ key: some CodingKey) -> Bool {
-    // It creates no string, because it is asked for each member of each document.
+    // This creates no string, because it is called for each member of each document.
     guard let name = enumCaseName(key) else { return key.stringValue == "id" }
     return name[0] == UInt8(ascii: "i") && name[1] == UInt8(ascii: "d") && name[2] == 0
 }

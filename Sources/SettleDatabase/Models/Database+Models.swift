@@ -1,24 +1,26 @@
 internal import SettleCore
 
 extension Database {
-    /// Saves a new model as a document, and makes an id if it has none.
+    /// Saves a new model as a document, and creates an id if the model has none.
     ///
     ///     struct Note: Codable, Identifiable { var id: String?; var title: String }
     ///
     ///     var note = try database.save(Note(title: "Milk"))
     ///     print(note.id, note.revision)
     ///
-    /// The property `id` is the document's id, and no member of it. The result is the model as it is stored, with its id; change that
-    /// and save it again. A plain model with the id of a document that is stored already is an edit of nothing that was read, so by
-    /// default it is refused. One with a revision, under the coding key `_rev`, is an edit of that revision, as a ``Saved``.
+    /// The property `id` is the document's id, and not a member of it. The result is the model as it is stored,
+    /// with its id; change that and save it again. If a document with the model's id is already stored, a plain
+    /// model does not say which revision it changes, so by default it is refused. A model with a revision, under
+    /// the coding key `_rev`, is an edit of that revision, like a ``Saved``.
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - conflict: What to do if there is, or was, a document with the id. By default nothing is written, so no edit is lost. With
-    ///     ``SaveConflict/lastWriteWins`` the members that the model knows are set to its own, and other members and attachments stay.
+    ///   - conflict: The action if a document with the id exists or existed. By default nothing is written, so no
+    ///     edit is lost. With ``SaveConflict/lastWriteWins``, the members that the model has are set to its values,
+    ///     and other members and attachments stay.
     /// - Returns: The model as stored.
-    /// - Throws: ``DatabaseError`` with code `conflict`, and as for a document; ``InvalidIdentifier`` for an id or a revision that
-    ///   can't be one; `EncodingError`.
+    /// - Throws: ``DatabaseError`` with code `conflict`, and as for a document; ``InvalidIdentifier`` for an
+    ///   invalid id or revision; `EncodingError`.
     @discardableResult
     public func save<Model: Codable & Identifiable>(
         _ model: Model, onConflict conflict: SaveConflict = .fail
@@ -35,7 +37,7 @@ extension Database {
                 let stored = try edit {
                     try Self.save(document, document.body(), onConflict: .fail, revives: false, with: $0)
                 }
-                // The model lacks nothing but an id that was made here.
+                // The model is complete except for an id that was created here.
                 return try content.id == nil ? Saved.read(stored, else: model) : Saved(stored, model)
             } catch let error as DatabaseError where error.code == .conflict { throw Self.unread(error) }
         case .lastWriteWins: return try overwrite(model, content, id)
@@ -46,10 +48,10 @@ extension Database {
         }
     }
 
-    /// Saves new models in one transaction; one that can't be saved does not stop the others.
+    /// Saves new models in one transaction. A model that can't be saved does not stop the rest.
     ///
-    /// - Returns: For each model, in order, what was stored or the error.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    /// - Returns: For each model, in order, the stored model or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
     @discardableResult
     public func saveAll<Model: Codable & Identifiable>(
         _ models: [Model], onConflict conflict: SaveConflict = .fail
@@ -57,30 +59,32 @@ extension Database {
         try transaction { try models.map { model in try Self.outcome { try save(model, onConflict: conflict) } } }
     }
 
-    /// Saves what was changed in a model since it was read.
+    /// Saves the changes that were made to a model since it was read.
     ///
     ///     var milk = try database.find(query)[0]
     ///     milk.count += 1
     ///     try database.save(&milk)
     ///
-    /// It is an edit of exactly the revision that was read. If another writer has saved the document since, the members that were
-    /// changed here are changed in the newer one, by the three-way merge that conflicts have; elements of lists that have an identity
-    /// are merged one by one. If both changed the same member to different values, `conflict` decides. A model that was not changed is
-    /// not written.
+    /// It is an edit of exactly the revision that was read. If another writer has saved the document since, the
+    /// changes are applied to the newer state, by the same three-way merge as for conflicts; elements of lists that
+    /// have an identity are merged one by one. If both changed the same member to different values, `conflict`
+    /// decides. A model that was not changed is not written.
     ///
     /// - Parameters:
-    ///   - saved: The model. Afterwards it is as stored, with what others have changed.
-    ///   - conflict: What to do if both changed the same member, or the document was deleted. By default nothing is written and the
-    ///     call throws. With ``SaveConflict/lastWriteWins`` the members changed here win.
-    /// - Throws: ``DatabaseError`` with code `conflict` that names the members, with ``MemberClashes`` as cause; `invalid` if only some
-    ///   members were read, or if the model's `id` is another; `EncodingError`; and as for a document. Nothing is written then.
+    ///   - saved: The model. Afterwards it is the stored one, with the changes of other writers.
+    ///   - conflict: The action if both changed the same member, or the document was deleted. By default nothing is
+    ///     written and the call throws. With ``SaveConflict/lastWriteWins`` the members changed here win.
+    /// - Throws: ``DatabaseError`` with code `conflict` that names the members, with ``MemberClashes`` as cause;
+    ///   `invalid` if only some members were read, or if the model's `id` was changed; `EncodingError`; and as for
+    ///   a document. Nothing is then written.
     public func save<Model: Codable>(_ saved: inout Saved<Model>, onConflict conflict: SaveConflict = .fail) throws {
         saved = try save(saved, onConflict: conflict)
     }
 
-    /// Saves what was changed in a model since it was read, as ``save(_:onConflict:)-(Saved<Model>,_)`` does.
+    /// Saves the changes that were made to a model since it was read, like
+    /// ``save(_:onConflict:)-(Saved<Model>,_)``.
     ///
-    /// - Returns: The model as stored, with what others have changed.
+    /// - Returns: The stored model, with the changes of other writers.
     @discardableResult
     public func save<Model: Codable>(
         _ saved: Saved<Model>, onConflict conflict: SaveConflict = .fail
@@ -98,10 +102,11 @@ extension Database {
             ? Saved.read(stored.document, else: saved.value) : Saved(stored.document, saved.value)
     }
 
-    /// Saves what was changed in many models since they were read, in one transaction; one that can't be saved does not stop the others.
+    /// Saves the changes that were made to many models since they were read, in one transaction. A model that can't
+    /// be saved does not stop the rest.
     ///
-    /// - Returns: For each model, in order, what was stored or the error.
-    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
+    /// - Returns: For each model, in order, the stored model or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is then written.
     @discardableResult
     public func saveAll<Model: Codable>(
         _ saved: [Saved<Model>], onConflict conflict: SaveConflict = .fail
@@ -111,28 +116,30 @@ extension Database {
 
     /// Reads a document as a model; `nil` for a missing or deleted document.
     ///
-    /// - Throws: `DecodingError` with the path of the mismatch, and the document and the model in its description; ``DatabaseError``
-    ///   when the database can't be read.
+    /// - Throws: `DecodingError` with the path of the mismatch, and the document and the model in its description;
+    ///   ``DatabaseError`` if the database can't be read.
     public func document<Model: Decodable>(
         _ id: some DocumentIDConvertible, as type: Model.Type
     ) throws -> Saved<Model>? {
         try document(id).map { try Saved($0) }
     }
 
-    /// Reads a document as a model, changes that with a closure, and saves it; again with the new state if another writer saved
-    /// it in between, so no edit is overwritten (SEMANTICS 146).
+    /// Reads a document as a model, changes the model with a closure, and saves it. If another writer saved the
+    /// document in between, the closure is called again with the new state, so no edit is overwritten (SEMANTICS
+    /// 146).
     ///
     ///     try database.update("milk", as: Item.self) { $0.count += 1 }
     ///
-    /// Only what the closure changes is changed; see ``Saved``. If it changes nothing, nothing is written.
+    /// Only the members that the closure changes are written; see ``Saved``. If it changes nothing, nothing is
+    /// written.
     ///
     /// - Parameters:
     ///   - id: The document.
     ///   - type: The model's type.
     ///   - change: Changes the model. It may be called several times.
     /// - Returns: The model as stored.
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document; `DecodingError`; errors of the closure; and as
-    ///   a save. Nothing is written then.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the document does not exist; `DecodingError`; errors of
+    ///   the closure and of a save. Nothing is then written.
     @discardableResult
     public func update<Model: Codable>(
         _ id: some DocumentIDConvertible, as type: Model.Type, _ change: (inout Model) throws -> Void
@@ -146,7 +153,7 @@ extension Database {
             edit = made
             return !made.change.isEmpty
         }
-        // A model that carries its revision is decoded anew, as is one after a closure that changed nothing.
+        // If the model contains its revision, or the closure changed nothing, the model is decoded again.
         guard let stored, let edit, !edit.change.hasRevision else { return try Saved(stored ?? read) }
         return Saved(stored, edit.model)
     }
@@ -155,7 +162,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - saved: The model as it was read.
-    ///   - conflict: What to do if the document was changed since, as for a document.
+    ///   - conflict: The action if the document was changed since it was read, as for a document.
     /// - Returns: The tombstone; `nil` if there was nothing to delete.
     /// - Throws: As ``delete(_:keeping:adding:onConflict:)``, and `invalid` if only some members were read.
     @discardableResult
@@ -167,12 +174,12 @@ extension Database {
         return try delete(document, onConflict: conflict)
     }
 
-    /// Deletes the document of a plain model, whatever its revision is now; one that carries a revision, under the coding key `_rev`, only
-    /// if the document is still at that.
+    /// Deletes the document of a plain model at any revision. If the model contains its revision, under the coding
+    /// key `_rev`, the document must still be at that revision.
     ///
     /// - Returns: The tombstone.
-    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document or the model has no id, and `conflict`;
-    ///   ``InvalidIdentifier``; `EncodingError`.
+    /// - Throws: ``DatabaseError`` with code `notFound` if the document does not exist or the model has no id, and
+    ///   `conflict`; ``InvalidIdentifier``; `EncodingError`.
     @discardableResult
     public func delete<Model: Codable & Identifiable>(_ model: Model) throws -> Document?
     where Model.ID: DocumentIDConvertible {
@@ -189,9 +196,9 @@ extension Database {
 
 // MARK: - Save Model
 
-/// How a model becomes a revision: on the one it was read at, or merged with newer ones.
+/// Saves a model as a revision: based on the revision it was read at, or merged with newer ones.
 extension Database {
-    /// Saves a model that says which revision it was read at, under the coding key `_rev`.
+    /// Saves a model that contains the revision it was read at, under the coding key `_rev`.
     func save<Model: Codable>(
         _ model: Model, _ content: ModelContent, _ id: DocumentID, readAt revision: RevisionID,
         onConflict conflict: SaveConflict
@@ -199,7 +206,7 @@ extension Database {
         var base = try document(id, revision: revision) ?? Document(id: id)
         base.revision = revision
         base.isDeleted = false
-        // A document that is not such a model has nothing that the model could have changed.
+        // If the document can't be decoded as the model, the model can't have changed any of its members.
         let before = try (try? base.decode(Model.self)).map { try ModelContent($0) }
         var mine = base
         let change = try ModelChange(from: before ?? .empty, to: content, of: Model.self, id)
@@ -208,7 +215,7 @@ extension Database {
         return Saved.read(stored.document, else: model)
     }
 
-    /// Sets the members that a model knows, in the document that is stored now.
+    /// Sets the members that a model has, in the document that is stored now.
     func overwrite<Model: Codable>(_ model: Model, _ content: ModelContent, _ id: DocumentID) throws -> Saved<Model> {
         let stored = try updateOrCreate(id) { document in
             let before = try (try? document.decode(Model.self)).map { try ModelContent($0) }
@@ -217,7 +224,7 @@ extension Database {
         return Saved.read(stored, else: model)
     }
 
-    /// The model as it is stored now, for one that was not changed.
+    /// The stored state of a model that was not changed.
     func current<Model: Codable>(_ saved: Saved<Model>, _ read: Document) throws -> Saved<Model> {
         guard let current = try current(saved.id) else {
             throw DatabaseError(
@@ -232,17 +239,18 @@ extension Database {
         return try Saved(current)
     }
 
-    /// Saves an edit of a document; if that was changed since it was read, merged with the newer state.
+    /// Saves an edit of a document. If the document was changed since it was read, the edit is merged with the
+    /// newer state.
     ///
     /// - Parameters:
     ///   - edited: The document with the edit.
     ///   - base: The document as it was read.
-    ///   - model: What the result has to read as.
+    ///   - model: The type that the result must be decodable as.
     ///   - identities: The names of members that identify elements of lists.
-    ///   - conflict: What to do if both changed the same member.
-    /// - Returns: What was stored, and whether it has changes of others.
-    /// - Throws: ``DatabaseError`` with code `conflict`; `DecodingError` if the newer state is no such model; and as a save. Nothing is
-    ///   written then.
+    ///   - conflict: The action if both changed the same member.
+    /// - Returns: The stored document, and whether it contains changes of other writers.
+    /// - Throws: ``DatabaseError`` with code `conflict`; `DecodingError` if the newer state can't be decoded as the
+    ///   model; errors of a save. Nothing is then written.
     func saveEdit<Model: Decodable>(
         _ edited: Document, of base: Document, as model: Model.Type, _ identities: [String],
         onConflict conflict: SaveConflict
@@ -274,8 +282,8 @@ extension Database {
         }
     }
 
-    /// An edit in the newer state. If merged members can no longer be read as the model, such as two cases of one enumeration, those
-    /// that both changed are taken as a whole.
+    /// Applies an edit to the newer state. If merging single members produces a document that can't be decoded as
+    /// the model, such as two cases of one enumeration, members that both changed are merged as a whole.
     private func merged<Model: Decodable>(
         _ edited: Document, _ base: Document, _ current: Document, _ model: Model.Type, _ identities: [String],
         isLastWriteWins: Bool
@@ -289,8 +297,8 @@ extension Database {
         return whole
     }
 
-    /// Whether the revision that a document was read at is one of the document that is stored: not one of a transaction that was rolled
-    /// back, of another database or of before a purge.
+    /// Whether the revision that a document was read at exists in the stored document. It does not if it was
+    /// written by a transaction that was rolled back, in another database, or before a purge.
     private func isKnown(_ document: Document) throws -> Bool {
         guard let revision = document.revision else { return false }
         return try tree(of: document.id)?.contains(revision) ?? false
@@ -304,7 +312,7 @@ extension Database {
                 + "; a plain model can't be merged: change what was read, or save with onConflict: .lastWriteWins")
     }
 
-    /// The error for a document that was not read as it is stored now.
+    /// The error for a document that was changed since it was read.
     func conflict(_ document: Document) throws -> DatabaseError {
         guard let tree = try tree(of: document.id), let current = options.reads.current(in: tree) else {
             return DatabaseError(.notFound, "\"\(document.id)\" is no longer in the database; it was purged")

@@ -9,10 +9,11 @@ extension Document {
     ///     document = try database.save(document)
     ///     try document.update(as: Note.self) { $0.done = true }
     ///
-    /// Members are in the order in which the model encodes them, usually its declaration order, because their order is
-    /// part of the revision id (SEMANTICS 198). Dates, bytes and URLs are stored as ``DocumentCoding`` says; a
-    /// ``DocumentModel`` may have a coding of its own, and a field that names its type. The `id` of an `Identifiable` model is the
-    /// document's id, and no member; a model may also have id and revision under the coding keys `_id` and `_rev`.
+    /// Members are in the order in which the model encodes them, usually its declaration order, because their order
+    /// is part of the revision id (SEMANTICS 198). Dates, bytes and URLs are stored in the forms of
+    /// ``DocumentCoding``. A ``DocumentModel`` may choose its own coding, and a field with the name of its type.
+    /// The `id` of an `Identifiable` model is the document's id, and not a member; a model may also have id and
+    /// revision under the coding keys `_id` and `_rev`.
     ///
     /// - Parameters:
     ///   - id: The id; by default the model's, or `DocumentID.unique()` if it has none.
@@ -24,15 +25,15 @@ extension Document {
         try self.init(id: id ?? content.id ?? .unique(), content)
     }
 
-    /// Creates a new document from what a model encodes.
+    /// Creates a new document from an encoded model.
     init(id: DocumentID, _ content: ModelContent) throws {
         self.init(id: id)
         try setBody(content)
     }
 
-    /// Replaces all members with those of a model, also members that the model does not know.
+    /// Replaces all members with those of a model, including members that the model does not have.
     ///
-    /// - Throws: As ``init(id:encoding:)``; the document is unchanged then.
+    /// - Throws: As ``init(id:encoding:)``; the document is then unchanged.
     public mutating func setBody(encoding model: some Encodable) throws { try setBody(ModelContent(model)) }
 
     private mutating func setBody(_ content: ModelContent) throws {
@@ -47,7 +48,8 @@ extension Document {
         }
     }
 
-    /// The members as a model: its `id` is the document's, and it may have id and revision under the coding keys `_id` and `_rev`.
+    /// Decodes the members as a model. Its `id` is the document's, and it may have id and revision under the coding
+    /// keys `_id` and `_rev`.
     ///
     /// - Throws: `DecodingError` with the path of the mismatch, and the document and the model in its description.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
@@ -56,11 +58,12 @@ extension Document {
         { throw error.about("\"\(id)\" as \(type)") }
     }
 
-    /// Changes the members as a model: only those that the closure changes are changed (see ``Saved``).
+    /// Changes the members as a model: only the members that the closure changes are changed (see ``Saved``).
     ///
     ///     try document.update(as: Note.self) { $0.done = true }
     ///
-    /// - Throws: `DecodingError`; errors of the closure; and as ``init(id:encoding:)``. The document is unchanged then.
+    /// - Throws: `DecodingError`; errors of the closure and of ``init(id:encoding:)``. The document is then
+    ///   unchanged.
     public mutating func update<Model: Codable>(
         as type: Model.Type = Model.self, _ change: (inout Model) throws -> Void
     ) throws {
@@ -69,7 +72,7 @@ extension Document {
 
     /// Changes the members as a model.
     ///
-    /// - Returns: The model as it is now, and what was changed.
+    /// - Returns: The changed model, and the change.
     mutating func edit<Model: Codable>(
         as type: Model.Type, _ change: (inout Model) throws -> Void
     ) throws -> (model: Model, change: ModelChange) {
@@ -81,10 +84,10 @@ extension Document {
         return (model, made)
     }
 
-    /// Makes a change of a model to the members.
+    /// Applies a change of a model to the members.
     ///
-    /// Elements of lists are matched by what they have in common, which can't be right for every model. So the result has to read as
-    /// the model is now; otherwise changed lists are replaced as a whole.
+    /// Elements of lists are matched by the members they have in common, which can't be right for every model. So
+    /// the result must decode as the changed model; otherwise changed lists are replaced as a whole.
     mutating func apply<Model: Codable>(_ change: ModelChange, of type: Model.Type) throws {
         guard !change.isEmpty else { return }
         let stored = json.object ?? JSONObject()
@@ -102,7 +105,7 @@ extension Document {
 }
 
 extension DecodingError {
-    /// The same error, with what was decoded at the start of its description.
+    /// Returns the error with a subject at the start of its description.
     fileprivate func about(_ subject: String) -> DecodingError {
         func named(_ context: Context) -> Context {
             Context(

@@ -7,10 +7,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How the values of a model become members of a document, and back.
+/// Converts the values of a model to members of a document, and back.
 ///
-/// Documents are read by peers that know nothing of Swift: a CouchDB, a browser, another app. So values of Foundation have forms
-/// that all of them know:
+/// Documents are read by peers that do not use Swift: a CouchDB, a browser, another app. So values of Foundation
+/// have forms that all of them can read:
 ///
 /// | Swift | Stored | Also read |
 /// |---|---|---|
@@ -19,10 +19,10 @@ public import Foundation
 /// | `URL` | text | an object with `relative` and `base` |
 /// | `Decimal` | a number with all its digits | text; an object with `mantissa` and `exponent` |
 ///
-/// What stands under *Also read* was stored by earlier versions, or by `JSONEncoder`. Text of dates is in the order of time, so
-/// that indexes and conditions work on it; a date is rounded to milliseconds for that.
+/// Values in the column *Also read* were stored by earlier versions, or by `JSONEncoder`. The text of dates sorts
+/// by time, so that indexes and conditions work; for that, a date is rounded to milliseconds.
 ///
-/// A model that must agree with others on another form says so once:
+/// If a model must use other forms, to work with other software, it defines its coding once:
 ///
 ///     struct Reading: DocumentModel {
 ///         var at: Date
@@ -33,11 +33,11 @@ public struct DocumentCoding: Sendable {
     public enum DateStrategy: Sendable {
         /// ISO 8601 in UTC with milliseconds. Years from 0 to 9999.
         case iso8601
-        /// A number of seconds since 1970, as `Date.timeIntervalSince1970`; text of ISO 8601 is read too.
+        /// A number of seconds since 1970, as `Date.timeIntervalSince1970`; text of ISO 8601 is read, too.
         case secondsSince1970
-        /// A whole number of milliseconds since 1970, as JavaScript's `Date.now()`; text of ISO 8601 is read too.
+        /// A whole number of milliseconds since 1970, as JavaScript's `Date.now()`; text of ISO 8601 is read, too.
         case millisecondsSince1970
-        /// What two functions make of it. Errors of theirs are passed on.
+        /// The results of two functions. Their errors are passed on.
         case custom(encode: @Sendable (Date) throws -> JSONValue, decode: @Sendable (JSONValue) throws -> Date)
     }
 
@@ -45,7 +45,7 @@ public struct DocumentCoding: Sendable {
     public enum DataStrategy: Sendable {
         /// Base64 text.
         case base64
-        /// What two functions make of it. Errors of theirs are passed on.
+        /// The results of two functions. Their errors are passed on.
         case custom(encode: @Sendable (Data) throws -> JSONValue, decode: @Sendable (JSONValue) throws -> Data)
     }
 
@@ -53,7 +53,7 @@ public struct DocumentCoding: Sendable {
     public var dates: DateStrategy
     /// The form of bytes.
     public var data: DataStrategy
-    /// What the `userInfo` of the encoder and the decoder is.
+    /// The `userInfo` of the encoder and the decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Creates a coding; each strategy is that of ``standard`` by default.

@@ -6,14 +6,14 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A value that a field of a document can be set to without ceremony.
+/// A value that a field of a document can be set to directly.
 ///
 ///     document["count"] = count                   // Int
 ///     document["due"] = Date()                    // ISO 8601
 ///     let tags: [String]? = document["tags"]
 ///
-/// Values are stored as ``DocumentCoding/standard`` says. A `Double` that is infinite or not a number becomes `null`, as in
-/// JavaScript. A model of an app may be one as well: `extension Address: DocumentValue {}`.
+/// Values are stored in the forms of ``DocumentCoding/standard``. A `Double` that is infinite or not a number
+/// becomes `null`, as in JavaScript. A model of an app can conform, too: `extension Address: DocumentValue {}`.
 public protocol DocumentValue: Codable, Sendable {}
 
 extension Bool: DocumentValue {}
@@ -44,7 +44,7 @@ extension JSONValue {
 }
 
 extension Document {
-    /// One field as a value of Swift; `nil` if it is absent or of another kind. Setting `nil` removes it.
+    /// One field as a Swift value; `nil` if it is absent or has another type. Setting `nil` removes it.
     @_disfavoredOverload
     public subscript<Value: DocumentValue>(name: String) -> Value? {
         get { self[name].flatMap { (json: JSONValue) in try? json.decode(Value.self) } }

@@ -24,14 +24,14 @@ struct JSONDecoding: Decoder {
         JSONDecoding(value: value, codingPath: codingPath + [key], rules: rules)
     }
 
-    /// The error for a value of another kind than requested.
+    /// The error for a value of another type than requested.
     func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath, debugDescription: "expected \(expected), found \(value.kind)")
         return value.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The error for a value of the right kind that a type can't represent.
+    /// The error for a value of the right type that can't be converted.
     func invalid(_ message: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: message))
     }
@@ -147,19 +147,21 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return JSONDecoding(value: value, codingPath: codingPath + [key], rules: rules)
     }
 
-    /// A member's value; at the top also the document's id and revision, which are not members of its body.
+    /// A member's value. At the top level it may be the document's id or revision, which are not members of its
+    /// body.
     private func value(_ key: Key) -> JSONValue? {
         guard codingPath.isEmpty, let identity = rules.identity else { return members[key.stringValue] }
         let name = rules.name(of: key, in: codingPath)
         return identity[name] ?? members[name]
     }
 
-    /// A member's decoder; that of `null` if it is missing, because a superclass may need nothing.
+    /// A member's decoder; for a missing member it is the decoder of `null`, because a superclass may need no
+    /// members.
     private func place(_ key: some CodingKey) -> JSONDecoding {
         JSONDecoding(value: members[key.stringValue] ?? .null, codingPath: codingPath + [key], rules: rules)
     }
 
-    /// The document's id, if a key stands for that.
+    /// The document's id, if a key stands for it.
     private func documentID(_ key: Key) -> DocumentID? {
         guard codingPath.isEmpty, let identity = rules.identity else { return nil }
         return rules.name(of: key, in: codingPath) == "_id" ? identity.id : nil
@@ -179,7 +181,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 // MARK: - JSONUnkeyedDecoding
 
-/// Decodes the elements of an array in order; one that can't be decoded stays the next.
+/// Decodes the elements of an array in order. After a failure, the next call decodes the same element.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     let elements: [JSONValue]
     let codingPath: [any CodingKey]
@@ -250,18 +252,18 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
 
 // MARK: - JSONCodingKey
 
-/// A key that is any name, or an index in an array.
+/// A coding key with any name, or for an index in an array.
 struct JSONCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?
 
-    /// Makes a member's key.
+    /// Creates a member's key.
     init(_ name: String) {
         stringValue = name
         intValue = nil
     }
 
-    /// Makes an element's key.
+    /// Creates an element's key.
     init(_ index: Int) {
         stringValue = "Index \(index)"
         intValue = index

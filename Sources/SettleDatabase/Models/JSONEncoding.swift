@@ -137,7 +137,7 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 ///
 /// Containers share it by reference, because a nested container is filled after its parent has stored it.
 final class JSONEncodingNode {
-    /// A complete value, or a place that is still being filled.
+    /// A complete value, or a node that is still being filled.
     enum Slot {
         case value(JSONValue)
         case node(JSONEncodingNode)
@@ -182,7 +182,7 @@ final class JSONEncodingNode {
         }
     }
 
-    /// Adds a member, or replaces the one with its name.
+    /// Adds a member, or replaces an existing one with its name.
     func add(_ slot: Slot, named name: String) {
         guard case .members(var members) = content else { return }
         content = .nothing
@@ -198,7 +198,7 @@ final class JSONEncodingNode {
         content = .elements(elements)
     }
 
-    /// The place of a member: an existing open one, or a new one.
+    /// The node of a member: an existing open one, or a new one.
     func child(_ key: some CodingKey) -> JSONEncodingNode {
         let name = name(of: key)
         if case .members(let members) = content,
@@ -214,14 +214,14 @@ final class JSONEncodingNode {
     /// The name of the member for a key.
     func name(of key: some CodingKey) -> String { rules.name(of: key, in: path) }
 
-    /// A new element's place.
+    /// The node of a new element.
     func nextChild() -> JSONEncodingNode {
         let node = JSONEncodingNode(path: path + [JSONCodingKey(count)], rules: rules)
         add(.node(node))
         return node
     }
 
-    /// The encoded value; a place without content is an empty object.
+    /// The encoded value; a node without content becomes an empty object.
     func json() throws -> JSONValue {
         if let failure { throw failure }
         switch content {
@@ -244,7 +244,7 @@ final class JSONEncodingNode {
 }
 
 extension JSONEncodingNode.Slot {
-    /// The value; for an open place, its content so far.
+    /// The value; for an open node, its content so far.
     fileprivate func json() throws -> JSONValue {
         switch self {
         case .value(let value): value
@@ -264,7 +264,7 @@ extension JSONEncodingNode {
         if value is any Unordered { set(try json().sorted(byPairs: !(value is any SetAlgebra))) }
     }
 
-    /// The JSON of a value for a place in this container.
+    /// The JSON of a value for a key in this container.
     func encoded(_ value: some Encodable, at key: some CodingKey) throws -> JSONValue {
         let node = JSONEncodingNode(path: path + [key], rules: rules)
         try node.encode(value)
@@ -280,21 +280,22 @@ extension JSONEncodingNode {
         return .number(number)
     }
 
-    /// The JSON of a float in the fewest digits a `Float` needs, which are fewer than a `Double` does.
+    /// The JSON of a float in the fewest digits that a `Float` needs; a `Double` would need more.
     func encoded(_ value: Float, at key: (any CodingKey)? = nil) throws -> JSONValue {
         try encoded(Double(value.description) ?? Double(value), at: key)
     }
 }
 
-/// A collection whose elements are in another order in each process.
+/// A collection whose elements have a different order in each process.
 private protocol Unordered {}
 
 extension Dictionary: Unordered {}
 extension Set: Unordered {}
 
 extension JSONValue {
-    /// The same in an order that depends on the value alone: members by the bytes of their names, elements in the order of JSON
-    /// values. The elements of a dictionary whose keys are not names are pairs of a key and a value.
+    /// The same collection in an order that depends only on its values: members by the bytes of their names,
+    /// elements in the order of JSON values. If the keys of a dictionary are not names, its elements are pairs of a
+    /// key and a value.
     fileprivate func sorted(byPairs: Bool) -> JSONValue {
         switch self {
         case .object(let members):
@@ -310,7 +311,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether a value comes first; values that are equal in CouchDB's order are in that of their bytes.
+    /// Whether a value comes first. Values that are equal in CouchDB's order are ordered by their bytes.
     private func comes(before other: JSONValue) -> Bool {
         switch Collation.compare(self, other) {
         case .before: true

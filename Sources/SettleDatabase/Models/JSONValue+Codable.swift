@@ -6,20 +6,21 @@ extension JSONValue {
     ///     struct Milk: Codable { var name = "Milk"; var count = 2 }
     ///     try JSONValue(encoding: Milk())                // {"name":"Milk","count":2}
     ///
-    /// Members are in the order in which their keys are first encoded: for a synthesized conformance that is the order of
-    /// declaration. What has no order gets one, so that equal values have equal bytes in every process: a dictionary's members are
-    /// sorted by the UTF-8 of their names, or by their keys if these are not names, and a `Set` by CouchDB's order of values.
+    /// Members are in the order in which their keys are first encoded; for a synthesized conformance that is the
+    /// order of declaration. Unordered collections are sorted, so that equal values have equal bytes in every
+    /// process: a dictionary's members by the UTF-8 of their names, or by their keys if these are not names, and a
+    /// `Set` by CouchDB's order of values.
     ///
-    /// A `Float` or `Double` has the fewest digits that parse as the same value, with a point or an exponent. `Date`, `Data`,
-    /// `URL` and `Decimal` become what every peer can read; ``DocumentCoding`` lists it. Other types are encoded by their own
-    /// conformance.
+    /// A `Float` or `Double` has the fewest digits that parse as the same value, with a point or an exponent.
+    /// `Date`, `Data`, `URL` and `Decimal` are encoded in forms that every peer can read; ``DocumentCoding`` lists
+    /// them. Other types are encoded by their own conformance.
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - coding: How dates and bytes are written; by default as the value's type says (``DocumentModel/coding``).
+    ///   - coding: The form of dates and bytes; by default that of the value's type (``DocumentModel/coding``).
     /// - Throws: `EncodingError.invalidValue` with the coding path: for infinity and NaN, past ``JSONLimits/depth``
-    ///   levels, if the whole value encodes nothing or requests two kinds of container at one place; and errors of the value's
-    ///   own `encode(to:)`.
+    ///   levels, if the whole value encodes nothing or requests two kinds of container at one place; and errors of
+    ///   the value's own `encode(to:)`.
     /// - Complexity: O(*n*) in encoded values, O(*n* log *n*) in a dictionary's members.
     public init(encoding value: some Encodable, coding: DocumentCoding? = nil) throws {
         try self.init(encoding: value, by: (coding ?? .of(type(of: value))).rules)
@@ -38,12 +39,12 @@ extension JSONValue {
     ///
     ///     try JSONValue(parsing: #"{"name":"Milk","count":2}"#).decode(Milk.self)
     ///
-    /// An integer property accepts any spelling of an exact integer, `2`, `2.0` and `2e0` alike, but not `2.5`; a float
-    /// property accepts integers too. Members without a property are ignored.
+    /// An integer property accepts any spelling of an exact integer, `2`, `2.0` and `2e0` alike, but not `2.5`; a
+    /// float property accepts integers, too. Members without a property are ignored.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - coding: How dates and bytes are read; by default as the type says (``DocumentModel/coding``).
+    ///   - coding: The form of dates and bytes; by default that of the type (``DocumentModel/coding``).
     /// - Returns: The value.
     /// - Throws: `DecodingError` with the coding path: `keyNotFound`, `valueNotFound` for `null`, `typeMismatch` for
     ///   another kind of value, `dataCorrupted` for a number that the type can't represent; and errors of the type's own
@@ -53,7 +54,7 @@ extension JSONValue {
         try JSONDecoding(value: self, codingPath: [], rules: (coding ?? .of(type)).rules).decode(type)
     }
 
-    /// Encodes a model as a document: with its id under the name `_id`.
+    /// Encodes a model as a document, with its id as the member `_id`.
     init(encodingDocument model: some Encodable) throws {
         try self.init(encoding: model, by: .document(type(of: model)))
     }
@@ -66,9 +67,9 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Encodes the value; with Settle's own encoder unchanged, including the spelling of numbers.
+    /// Encodes the value. Settle's own encoder keeps it unchanged, including the spelling of numbers.
     ///
-    /// With another encoder integers past 128 bits become floats.
+    /// Another encoder converts integers of more than 128 bits to floats.
     ///
     /// - Throws: Errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
@@ -98,9 +99,9 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Decodes any value; with Settle's own decoder unchanged, including the spelling of numbers.
+    /// Decodes any value. Settle's own decoder keeps it unchanged, including the spelling of numbers.
     ///
-    /// With another decoder members are in the order in which it lists them.
+    /// With another decoder, members have the order in which it lists them.
     ///
     /// - Throws: `DecodingError` if the decoder's value has no JSON equivalent.
     public init(from decoder: any Decoder) throws {

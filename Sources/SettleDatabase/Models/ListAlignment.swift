@@ -1,26 +1,27 @@
 internal import SettleCore
 
-/// Which elements of a changed list are which elements of the stored one.
+/// Matches the elements of a changed list with those of the stored one.
 ///
-/// Elements that have an identity, such as `id`, are the same if it is the same, and never if it is another. Others are matched in
-/// steps, each among those that are left:
+/// Elements that have an identity, such as `id`, match only if it is equal. All others are matched in steps, each
+/// among the remaining elements:
 ///
 ///     1. equal elements, in their order                      before   [milk 1,  bread 1,  eggs 1]
 ///     2. objects that share a telling member                 after    [eggs 1,  bread 2,  salt 1,  milk 1]
 ///     3. objects that share most of their members                        1         2                  1
 ///     4. if no fewer elements are left than before: by their order
 ///
-/// A telling member is a text or a number that one element has before and one after the change, and no other.
+/// A telling member is a text or number that exactly one element has before the change, and exactly one after it.
 struct ListAlignment {
-    /// For each element after the change its place in the list before and in the stored one; `nil` for a new element.
+    /// For each element after the change, its position in the list before and in the stored list; `nil` for a new
+    /// element.
     private(set) var pairs: [(before: Int, stored: Int)?]
-    /// The places of the stored elements that the model left out when it was decoded.
+    /// The positions of stored elements that the model left out when it was decoded.
     let unread: Set<Int>
 
-    /// Matches elements; `nil` if the stored list does not fit the one before.
+    /// Matches elements; `nil` if the stored list does not correspond to the list before the change.
     ///
-    /// - Complexity: O(*n*) for *n* elements, and O(*n* · *m*) for those that reach the third step, if these are at most
-    ///   ``maximumPairs`` pairs; otherwise that step is left out.
+    /// - Complexity: O(*n*) for *n* elements, and O(*n* · *m*) for those that reach the third step. If they are
+    ///   more than ``maximumPairs`` pairs, that step is skipped.
     init?(before: [JSONValue], after: [JSONValue], stored: [JSONValue], identities: [String]) {
         let name = identities.first { name in
             (before + after).contains { Self.identity($0, name) != nil }
@@ -37,7 +38,7 @@ struct ListAlignment {
         unread = Set(stored.indices).subtracting(places)
     }
 
-    /// The most pairs of elements that are compared.
+    /// The maximum number of pairs of elements that are compared.
     static let maximumPairs = 250_000
 
     /// The identity of an element, if it has the member.
@@ -51,8 +52,8 @@ struct ListAlignment {
         return elements.allSatisfy { identity($0, name).map { seen.insert($0).inserted } ?? true }
     }
 
-    /// The place in the stored list of each element of the list before: that of its identity; or the same place, unless the list is in
-    /// another order, as that of a set is.
+    /// The position in the stored list of each element of the list before: that of the element with the same
+    /// identity, or of an equal element if the order is different, as for a set, or else the same position.
     private static func places(of before: [JSONValue], in stored: [JSONValue], _ name: String?) -> [Int]? {
         if let name {
             let places = Dictionary(
@@ -77,7 +78,7 @@ struct ListAlignment {
     }
 }
 
-/// The matches found so far, and the elements that are left.
+/// The matches found so far, and the remaining elements.
 private struct Matches {
     private struct Member: Hashable {
         let name: String
@@ -103,7 +104,7 @@ private struct Matches {
         new.removeAll { taken.1.contains($0) }
     }
 
-    /// Matches what has the same identity, and leaves nothing that has one.
+    /// Matches elements with the same identity. Afterwards no remaining element has an identity.
     mutating func matchIdentified(by name: String) {
         let places = Dictionary(
             old.compactMap { place in ListAlignment.identity(before[place], name).map { ($0, place) } },
@@ -116,14 +117,14 @@ private struct Matches {
         new.removeAll { ListAlignment.identity(after[$0], name) != nil }
     }
 
-    /// Matches equal elements, in their order.
+    /// Matches equal elements, in order.
     mutating func matchEqual() {
         var waiting: [JSONValue: ArraySlice<Int>] = [:]
         for place in old { waiting[before[place], default: []].append(place) }
         match(new.compactMap { place in waiting[after[place]]?.popFirst().map { ($0, place) } })
     }
 
-    /// Matches objects that share telling members, those that share most of them first.
+    /// Matches objects that share telling members, those with the most in common first.
     mutating func matchTelling() {
         var owners: [Member: (old: [Int], new: [Int])] = [:]
         for place in old {
@@ -146,7 +147,7 @@ private struct Matches {
         }
     }
 
-    /// Matches objects that share more than half of their members, those that share most first.
+    /// Matches objects that share more than half of their members, those with the most in common first.
     mutating func matchSimilar() {
         guard old.count * new.count <= ListAlignment.maximumPairs else { return }
         var ranked: [(old: Int, new: Int, shared: Int)] = []
@@ -162,7 +163,7 @@ private struct Matches {
         match(eachOnce(ranked.map { ($0.old, $0.new) }))
     }
 
-    /// Matches objects with objects and lists with lists, in their order, unless elements were removed.
+    /// Matches objects with objects and lists with lists, in order, unless elements were removed.
     mutating func matchInOrder() {
         guard new.count >= old.count else { return }
         match(zip(old, new).filter { before[$0].kind == after[$1].kind }.map { ($0, $1) })

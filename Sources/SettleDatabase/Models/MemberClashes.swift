@@ -6,9 +6,9 @@ public import SettleCore
 public struct MemberClashes: SettleError {
     /// One member.
     public struct Member: Hashable, Sendable {
-        /// Its JSON Pointer; an element of a list with an identity is named by that: `/lines/7/amount`.
+        /// Its JSON Pointer. An element of a list with an identity is named by that: `/lines/7/amount`.
         public let path: String
-        /// The value that was read; `nil` if there was no such member.
+        /// The value that was read; `nil` if the member did not exist.
         public let read: JSONValue?
         /// The value that another writer has stored; `nil` if it was removed.
         public let stored: JSONValue?
@@ -36,19 +36,19 @@ public struct MemberClashes: SettleError {
         return text.count > 60 ? text.prefix(60) + "…" : text
     }
 
-    /// How an edit is made in a state that is newer than the one it was made in.
+    /// The way in which an edit is applied to a state newer than the one it was based on.
     struct Merge {
         /// The names of members that identify elements of lists.
         let identities: [String]
-        /// Whether the edit wins where both changed the same member.
+        /// Whether the edit wins if both changed the same member.
         let isLastWriteWins: Bool
-        /// Whether members of the document that both changed are taken as a whole.
+        /// Whether members of the document that both changed are merged as a whole.
         var isWhole: Bool
     }
 }
 
 extension MemberClashes.Merge {
-    /// Makes the changes of an edit in the state that is stored now.
+    /// Applies the changes of an edit to the state that is stored now.
     ///
     /// - Parameters:
     ///   - edited: The document with the edit.
@@ -90,8 +90,8 @@ extension MemberClashes.Merge {
         return document
     }
 
-    /// Adds a rule for each list whose elements have an identity, if merging it loses no edit: nobody removed an element that the other
-    /// one changed, and not both moved elements.
+    /// Adds a rule for each list whose elements have an identity, if merging the list loses no edit: neither side
+    /// removed an element that the other side changed, and at most one side moved elements.
     private func addIdentities(
         _ read: JSONObject, _ mine: JSONObject, _ theirs: JSONObject, at path: String, to rules: inout MergeRules
     ) {

@@ -1,9 +1,9 @@
 internal import SettleCore
 
-/// What an app changed in a model: its JSON before and after, as a change of the JSON that is stored.
+/// The changes of an app to a model: its JSON before and after, applied as a change to the stored JSON.
 ///
-/// A model knows some members of a document and spells them in its own way. So the stored JSON is never replaced by the model's. Both
-/// encodings are compared, and only their differences are made to the stored JSON:
+/// A model has only some members of a document and its own spelling of them. So the stored JSON is never replaced
+/// by the model's. Both encodings are compared, and only their differences are applied to the stored JSON:
 ///
 ///     stored   {"name":"Ada","at":"2026-01-01T00:00:00Z",    "place":{"city":"Brno","zip":"60200"}}
 ///     before   {"name":"Ada","at":"2026-01-01T00:00:00.000Z","place":{"city":"Brno"}}
@@ -13,9 +13,9 @@ internal import SettleCore
 ///
 /// | before and after | the stored value |
 /// |---|---|
-/// | say the same, or after says what is stored | keeps its bytes |
-/// | objects, and an object is stored | member by member: set, changed or removed; the others stay |
-/// | lists, and a list is stored that fits the one before | element by element: see ``ListAlignment`` |
+/// | mean the same, or after means the same as the stored value | keeps its bytes |
+/// | objects, and an object is stored | member by member: set, changed or removed; all other members stay |
+/// | lists, and the stored list corresponds to the one before | element by element: see ``ListAlignment`` |
 /// | anything else | is replaced by the value after |
 struct ModelChange {
     /// The members that the model encoded before the change.
@@ -24,35 +24,35 @@ struct ModelChange {
     let after: JSONObject
     /// The names of members that identify elements of lists.
     let identities: [String]
-    /// Whether the model carries the revision it was read at.
+    /// Whether the model contains the revision it was read at.
     let hasRevision: Bool
 
-    /// Makes the difference of two encodings of one model.
+    /// Computes the difference between two encodings of one model.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` if the model was given the id of another document. One that states another
-    ///   id from the start, as `let id = UUID()` does, is not a change.
+    /// - Throws: ``DatabaseError`` with code `invalid` if the model was given the id of another document. A model
+    ///   that had another id from the start, for example from `let id = UUID()`, was not changed.
     init(from before: ModelContent, to after: ModelContent, of model: Any.Type, _ id: DocumentID) throws {
         if let stated = try after.id, try stated != before.id { try after.check(isOf: id) }
         (self.before, self.after, hasRevision) = (before.members, after.members, after.hasRevision)
         identities = (model as? any DocumentModel.Type)?.elementIdentities ?? standardElementIdentities
     }
 
-    /// Whether the model says the same as before.
+    /// Whether the model means the same as before.
     var isEmpty: Bool { before.hasSameMeaning(as: after) }
 
-    /// How lists that were changed are written.
+    /// The way in which changed lists are written.
     enum Lists {
-        /// Element by element, so that members that the model does not know stay.
+        /// Element by element, so that members that the model does not have stay.
         case byElement
         /// As a whole.
         case whole
     }
 
-    /// Makes the change to the members of a document.
+    /// Applies the change to the members of a document.
     ///
     /// - Parameters:
     ///   - stored: The members that the model was decoded from.
-    ///   - lists: How lists are written.
+    ///   - lists: The way in which lists are written.
     /// - Returns: The members, and whether a list among them was written element by element.
     /// - Complexity: O(*n* · *d*) for *n* bytes and *d* levels, and for lists as ``ListAlignment``.
     func applied(to stored: JSONObject, _ lists: Lists = .byElement) -> (members: JSONObject, hasMatched: Bool) {
@@ -82,7 +82,8 @@ struct ModelChange {
             for member in after {
                 let old = before[member.name]
                 guard let kept = stored[member.name] else {
-                    // A default value that the document does not have is not stored before it is changed.
+                    // A default value of the model that the document does not have is stored only after it was
+                    // changed.
                     if old.map({ !$0.hasSameMeaning(as: member.value) }) ?? true { result[member.name] = member.value }
                     continue
                 }
@@ -101,7 +102,8 @@ struct ModelChange {
             else { return after }
             hasMatched = true
             var (result, unread): ([JSONValue], Set<Int>) = ([], alignment.unread)
-            // What the model left out stays after the element that it followed; without that one, at the end.
+            // Elements that the model left out stay behind their predecessor; if it was removed, they move to the
+            // end.
             func keepUnread(from place: Int) {
                 var place = place
                 while unread.remove(place) != nil {
@@ -121,13 +123,13 @@ struct ModelChange {
 
 // MARK: - ModelContent
 
-/// What a model encodes as a document: its members, and the id and the revision that it says it has.
+/// A model encoded as a document: its members, and the id and the revision that it contains.
 struct ModelContent {
     /// The members of the body.
     let members: JSONObject
-    /// The id it says it has.
+    /// The id that the model contains.
     private let statedID: Result<DocumentID?, any Error>
-    /// The revision it says it was read at.
+    /// The revision that the model contains.
     private let statedRevision: JSONValue?
 
     /// Encodes a model.
@@ -152,29 +154,29 @@ struct ModelContent {
         }
     }
 
-    /// No members.
+    /// A content without members.
     static var empty: ModelContent { ModelContent() }
 
     private init() { (members, statedID, statedRevision) = (JSONObject(), .success(nil), nil) }
 
-    /// Whether it has a revision.
+    /// Whether the model contains a revision.
     var hasRevision: Bool { statedRevision != nil }
 
     private static func documentID(of model: some Identifiable) throws -> DocumentID? {
         try (model.id as? any DocumentIDConvertible)?.documentID
     }
 
-    /// The id it says it has; `nil` for none.
+    /// The id that the model contains; `nil` for none.
     ///
-    /// - Throws: ``InvalidIdentifier`` for an id that no document can have.
+    /// - Throws: ``InvalidIdentifier`` for text that is not a valid id of a document.
     var id: DocumentID? { get throws { try statedID.get() } }
 
-    /// The revision it says it was read at.
+    /// The revision that the model contains.
     ///
     /// - Throws: ``InvalidIdentifier`` for text that is not a revision.
     var revision: RevisionID? { get throws { try statedRevision?.string.map(RevisionID.init(validating:)) } }
 
-    /// Checks that a model does not say it is another document.
+    /// Checks that a model does not contain the id of another document.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`.
     func check(isOf id: DocumentID) throws {

@@ -6,17 +6,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A model as it is in the database: the value, the id and revision of its document, and what it was read as.
+/// A stored model: its value, the id and revision of its document, and its state when it was read.
 ///
 ///     var milk = try database.save(Item(name: "Milk", count: 1))        // milk.id, milk.revision
 ///     milk.count = 2                                                    // a property of the model
 ///     try database.save(&milk)                                          // an edit of exactly what was read
 ///
-/// Everything that reads a model returns it so: `document(_:as:)`, `find`, `observe`, live queries, `save` and `update`. Properties of
-/// the model are read and written directly; one that has the name of a property here is reached by ``value``.
+/// Everything that reads a model returns this type: `document(_:as:)`, `find`, `observe`, live queries, `save` and
+/// `update`. Properties of the model can be read and written directly; if one has the same name as a property here,
+/// use ``value``.
 ///
-/// Saving it changes only the members that were changed in ``value`` since it was read. Members that the model does not know, and
-/// those that another writer changed meanwhile, stay as they are stored.
+/// Saving it changes only the members of ``value`` that were changed since it was read. Members that the model does
+/// not have, and members that another writer changed meanwhile, stay as they are stored.
 @dynamicMemberLookup
 public struct Saved<Model>: Identifiable {
     /// The document's id.
@@ -28,12 +29,12 @@ public struct Saved<Model>: Identifiable {
     /// The model as it was read.
     private let original: Model
 
-    /// Pairs a document with the model that was decoded from it.
+    /// Creates a value from a document and the model that was decoded from it.
     package init(_ document: Document, _ value: Model) {
         (id, self.document, self.value, original) = (document.id, document, value, value)
     }
 
-    /// Makes a model of some members of a document, which can't be saved.
+    /// Creates a model of some members of a document; it can't be saved.
     package init(partOf id: DocumentID, _ value: Model) {
         (self.id, document, self.value, original) = (id, nil, value, value)
     }
@@ -73,26 +74,27 @@ extension Saved where Model: Decodable {
     /// Decodes a document.
     package init(_ document: Document) throws { self.init(document, try document.decode(Model.self)) }
 
-    /// Decodes a document that was just saved, which gives the model its id and revision. A model that does not read what it writes
-    /// stays as it was.
+    /// Decodes a document that was just saved, which gives the model its id and revision. If the model can't be
+    /// decoded from its own encoding, it stays unchanged.
     static func read(_ document: Document, else model: Model) -> Saved {
         (try? Saved(document)) ?? Saved(document, model)
     }
 }
 
 extension Saved where Model: Codable {
-    /// What was changed in the model since it was read.
+    /// The changes of the model since it was read.
     ///
-    /// A value that holds a reference may have been changed in place, and its copy with it. So such a model is decoded anew.
+    /// If a value contains a reference, the object may have been changed in place, and then the original has
+    /// changed, too. So such a model is decoded again.
     func change(of document: Document) throws -> ModelChange {
         let before = References.areHeld(in: value) ? try document.decode(Model.self) : original
         return try ModelChange(from: ModelContent(before), to: ModelContent(value), of: Model.self, id)
     }
 }
 
-/// Looks for references inside a value.
+/// Finds references inside a value.
 private enum References {
-    /// Whether a value holds an instance of a class, at any depth, as far as mirrors show it.
+    /// Whether a value contains an instance of a class, at any depth that mirrors show.
     static func areHeld(in value: Any, depth: Int = 0) -> Bool {
         if value is any Plain || depth > JSONLimits.depth { return false }
         let mirror = Mirror(reflecting: value)
@@ -101,7 +103,7 @@ private enum References {
     }
 }
 
-/// A type that holds no reference that an app could change.
+/// A type without references that an app could change.
 private protocol Plain {}
 extension Bool: Plain {}
 extension String: Plain {}

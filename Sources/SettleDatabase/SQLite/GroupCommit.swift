@@ -1,34 +1,36 @@
 internal import Dispatch
 internal import SettlePlatform
 
-/// Decides what the writers of a database do, one after the other, and which of them share a commit: group commit.
+/// Decides the order in which the writers of a database run, and which of them share a commit: group commit.
 ///
 ///     A  begins ─ writes ─ B waits ──────────────────────── woken by the commit
 ///     B     waits          savepoint ─ writes ─ C waits ─── woken by the commit
 ///     C          waits                 savepoint ─ writes ─ commits for all three
 ///
-/// A writer whose work is done while others wait stays in the batch, and the next one writes into the same transaction. The
-/// commit wakes the whole batch. So a burst of writers pays for one flush of the disk, and a lone writer waits for nobody.
+/// If other writers wait when a writer has done its work, it stays in the batch, and the next one writes into the
+/// same transaction. The commit wakes the whole batch. So a burst of writers needs only one flush of the disk, and
+/// a single writer does not wait.
 ///
-/// The value makes no calls. An executor reports each event and performs the returned actions in their order. At any time one
-/// thread at most performs a ``Action/run(_:_:)``, ``Action/commit`` or ``Action/rollBack``, and reports how it ended.
+/// The value makes no calls. An executor reports each event and performs the returned actions in order. At any time
+/// at most one thread performs a ``Action/run(_:_:)``, ``Action/commit`` or ``Action/rollBack``, and reports its
+/// result.
 struct GroupCommit<Writer: Sendable>: Sendable {
-    /// Where a writer's closure runs.
+    /// The context in which a writer's closure runs.
     enum Place {
-        /// As the first of a transaction, which the executor begins.
+        /// The first of a transaction, which the executor begins.
         case transaction
-        /// In a savepoint of the open transaction, so that it can fail alone.
+        /// A savepoint of the open transaction, so that the closure can fail alone.
         case savepoint
         /// Between two transactions.
         case alone
     }
 
-    /// How a writer's closure ended.
+    /// The result of a writer's closure.
     enum Ending {
         case kept
-        /// The closure failed. In a savepoint its changes are rolled back already.
+        /// The closure failed. In a savepoint, its changes are already rolled back.
         case failed
-        /// The closure failed, and the transaction is gone or can't be used any more.
+        /// The closure failed, and the transaction is gone or can't be used anymore.
         case lost
     }
 
@@ -42,7 +44,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case closing(Writer?)
     }
 
-    /// What a writer learns when it is woken.
+    /// The result that a writer gets when it is woken.
     enum Outcome: Sendable {
         case done
         /// Its own closure failed.
@@ -74,12 +76,12 @@ struct GroupCommit<Writer: Sendable>: Sendable {
     private var waiting = Queue<(writer: Writer, alone: Bool)>()
     /// The writers whose work is in the open transaction.
     private var batch: [Writer] = []
-    /// The writers that wait for the end; `nil` while the database is open.
+    /// The writers that wait until the database is closed; `nil` while it is open.
     private var closers: [Writer]?
 
     init(largestBatch: Int) { self.largestBatch = largestBatch }
 
-    /// Takes note of an event and returns what is to be done, in order.
+    /// Processes an event and returns the actions to perform, in order.
     mutating func handle(_ event: Event) -> [Action] {
         switch (event, phase) {
         case (.arrived(let writer, let alone), _): return arrive(writer, alone)
@@ -128,7 +130,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         return [.rollBack]
     }
 
-    /// Lets the next writer into the open transaction, or has it committed.
+    /// Lets the next writer into the open transaction, or commits it.
     private mutating func shareOrCommit() -> [Action] {
         guard batch.count < largestBatch, waiting.first?.alone == false else {
             phase = .committing
@@ -137,7 +139,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         return start(.savepoint)
     }
 
-    /// Goes on after the end of a transaction.
+    /// Continues after the end of a transaction.
     private mutating func next() -> [Action] {
         if let closers {
             phase = .closed
@@ -161,7 +163,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
 /// A thread that waits for its turn to write, and for the commit of its changes.
 final class WriteTurn: Sendable {
-    /// What wakes the thread.
+    /// A signal that wakes the thread.
     enum Signal: Sendable {
         /// The thread runs its closure now.
         case run(GroupCommit<WriteTurn>.Place)
@@ -169,7 +171,7 @@ final class WriteTurn: Sendable {
         case ended((any Error)?)
     }
 
-    /// A closure that the thread whose turn it is may run for this one.
+    /// A closure that another thread may run for this one during its own turn.
     typealias Job = @Sendable (any StorageWriter) throws -> Void
 
     let job: Job?

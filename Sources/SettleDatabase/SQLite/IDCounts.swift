@@ -1,29 +1,29 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// How many documents of each kind have ids in a range, from sums that are kept in the file.
+/// Counts the documents of each kind whose ids are in a range, by sums that are stored in the file.
 ///
-/// The ids, in the order of their bytes, fall into ranges of at most 1,024, each with a row that holds how many documents it
-/// has of each kind. More than 512 ranges fall into larger ranges of the next level, and so on. A range ends where the next of
-/// its level begins; the first of each level begins at the empty id.
+/// The ids, in the order of their bytes, are divided into ranges of at most 1,024. Each has a row with its numbers
+/// of documents of each kind. If there are more than 512 ranges, they form larger ranges of the next level, and so
+/// on. A range ends where the next of its level begins; the first of each level begins at the empty id.
 ///
 ///     level 1    │ "" : 262,140                                    │ "m-77" : 201,007
 ///     level 0    │ "" : 1,020 │ "a-33" : 600 │ … │ "m-50" : 731    │ "m-77" : 512 │ …
 ///     documents  │ a-1 a-2 …  │ a-33 a-34 …
 ///
-/// The documents before an id are those of the whole ranges before it, level by level, and what an index counts in the last
-/// range: at most 511 rows of each level and 1,023 entries. The sums have the documents up to the last sealed sequence; what
-/// was written since is added one by one.
+/// The number of documents before an id is the sum of the whole ranges before it, level by level, and of the
+/// entries that an index counts in the last range: at most 511 rows of each level and 1,023 entries. The sums
+/// include the documents up to the last sealed sequence; documents written since are added one by one.
 struct IDCounts {
     let connection: SQLiteConnection
     let sizes: CountSizes
-    /// The last sequence that the sums have.
+    /// The last sequence that the sums include.
     let sealed: Int64
 
-    /// Above all ids, since no UTF-8 has this byte.
+    /// A key above all ids, since UTF-8 never contains this byte.
     static let end = DocumentRange.end
 
-    /// How many documents of a kind have an id from one up to another.
+    /// The number of documents of a kind whose ids are in a half-open range.
     ///
     /// - Complexity: O(log *n*).
     func count(_ kind: DocumentKind, from low: [UInt8], to high: [UInt8]) throws -> Int64 {
@@ -35,7 +35,7 @@ struct IDCounts {
             - entries(kind, from: first.start, to: low)
     }
 
-    /// The beginning of the range an id is in, and the sums of all before it.
+    /// The start of the range that contains an id, and the sums of all ranges before it.
     private func border(of id: [UInt8]) throws -> (start: [UInt8], before: KindCounts) {
         if id.isEmpty { return ([], KindCounts()) }
         if id == Self.end { return try (Self.end, sum(of: top(), from: [], to: Self.end)) }
@@ -48,7 +48,7 @@ struct IDCounts {
         return (start, total)
     }
 
-    /// What the sums of whole ranges lack.
+    /// The difference between the current numbers of documents and the sums of whole ranges.
     func difference(from start: [UInt8], to end: [UInt8]) throws -> KindCounts {
         var sum = KindCounts()
         let statement = try connection.statement(.writtenDocuments)
@@ -66,7 +66,7 @@ struct IDCounts {
     /// The highest level.
     func top() throws -> Int64 { try connection.statement(.topOfIDs).first { $0.integer(0) } ?? 0 }
 
-    /// Where the range of a level begins that an id falls into, and its sums.
+    /// The start and the sums of the range of a level that contains an id.
     func range(of id: [UInt8], _ level: Int64) throws -> (start: [UInt8], sums: KindCounts) {
         let statement = try connection.statement(.rangeOfID)
         statement.bind(1, level)
@@ -83,7 +83,7 @@ struct IDCounts {
         return try statement.first { KindCounts($0, from: 0) } ?? KindCounts()
     }
 
-    /// How many documents an index has, counted one by one.
+    /// The number of documents of a kind, counted one by one in an index.
     func entries(_ kind: DocumentKind, from start: [UInt8], to end: [UInt8]) throws -> Int64 {
         guard start.precedes(end) else { return 0 }
         switch kind {
@@ -103,7 +103,7 @@ struct IDCounts {
 }
 
 extension IDCounts {
-    /// The id of the live document that has a number of others before it; `nil` past the last.
+    /// The id of the live document at a rank, counted from 0; `nil` if there are fewer.
     ///
     /// - Complexity: O(log *n*).
     func liveID(at rank: Int64) throws -> DocumentID? {
@@ -119,7 +119,7 @@ extension IDCounts {
         return try statement.first { try $0.id(0) }
     }
 
-    /// The range of a level in which the live document stands that has a number of others before it.
+    /// The range of a level that contains the live document at a rank.
     private func liveRange(
         at rank: Int64, _ level: Int64, from start: [UInt8], to end: [UInt8]
     ) throws -> (start: [UInt8], end: [UInt8], left: Int64)? {
@@ -147,7 +147,7 @@ extension IDCounts {
     }
 }
 
-/// How many documents there are of each kind, by the number of ``RecordFlags``.
+/// The numbers of documents of each kind, indexed by the number of ``RecordFlags``.
 typealias KindCounts = SIMD4<Int64>
 
 extension KindCounts {
@@ -159,7 +159,7 @@ extension KindCounts {
 }
 
 extension DocumentKind {
-    /// How many of them there are.
+    /// The number of documents of this kind.
     func number(in counts: KindCounts) -> Int64 {
         switch self {
         case .any: counts.wrappedSum()
@@ -172,9 +172,9 @@ extension DocumentKind {
 // MARK: - Update
 
 extension IDCounts {
-    /// Brings the sums up to date with documents that came, went or are of another kind now.
+    /// Updates the sums for documents that were added, removed, or changed in kind.
     ///
-    /// - Returns: Whether the sums had what went; otherwise they are damaged.
+    /// - Returns: Whether the sums contained the removed documents; if not, the sums are damaged.
     /// - Complexity: O(*m* log *n*) for *m* changes.
     func update(_ changes: [(id: [UInt8], difference: KindCounts)]) throws -> Bool {
         let sorted = changes.filter { $0.difference != KindCounts() }
@@ -198,7 +198,7 @@ extension IDCounts {
         return true
     }
 
-    /// Makes all sums anew.
+    /// Computes all sums again.
     ///
     /// - Complexity: O(*n*).
     func rebuild() throws {
@@ -208,7 +208,8 @@ extension IDCounts {
         try split([], 0, all)
     }
 
-    /// Makes smaller ranges of one that has too many parts, of about half the largest size, and sees to the level above.
+    /// Splits a range that has too many parts into ranges of about half the maximum size, and then checks the level
+    /// above.
     private func split(_ first: [UInt8], _ level: Int64, _ size: Int64) throws {
         let most = level == 0 ? sizes.capacity : sizes.fan
         guard size > most else { return }
@@ -230,8 +231,8 @@ extension IDCounts {
         try split(parent, above, ranges(of: level, from: parent, to: range(after: parent, above)))
     }
 
-    /// What the sums of a range have to be: those of the level below, or the documents as far as they are sealed. On level 0
-    /// `size` is how many documents the range has, if that is known.
+    /// The correct sums of a range: those of the level below, or the documents up to the last sealed sequence. On
+    /// level 0, `size` is the range's number of documents, if known.
     private func contents(
         of level: Int64, from start: [UInt8], to end: [UInt8], _ size: Int64?
     ) throws -> KindCounts {
@@ -252,7 +253,7 @@ extension IDCounts {
         return try statement.first { $0.integer(0) } ?? 0
     }
 
-    /// The id, or the beginning of a range of the level below, that stands a number of steps after one.
+    /// The id, or the start of a range of the level below, that is a number of steps after another one.
     private func key(of level: Int64, from start: [UInt8], to end: [UInt8], _ steps: Int64) throws -> [UInt8]? {
         let statement = try connection.statement(level == 0 ? .idAt : .rangeAt)
         statement.bind(1, start)
@@ -262,7 +263,7 @@ extension IDCounts {
         return try statement.first { $0.bytes(0) }
     }
 
-    /// Where the range after one begins.
+    /// The start of the range after another one.
     private func range(after start: [UInt8], _ level: Int64) throws -> [UInt8] {
         let statement = try connection.statement(.rangeAfterID)
         statement.bind(1, level)

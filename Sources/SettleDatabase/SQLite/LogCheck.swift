@@ -6,19 +6,20 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads a write-ahead log before SQLite opens it, to see whether SQLite will drop transactions at its end.
+/// Reads a write-ahead log before SQLite opens it, to find out whether SQLite will drop transactions at its end.
 ///
 ///     header | frame | frame, commit | frame ✗ | frame, commit | older frames
 ///                                    └ SQLite stops here and drops what follows
 ///
-/// SQLite uses a log up to the first frame whose checksum is wrong. The last transaction of a killed process may end in such a
-/// frame, too, but no commit follows it. If a commit follows, the log was damaged.
+/// SQLite uses a log up to the first frame with a wrong checksum. The last transaction of a killed process may end
+/// in such a frame, too, but then no commit follows it. If a commit follows, the log was damaged.
 struct LogCheck {
-    /// How many frames SQLite can use.
+    /// The number of frames that SQLite can use.
     private(set) var usable = 0
-    /// How many frames follow them and end a transaction.
+    /// The number of later frames that end a transaction.
     private(set) var lost = 0
-    /// Whether any frames follow them. These have to be removed: if SQLite overwrote only some, the rest would seem to be valid.
+    /// Whether there are later frames. They must be removed: if SQLite overwrote only some, the rest would seem to
+    /// be valid.
     private(set) var hasRest = false
     /// A description of the damage; `nil` for a log that SQLite can use as a whole.
     private(set) var problem: String?
@@ -34,7 +35,7 @@ struct LogCheck {
         guard let size = FileHandleReader.size(ofFileAt: path), size > Int64(headerLength) else { return }
         let file = try FileHandleReader(path: path)
         let header = try file.read(upTo: headerLength)
-        // A log that was not begun has zeros here.
+        // A log that was never written to has zeros here.
         guard header.count == headerLength, header.contains(where: { $0 != 0 }) else { return }
         guard try run(header, file) else {
             problem = "the write-ahead log can't be used: its first \(headerLength) bytes are damaged"
@@ -101,14 +102,14 @@ extension DatabaseFiles {
     /// A copy of a write-ahead log that was damaged when the database was opened.
     var damagedLog: String { folder + "/damaged.wal" }
 
-    /// Keeps a copy of a log that SQLite is about to use in part, since it overwrites the rest.
+    /// Keeps a copy of a log that SQLite will only use in part, since SQLite overwrites the rest.
     ///
     /// - Returns: The result of the check.
-    /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` if it can't be read.
     func checkLog() throws -> LogCheck {
         let check = try LogCheck(of: database + "-wal")
         if check.problem != nil, FileStatus(path: damagedLog) == nil {
-            // The database is opened even if there is no room for a copy.
+            // The database is opened even if there is no space for a copy.
             try? FileManager.default.copyItem(atPath: database + "-wal", toPath: damagedLog)
         }
         return check
@@ -116,7 +117,7 @@ extension DatabaseFiles {
 
     /// The problem that verification reports for a damaged log.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput` when it can't be read.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` if it can't be read.
     func problemOfLog() throws -> String? {
         guard let problem = try LogCheck(of: damagedLog).problem else { return nil }
         return
@@ -126,10 +127,10 @@ extension DatabaseFiles {
 
 // MARK: - FileHeader
 
-/// Checks the first hundred bytes of a SQLite file without opening it as a database, so that a foreign file is never
-/// changed.
+/// Checks the first hundred bytes of a SQLite file without opening it as a database, so that a file of another
+/// program is never changed.
 enum FileHeader {
-    /// Throws unless the file is a Settle database that this version can read.
+    /// Checks that the file is a Settle database that this version can read.
     ///
     /// - Throws: ``DatabaseError`` with code `notADatabase`, `newerFormat`, `corrupt` or `inputOutput`.
     static func check(_ files: DatabaseFiles) throws {

@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import SettlePlatform
 
-/// A few connections that only read, lent to one thread at a time.
+/// A pool of read-only connections, each lent to one thread at a time.
 ///
-/// A thread that reads within a read gets the connection it already has, so that it goes on seeing the same state.
+/// If a thread reads inside another read, it gets the same connection, so that it sees the same state.
 final class ReaderPool: Sendable {
     private struct State {
         var idle: [Lent<SQLiteReader>] = []
@@ -20,7 +20,7 @@ final class ReaderPool: Sendable {
         room = DispatchSemaphore(value: max(limit, 1))
     }
 
-    /// Lends a reader that sees one state of the database from its first question on; waits until one is free.
+    /// Lends a reader that sees one state of the database from its first query on; waits until a reader is free.
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
         if let own = reader(of: thread) { return try body(own.value) }
@@ -44,7 +44,7 @@ final class ReaderPool: Sendable {
         return try body(reader.value)
     }
 
-    /// Closes the connections that are not lent, and the others as they come back.
+    /// Closes the connections that are not lent now, and the lent ones when they are returned.
     func close() {
         let closing = state.withLock { state in
             state.isClosed = true
@@ -70,11 +70,11 @@ final class ReaderPool: Sendable {
     private func borrowNew(for thread: ThreadID) throws -> Lent<SQLiteReader> {
         let new: Lent<SQLiteReader>
         do { new = Lent(try open()) } catch {
-            // The file may have gone since the look above, because the database was closed and deleted.
+            // The database may have been closed and deleted since the check above.
             throw state.withLock(\.isClosed) ? Self.closed : error
         }
         try state.withLock { state in
-            // Another database may have been made in the same place since the look above.
+            // Another database may have been created at the same path since the check above.
             guard !state.isClosed else { throw Self.closed }
             state.lent.append((thread, new))
         }
@@ -94,11 +94,11 @@ final class ReaderPool: Sendable {
 
 // MARK: - ThreadID
 
-/// Which thread it is.
+/// The identity of a thread.
 package struct ThreadID: Hashable, Sendable {
     private let number: UInt
 
-    /// The thread that asks.
+    /// The current thread.
     package static var current: ThreadID {
         #if canImport(Darwin)
         ThreadID(number: UInt(bitPattern: pthread_self()))

@@ -1,4 +1,4 @@
-/// The statements the engine prepares, by what they do.
+/// The statements that the engine prepares.
 enum SQL: Int, CaseIterable {
     case begin, beginSnapshot, commit, rollback, savepoint, release, rollbackToSavepoint
     case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
@@ -149,7 +149,7 @@ enum SQL: Int, CaseIterable {
         }
     }
 
-    /// A record and its length, without the parts of a long one; SQLite knows how long they are without reading them.
+    /// A record and its length, without the parts of a long one. SQLite knows their lengths without reading them.
     private static let shortRecord = """
         SELECT sequence, id, iif(length <= ?2, tree, NULL), iif(length <= ?2, attachments, NULL),
             iif(length <= ?2, body, NULL), length

@@ -3,25 +3,27 @@ internal import SettlePlatform
 
 /// One connection to a SQLite file, used by one thread at a time.
 ///
-/// Statements are prepared once and kept; a statement that was stepped must be reset before the next use, which
-/// ``SQLiteStatement/run(_:)`` and its like do.
+/// Statements are prepared once and kept. A statement that was stepped must be reset before the next use;
+/// ``SQLiteStatement/run(_:)`` and similar methods do that.
 package final class SQLiteConnection {
     let handle: OpaquePointer
-    /// By the numbers of what they do, for they are looked up many times in each save.
+    /// The statements of the schema by number, because each save looks up many of them.
     private var statements = [SQLiteStatement?](repeating: nil, count: SQL.allCases.count)
-    /// The others, by their texts, of which there are a few dozen.
+    /// All other statements, a few dozen, by their texts.
     private var others: [String: SQLiteStatement] = [:]
-    /// Whether closing leaves a short log as it is, instead of copying it into the database, synchronizing both and removing it.
+    /// Whether closing leaves a short log unchanged, instead of copying it into the database, synchronizing both
+    /// and removing it.
     var leavesShortLog = false
-    /// How many bytes of a log are short: about 30 pages, which the next opening reads in a fraction of a millisecond.
+    /// The maximum size of a short log: about 30 pages, which the next opening reads in a fraction of a
+    /// millisecond.
     private static let shortLog: Int64 = 128 << 10
 
-    /// Opens a file, or memory that ends with the connection for `:memory:`.
+    /// Opens a file; for `:memory:` a database in memory that exists as long as the connection.
     package convenience init(path: String, readOnly: Bool = false) throws {
         try self.init(path: path, readOnly: readOnly, fileSystem: .standard)
     }
 
-    /// Opens a file in a certain way.
+    /// Opens a file with a given file system of SQLite.
     init(path: String, readOnly: Bool = false, fileSystem: SQLiteFileSystem) throws {
         if !readOnly, path != ":memory:" { Self.makePrivateFile(path) }
         var handle: OpaquePointer?
@@ -40,10 +42,10 @@ package final class SQLiteConnection {
         sqlite3_busy_timeout(handle, 5000)
     }
 
-    /// Makes an empty file that only its owner may read, unless there is one: SQLite would make one for all to read. What it
-    /// puts beside the file gets the same permissions.
+    /// Creates an empty file that only its owner may read, if the file does not exist. SQLite would create one that
+    /// all users may read. The files that SQLite creates beside it get the same permissions.
     ///
-    /// One that is there is not opened: closing it again would drop the locks that SQLite has on it.
+    /// An existing file is not opened, because closing it would release SQLite's locks on it.
     private static func makePrivateFile(_ path: String) {
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if file >= 0 { close(file) }
@@ -60,7 +62,7 @@ package final class SQLiteConnection {
         sqlite3_close_v2(handle)
     }
 
-    /// Runs statements that give no rows.
+    /// Runs statements that return no rows.
     package func execute(_ sql: String) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError.make(code, handle, sql) }
@@ -74,7 +76,7 @@ package final class SQLiteConnection {
         return statement
     }
 
-    /// The prepared form of a statement that is one of a few, and whose values are bound.
+    /// The prepared form of another statement. Its text must be one of a few, with values bound as parameters.
     func statement(_ text: String) throws -> SQLiteStatement {
         if let statement = others[text] { return statement }
         let statement = try SQLiteStatement(text, on: self)
@@ -87,19 +89,19 @@ package final class SQLiteConnection {
         try SQLiteStatement(sql, on: self).first { $0.integer(0) }
     }
 
-    /// The number of the row that was inserted last.
+    /// The rowid of the last inserted row.
     package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// How many rows the last statement changed.
+    /// The number of rows that the last statement changed.
     var changedRows: Int32 { sqlite3_changes(handle) }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }
 
-/// Turns SQLite's result codes into errors of the database.
+/// Converts SQLite's result codes to errors of the database.
 enum SQLiteError {
-    /// An error for a result code, with SQLite's own words.
+    /// An error for a result code, with SQLite's own message.
     static func make(_ code: Int32, _ database: OpaquePointer?, _ doing: String) -> DatabaseError {
         let words = database.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
         switch code & 0xFF {
@@ -116,7 +118,7 @@ enum SQLiteError {
         }
     }
 
-    /// The error for rows that do not come in the order their index promises.
+    /// The error for rows that are not in the order of their index.
     static var outOfOrder: DatabaseError { DatabaseError(.corrupt, "an index of the database file is damaged") }
 
     private static func systemErrorIsNoSpace(_ database: OpaquePointer?) -> Bool {

@@ -4,34 +4,34 @@ internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
-/// One connection writes. ``GroupCommit`` decides who uses it and when it commits, and this class performs the actions. A few
-/// other connections read, each a snapshot, and never wait for a write. In memory there is one connection, and reads take turns
-/// with writes.
+/// One connection writes. ``GroupCommit`` decides which thread uses it and when it commits, and this class performs
+/// the actions. A few other connections read, each from a snapshot, and never wait for a write. In memory there is
+/// only one connection, and reads take turns with writes.
 ///
-/// When the disk is full SQLite may undo the whole transaction at once. Then every write in it fails, and none is committed
-/// alone.
+/// If the disk is full, SQLite may roll back the whole transaction at once. Then every write in it fails.
 ///
-/// Unchecked: the lock of `commits` gives `writer` to the thread that performs an action, one at a time; the rest is constant
-/// or guarded by a lock of its own (`Guarded`).
+/// Unchecked: the lock of `commits` gives `writer` to the thread that performs an action, one at a time; everything
+/// else is immutable or guarded by its own lock (`Guarded`).
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let commits: Guarded<GroupCommit<WriteTurn>>
     private var writer: SQLiteWriter
     private let owner = Guarded<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let listener = Guarded<Listener?>(nil)
-    /// The listener of commits; a closure alone would be wrapped anew at each look behind the lock.
+    /// The listener of commits. It is a struct, because a bare closure would be wrapped again at each access
+    /// through the lock.
     private struct Listener: Sendable {
         let notify: @Sendable (CommitNotice) -> Void
     }
 
-    /// The most writes that share a commit.
+    /// The maximum number of writes that share a commit.
     private static let largestBatch = 256
-    /// What a reader needs for the upper pages of its tables.
+    /// The cache size that a reader needs for the upper pages of its tables.
     private static let leastReaderCache = 2 << 20
 
-    /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
+    /// Opens a database file; `nil` creates an empty database in memory.
     ///
-    /// Nothing is written before the file was looked at.
+    /// Nothing is written before the file was checked.
     init(
         path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, leavesShortLog: Bool = false,
         emptiesLog: Bool = false, sizes: CountSizes = CountSizes()
@@ -51,7 +51,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
-        // The log has frames that can't be used. No other connection has the file open yet.
+        // The log has frames that can't be used. This is still the only connection to the file.
         if emptiesLog { _ = try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") }
         writer = SQLiteWriter(connection, sizes)
         commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))
@@ -111,7 +111,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
 
-    /// Runs a closure within the write of this thread. Inside an exclusive read it is a transaction of its own.
+    /// Runs a closure within the write of this thread. Inside an exclusive read it is a separate transaction.
     private func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if writer.hasBegun { return try writer.joined(body) }
         do {
@@ -138,8 +138,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// - Parameters:
     ///   - turn: The turn to wait for.
     ///   - alone: Whether the closure runs between two transactions.
-    ///   - body: What this thread runs, unless another one did the job of the turn.
-    /// - Throws: What the closure throws, or why its changes were not committed.
+    ///   - body: The closure that this thread runs, unless another thread has done the job of the turn.
+    /// - Throws: Errors of the closure, or the reason why its changes were not committed.
     private func run(
         _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
     ) throws {
@@ -156,12 +156,12 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    /// Reports an event and performs all that follows from it on this thread.
+    /// Reports an event and performs all resulting actions on this thread.
     ///
     /// - Parameters:
     ///   - first: The event.
-    ///   - own: The turn of this thread. Until it has ended, jobs of other turns are done here.
-    ///   - failure: Why the event is a failure.
+    ///   - own: The turn of this thread. Until it has ended, this thread also does the jobs of other turns.
+    ///   - failure: The error, if the event is a failure.
     private func perform(_ first: GroupCommit<WriteTurn>.Event, for own: WriteTurn, failure: (any Error)? = nil) {
         var (event, failure) = (Optional(first), failure)
         while let current = event {
@@ -188,7 +188,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    /// Runs a closure in its turn and says how it ended.
+    /// Runs a closure in its turn and reports its result.
     private func run(
         _ place: GroupCommit<WriteTurn>.Place, _ failure: inout (any Error)?, _ body: (any StorageWriter) throws -> Void
     ) -> GroupCommit<WriteTurn>.Event {
@@ -222,7 +222,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    /// Lets this thread use the writing connection in a closure.
+    /// Gives this thread the writing connection while a closure runs.
     private func owning(_ body: () throws -> Void) rethrows {
         owner.withLock { $0 = ThreadID.current }
         defer { owner.withLock { $0 = nil } }
@@ -239,7 +239,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     func close() {
         pool?.close()
         let turn = WriteTurn()
-        // Inside a write of this thread the connection is needed until that ends.
+        // Inside a write of this thread, the connection is needed until the write ends.
         if isWriting { return perform(.closing(nil), for: turn) }
         perform(.closing(turn), for: turn)
         _ = turn.wait()
@@ -279,7 +279,7 @@ extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, Mainta
         }
         var report = MaintenanceReport()
         report.isDurable = try exclusively {
-            // The copy that is made meanwhile is as large as the file, and belongs on the disk.
+            // SQLite makes a copy that is as large as the file, so it must be on the disk.
             try joined { _ in try writer.rebuildCounts() }
             try writer.connection.execute("PRAGMA temp_store = FILE")
             defer { try? writer.connection.execute("PRAGMA temp_store = MEMORY") }
@@ -293,11 +293,12 @@ extension SQLiteEngine: PromptStorage, JournalStorage, RestorableStorage, Mainta
 // MARK: - Create
 
 extension SQLiteEngine {
-    /// Makes the file of an empty database, so that a crash leaves either all of it or nothing under its name.
+    /// Creates the file of an empty database. After a crash, the file is either complete or does not exist under
+    /// its name.
     ///
-    /// It is made under another name, without a log or journal beside it, forced to the disk at once, and renamed. So the file's
-    /// own first page says from the beginning what it is, and a process that is killed before the first checkpoint leaves a file that
-    /// ``FileHeader`` knows.
+    /// The file is created under another name, without a log or journal, forced to the disk at once, and renamed.
+    /// So the file's own first page identifies it from the beginning: if the process is killed before the first
+    /// checkpoint, ``FileHeader`` can still recognize the file.
     static func create(_ files: DatabaseFiles) throws {
         for leftOver in files.unfinished { try removeIfThere(leftOver) }
         try create(files.unfinishedDatabase)
@@ -305,7 +306,7 @@ extension SQLiteEngine {
         try synchronizeFolder(above: files.folder)
     }
 
-    /// Makes the file of an empty database unless it exists, for an engine without a folder around it.
+    /// Creates the file of an empty database if it does not exist, for an engine without a database folder.
     static func createIfMissing(_ path: String) throws {
         if (try? FileHandleReader(path: path)) == nil { try create(path) }
     }
@@ -315,7 +316,7 @@ extension SQLiteEngine {
         try FileHandleWriter(path: path, goesOn: true).synchronize()
     }
 
-    /// Makes the file without waiting for the disk: after a crash it is made anew.
+    /// Creates the file without waiting for the disk: after a crash it is created again.
     private static func fill(_ path: String) throws {
         let connection = try SQLiteConnection(path: path)
         try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
@@ -326,16 +327,16 @@ extension SQLiteEngine {
 
 // MARK: - SQLiteStorage
 
-/// Makes the storage engines that are built in, for those who put something between a database and its engine, or test
-/// engines; everyone else opens a ``Database``.
+/// Creates the built-in storage engines, for code that wraps or tests a storage engine. Other code opens a
+/// ``Database``.
 public enum SQLiteStorage {
-    /// An engine in memory, which ends with the object.
+    /// An engine in memory; its data is lost when the object is released.
     public static func inMemory() throws -> any StorageEngine {
         try SQLiteEngine(path: nil, durability: .normal, cacheBytes: DatabaseOptions().cacheBytes)
     }
 
-    /// An engine in a SQLite file, which is created if it is not there. Nothing keeps others from opening the file
-    /// as well, as ``Database/open(_:options:)`` does.
+    /// An engine in a SQLite file, which is created if it does not exist. Unlike ``Database/open(_:options:)``, it
+    /// does not keep other processes from opening the file.
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt`, `newerFormat` or `inputOutput`.
     public static func file(_ path: String, durability: Durability = .normal) throws -> any StorageEngine {
@@ -346,20 +347,21 @@ public enum SQLiteStorage {
 
 // MARK: - SQLiteFileSystem
 
-/// The way in which SQLite opens and locks files: one of its `sqlite3_vfs`.
+/// SQLite's way of opening and locking files: one of its `sqlite3_vfs`.
 ///
-/// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
-/// with `unix-excl` it takes one lock for the whole file, and keeps what its connections share in memory.
+/// A database belongs to one process at a time, so SQLite does not need to request a lock from the system at each
+/// read and write. With `unix-excl` it takes one lock for the whole file, and its connections share their state in
+/// memory.
 struct SQLiteFileSystem: Sendable {
     /// Its name in SQLite; `nil` for SQLite's default, which is `unix`.
     let name: String?
-    /// What an app should know about it; `nil` if there is nothing.
+    /// A warning for the app; `nil` if there is none.
     let warning: String?
 
-    /// The one for all files of this process.
+    /// The file system for all files of this process.
     static let standard = find("unix-excl")
 
-    /// The file system of a name, or SQLite's default if this SQLite has none of that name.
+    /// The file system with a name, or SQLite's default if this build of SQLite does not have it.
     static func find(_ name: String) -> SQLiteFileSystem {
         guard sqlite3_vfs_find(name) == nil else { return SQLiteFileSystem(name: name, warning: nil) }
         let warning = "this SQLite has no \(name): each read and write takes a lock of its own, which is slower"

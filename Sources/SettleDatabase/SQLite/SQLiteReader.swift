@@ -1,10 +1,10 @@
 internal import SettleCore
 
-/// Answers questions from one connection.
+/// Reads from one connection.
 class SQLiteReader: StorageReader {
     let connection: SQLiteConnection
     let sizes: CountSizes
-    /// Whether a snapshot could not be ended, so that this must not be used again.
+    /// Whether a snapshot could not be ended, so that this reader must not be used again.
     private(set) var isStale = false
 
     init(_ connection: SQLiteConnection, _ sizes: CountSizes = CountSizes()) {
@@ -51,7 +51,8 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    /// The tokens of contents kept apart that are higher than one, ascending; the highest ones, descending, if asked for.
+    /// The tokens of separately stored contents that are higher than a token, ascending; or the highest ones,
+    /// descending.
     func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
         let statement = try connection.statement(descending ? .newestContentTokens : .contentTokens)
         statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token) ?? .max)
@@ -69,7 +70,7 @@ class SQLiteReader: StorageReader {
         case .documents(let found, let of): (range, kind) = (found, of)
         }
         let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
-        // Rows whose id is damaged do not count, so it is not SQLite that ends the page.
+        // Rows with a damaged id do not count, so the limit of a page is applied here and not by SQLite.
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
         let statement = try statement("SELECT \(columns)", in: range, kind, order)
         return try statement.all(
@@ -111,7 +112,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    /// The id of a live document by its place, from the sums.
+    /// The id of a live document by its position, found with the sums.
     private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         try prepareCounts()
         let counts = try idCounts()
@@ -121,7 +122,7 @@ class SQLiteReader: StorageReader {
         return try counts.liveID(at: before + (range.descending ? inside - 1 - Int64(place) : Int64(place)))
     }
 
-    /// Brings the sums up to date, as a reader finds them.
+    /// Updates the sums; a reader uses them unchanged.
     func prepareCounts() throws {}
 
     private func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
@@ -135,7 +136,8 @@ class SQLiteReader: StorageReader {
         statement.bind(1, range.after.number)
         statement.bind(2, range.through.number)
         statement.bind(3, Int64(limit))
-        // Callers go on from the last row, so a damaged file that leads back would send them in circles.
+        // Callers continue after the last row, so an index that leads back in a damaged file would cause an endless
+        // loop.
         var last = range.descending ? Int64.max : range.after.number
         return try statement.all(expecting: limit) { row in
             let sequence = row.integer(0)
@@ -162,17 +164,18 @@ extension SQLiteReader {
         try IDCounts(connection: connection, sizes: sizes, sealed: sequenceCounts.sealed())
     }
 
-    /// Ends a snapshot. What was read stays valid if that fails; the pool closes a connection that goes on seeing the old state.
+    /// Ends a snapshot. If that fails, the data that was read stays valid, and the pool closes the connection,
+    /// which would still see the old state.
     func endSnapshot() {
         do { try connection.statement(.commit).run() } catch { isStale = true }
     }
 
-    /// The row number of a content kept apart; `nil` for an invalid token.
+    /// The row number of a separately stored content; `nil` for an invalid token.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
     }
 
-    /// A statement about documents whose ids are in a range, and which are of one kind.
+    /// Prepares a statement about documents of one kind with ids in a range.
     private func statement(
         _ select: String, in range: DocumentRange, _ kind: DocumentKind, _ order: String
     ) throws -> SQLiteStatement {
@@ -182,7 +185,7 @@ extension SQLiteReader {
         switch kind {
         case .any: flags = []
         case .live: flags = ["flags <> \(RecordFlags.deleted.rawValue)"]
-        // The index has only flags above zero, and SQLite uses it only if the condition says the same.
+        // The index has only flags above zero, and SQLite uses it only if the condition contains the same term.
         case .flagged(let one): flags = ["flags = \(one.rawValue)", "flags > 0"]
         }
         let conditions = flags + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
@@ -209,7 +212,7 @@ extension SQLiteReader {
 // MARK: - Maintenance
 
 extension SQLiteReader {
-    /// Does a task that only reads.
+    /// Performs a task that only reads.
     func report(on task: MaintenanceTask) throws -> MaintenanceReport {
         var report = MaintenanceReport()
         switch task {
@@ -243,7 +246,7 @@ extension SQLiteReader {
         func sum(_ values: String) throws -> Int64 {
             try connection.integer("SELECT ifnull((SELECT sum\(values)), 0)") ?? 0
         }
-        // SQLite knows how long a value is without reading it.
+        // SQLite knows the length of a value without reading it.
         return StoragePayload(
             winners: try sum("(length(body)) FROM documents"),
             apart: try sum("(length(body) + ifnull(length(attachments), 0)) FROM contents"),
@@ -255,9 +258,10 @@ extension SQLiteReader {
 // MARK: - Count Check
 
 extension SQLiteReader {
-    /// How many sums are not what the documents add up to; all are compared in one state of the file.
+    /// The number of sums that differ from the actual number of documents, compared in one state of the file.
     ///
-    /// A document that was written after the last sealed sequence is in the sums as its row says it was.
+    /// A document that was written after the last sealed sequence is in the sums with the state that its row
+    /// records.
     ///
     /// - Complexity: O(*n* log *n*).
     func wrongCounts() throws -> Int64 {
@@ -294,7 +298,7 @@ extension SQLiteReader {
             """) ?? 0
     }
 
-    /// The beginning of the range of a level that something falls into.
+    /// The start of the range of a level that contains a key.
     private static func range(level: String, of key: String) -> String {
         """
         (SELECT found.first FROM id_counts AS found WHERE found.level = \(level) AND found.first <= \(key)

@@ -1,12 +1,12 @@
 internal import CSQLite
 
-/// The tables of a database file, as `docs/FILE_FORMAT.md` describes them, and the way from older ones.
+/// The tables of a database file, as described in `docs/FILE_FORMAT.md`, and the migration from older formats.
 enum SQLiteSchema {
-    /// The number in the file's header that says it is a Settle database: "Setl".
+    /// The application id in the file's header, which marks a Settle database: "Setl".
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
     static let version: Int64 = 5
-    /// How many pages the write-ahead log has when SQLite copies it into the database.
+    /// The number of pages in the write-ahead log at which SQLite copies them into the database.
     private static let pagesBeforeCheckpoint = 4000
 
     /// Creates the tables in an empty file.
@@ -35,20 +35,21 @@ enum SQLiteSchema {
             """)
     }
 
-    /// What format 2 has besides format 1.
+    /// The table that format 2 adds.
     private static let journal = """
         CREATE TABLE journal(
             number INTEGER PRIMARY KEY, id BLOB NOT NULL, revision BLOB NOT NULL, time INTEGER NOT NULL,
             old BLOB, old_attachments BLOB, new BLOB, new_attachments BLOB);
         """
 
-    /// What format 3 has besides: which contents of an operation stand with the document.
+    /// The column that format 3 adds: which contents of an operation are stored with the document.
     private static let journalReferences = "ALTER TABLE journal ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
 
-    /// What format 4 has besides: the state of a document that the sums have, if it was written since they were made.
+    /// The column that format 4 adds: the state of a document that the sums have, if it was written since they were
+    /// computed.
     private static let counted = "counted INTEGER NOT NULL DEFAULT 0"
 
-    /// What format 4 has besides: sums, so that documents need not be counted.
+    /// The tables that format 4 adds: sums, so that documents need not be counted.
     private static let counts = """
         CREATE TABLE sequence_counts(
             level INTEGER NOT NULL, bucket INTEGER NOT NULL, documents INTEGER NOT NULL,
@@ -59,10 +60,10 @@ enum SQLiteSchema {
         INSERT INTO id_counts VALUES(0, x'', 0, 0, 0, 0);
         """
 
-    /// Brings an older file up to the newest format, step by step, in one transaction: a file that can't be brought up stays
-    /// as it is.
+    /// Migrates an older file to the newest format, step by step, in one transaction. If that fails, the file stays
+    /// unchanged.
     ///
-    /// A later format adds its step here and a fixture of the one before to the tests.
+    /// To add a format, add its step here and a fixture of the previous format to the tests.
     static func migrate(_ connection: SQLiteConnection) throws {
         let found = try connection.integer("PRAGMA user_version") ?? 0
         guard found < version else { return }
@@ -73,12 +74,13 @@ enum SQLiteSchema {
             try connection.execute("ALTER TABLE documents ADD COLUMN \(counted); \(counts)")
             try SQLiteWriter(connection).rebuildCounts()
         }
-        // Format 5 has the tables of format 4: rows that are written from then on have checksums.
+        // Format 5 has the tables of format 4, but rows that are written from then on have checksums.
         try readJournal(connection)
         try connection.execute("PRAGMA user_version = \(version); COMMIT;")
     }
 
-    /// Sees that the file has a write-ahead log, which changes a file that had none; one that can't be opened then is not changed.
+    /// Makes the file use a write-ahead log, which changes a file without one. A file that fails to open is not
+    /// changed.
     static func useLog(_ connection: SQLiteConnection) throws {
         let mode = try SQLiteStatement("PRAGMA journal_mode", on: connection).first { $0.string(0) }
         guard mode != "wal" else { return }
@@ -95,7 +97,7 @@ enum SQLiteSchema {
         while let newest = try reader.journalEntries(after: last, limit: 500).last { last = newest.number }
     }
 
-    /// Sees that a file has a format that is known.
+    /// Checks that a file has a known format.
     static func check(_ connection: SQLiteConnection) throws {
         let found = try connection.integer("PRAGMA user_version") ?? 0
         guard found <= version else { throw newer(found) }
@@ -104,18 +106,18 @@ enum SQLiteSchema {
         }
     }
 
-    /// The error for a file of a format that is not known yet.
+    /// The error for a file of a format that is too new.
     static func newer(_ found: Int64) -> DatabaseError {
         DatabaseError(
             .newerFormat,
             "the file has format \(found), and this version of Settle reads up to \(version); use a newer one")
     }
 
-    /// Sets a connection up; the same for readers and the writer.
+    /// Configures a connection; readers and the writer have the same configuration.
     ///
-    /// On Apple's systems, `fsync` reaches only the cache of the drive. There `fullfsync` makes SQLite force each commit to
-    /// the medium, and `checkpoint_fullfsync` each checkpoint, without which a loss of power could damage the file. On other
-    /// systems both do nothing.
+    /// On Apple's systems, `fsync` reaches only the cache of the drive. There, `fullfsync` makes SQLite force each
+    /// commit to the medium, and `checkpoint_fullfsync` each checkpoint; without that, a loss of power could damage
+    /// the file. On other systems both do nothing.
     static func configure(_ connection: SQLiteConnection, durability: Durability, cacheBytes: Int) throws {
         try connection.execute(
             """

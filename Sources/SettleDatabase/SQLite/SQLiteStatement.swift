@@ -37,12 +37,12 @@ package final class SQLiteStatement {
         }
     }
 
-    /// Remembers that a value could not be bound, so that the next run says so.
+    /// Records that a value could not be bound, so that the next run throws.
     private func record(_ code: Int32) {
         if code != SQLITE_OK { bindingFailure = code }
     }
 
-    /// Binds text as its UTF-8 bytes: ids are kept as blobs, so that any character may be in them.
+    /// Binds text as its UTF-8 bytes: ids are stored as blobs, so that they may contain any character.
     package func bind(_ index: Int32, utf8 text: String?) {
         guard var text else {
             sqlite3_bind_null(handle, index)
@@ -57,7 +57,7 @@ package final class SQLiteStatement {
         }
     }
 
-    /// Runs the statement for its effect.
+    /// Runs the statement and ignores its rows.
     package func run() throws {
         defer { sqlite3_reset(handle) }
         if let code = bindingFailure {
@@ -68,7 +68,7 @@ package final class SQLiteStatement {
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     }
 
-    /// Runs the statement for its effect with bytes that are bound without a copy and are not kept.
+    /// Runs the statement with bytes that are bound without a copy and are not kept.
     func run(lending first: (index: Int32, bytes: [UInt8]), _ second: (index: Int32, bytes: [UInt8])? = nil) throws {
         try first.bytes.withUnsafeBufferPointer { bytes in
             try lending(first.index, bytes) {
@@ -77,8 +77,7 @@ package final class SQLiteStatement {
         }
     }
 
-    /// Runs the statement for its effect with two texts, not empty, that are bound as their UTF-8 without a copy and are
-    /// not kept.
+    /// Runs the statement with two non-empty texts that are bound as their UTF-8 without a copy and are not kept.
     func run(lending first: (index: Int32, utf8: String), _ second: (index: Int32, utf8: String)) throws {
         var (one, other) = (first.utf8, second.utf8)
         try one.withUTF8 { bytes in
@@ -95,7 +94,7 @@ package final class SQLiteStatement {
         try body()
     }
 
-    /// Goes to the next row; false when there is none, and then the statement may be run anew.
+    /// Moves to the next row; returns `false` at the end. The statement may then be run again.
     package func step() throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -104,10 +103,10 @@ package final class SQLiteStatement {
         return false
     }
 
-    /// Leaves the rows that are left.
+    /// Skips the remaining rows.
     package func reset() { sqlite3_reset(handle) }
 
-    /// Runs the statement and takes one value from its first row; nil when there is no row.
+    /// Runs the statement and takes one value from its first row; `nil` if there is no row.
     package func first<Value>(_ take: (SQLiteStatement) throws -> Value?) throws -> Value? {
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
@@ -116,7 +115,7 @@ package final class SQLiteStatement {
         return nil
     }
 
-    /// Runs the statement and takes one value from each row, or none where it gives `nil`.
+    /// Runs the statement and takes one value from each row, except from rows for which the closure returns `nil`.
     package func all<Value>(
         expecting count: Int = 0, limit: Int = .max, _ take: (SQLiteStatement) throws -> Value?
     ) throws -> [Value] {
@@ -132,11 +131,11 @@ package final class SQLiteStatement {
         return values
     }
 
-    /// Runs the statement and takes one value from each row, whose order the file's indexes have to keep.
+    /// Runs the statement and takes one value from each row. Checks that the rows have the order of the index.
     ///
-    /// Callers go on from the last value, so a damaged index that leads back would send them in circles.
+    /// Callers continue after the last value, so a damaged index that leads back would cause an endless loop.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` for a row that does not lie beyond the one before.
+    /// - Throws: ``DatabaseError`` with code `corrupt` for a row that does not come after the previous one.
     func all<Value, Key: Comparable>(
         limit: Int = .max, by key: (Value) -> Key, beyond bound: Key?, descending: Bool = false,
         _ take: (SQLiteStatement) throws -> Value?
@@ -154,7 +153,7 @@ package final class SQLiteStatement {
     /// A document's id, which is a blob of UTF-8.
     func id(_ column: Int32) throws -> DocumentID {
         let text = withBytes(column) { bytes in
-            // Ids are ASCII as a rule, and then there is nothing to validate.
+            // Ids are usually ASCII, which needs no validation.
             bytes.allSatisfy { $0 < 0x80 }
                 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
         }

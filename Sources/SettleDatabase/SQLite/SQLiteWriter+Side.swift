@@ -21,7 +21,7 @@ extension SQLiteWriter {
                 $0.bind(2, time)
             }
         case .blob(let blob):
-            // Does not count as a change: a content that nothing names is harmless.
+            // This does not count as a change: a content that is not referenced is harmless.
             let statement = try connection.statement(.putBlob)
             statement.bind(1, blob.digest.bytes)
             statement.bind(2, blob.md5)
@@ -62,7 +62,7 @@ extension SQLiteWriter {
         }
     }
 
-    /// Removes all entries of the journal, damaged ones too.
+    /// Removes all entries of the journal, including damaged ones.
     func removeJournal() throws { try run(.removeJournal) { _ in } }
 
     private func run(_ sql: SQL, _ bind: (SQLiteStatement) -> Void) throws {

@@ -2,7 +2,7 @@ internal import SettleCore
 
 /// Changes the file in the open transaction of the writing connection.
 final class SQLiteWriter: SQLiteReader, StorageWriter {
-    /// The newest sequence, those of the open transaction included.
+    /// The newest sequence, including the open transaction.
     var newest: UpdateSequence?
     /// The last sealed sequence, if it was read.
     var sealed: Int64?
@@ -10,16 +10,17 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     var settings: [String: String?] = [:]
     /// The document that was read last.
     var lastRead: DocumentRecord?
-    /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
+    /// The number of changes that were begun. Contents of attachments do not count, because they are harmless
+    /// alone.
     var changes = 0
-    /// What is to be done once the open transaction is committed.
+    /// The actions to perform after the open transaction is committed.
     private(set) var commitActions: [@Sendable () -> Void] = []
 
-    /// Whether a transaction was begun and not ended here, though SQLite may have undone it.
+    /// Whether a transaction was begun and not ended here; SQLite may have rolled it back.
     var hasBegun = false
-    /// Why the open write can't succeed any more, though its closure may continue.
+    /// The reason why the open write can't succeed anymore, although its closure may continue.
     var doomed: (any Error)?
-    /// Why SQLite undid the open transaction, if it did.
+    /// The reason why SQLite rolled back the open transaction, if it did.
     var undone: (any Error)?
 
     override var lastSequence: UpdateSequence {
@@ -31,7 +32,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         }
     }
 
-    /// Forgets what was cached of a transaction that was rolled back.
+    /// Discards cached data of a transaction that was rolled back.
     func forget() {
         newest = nil
         sealed = nil
@@ -41,10 +42,10 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
 
     func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
 
-    /// Forgets what was to be done after the commit, but for the first few, since the rest was rolled back.
+    /// Discards the actions for the commit except the first few, because the rest was rolled back.
     func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
 
-    /// Takes what is to be done, now that the transaction is committed.
+    /// Returns and removes the actions to perform, after the transaction is committed.
     func dequeueCommitActions() -> [@Sendable () -> Void] {
         defer { commitActions.removeAll(keepingCapacity: true) }
         return commitActions
@@ -94,7 +95,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
                 statement.bind(3, RecordFlags(record.tree).rawValue)
             }
         case .remove(let record):
-            // Taken first: once the record is gone, the file may not know any more how far the sequence was.
+            // The sequence is assigned first: after the record is removed, the file may not contain the newest
+            // sequence anymore.
             sequence = try nextSequence()
             isExpected = try rewrite(.removeRecord, record, now: nil)
             if isExpected { try put(.setting(name: "last_sequence", value: sequence.description)) }
@@ -105,7 +107,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         return nil
     }
 
-    /// Changes or removes the row of a document under the sequence it has, and the sums with it; false if there is none.
+    /// Changes or removes the row of a document at its current sequence, and updates the sums; `false` if there is
+    /// no row.
     private func rewrite(
         _ sql: SQL, _ record: DocumentRecord, now flags: RecordFlags?, _ bind: (SQLiteStatement) -> Void = { _ in }
     ) throws -> Bool {
@@ -128,7 +131,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         try statement.run(lending: (4, record.storedTree), (6, content.body.utf8))
     }
 
-    /// Caches the last document read: a read inside a transaction is usually followed by a write.
+    /// Caches the last document read, because a read inside a transaction is usually followed by a write.
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         if var record = lastRead, record.id == id {
             if withContent || record.damage == nil {
@@ -143,7 +146,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {
         changes += 1
-        // SQLite gives the number of the last row again when that is gone.
+        // SQLite reuses the number of the last row after that row is removed.
         let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
         statement.bind(1, content.storedAttachments)
@@ -165,7 +168,7 @@ extension SQLiteWriter {
 
     /// Commits the open transaction.
     ///
-    /// - Throws: ``DatabaseError`` of the storage; the caller rolls back then.
+    /// - Throws: ``DatabaseError`` of the storage; the caller then rolls back.
     func commit() throws {
         try checkTransaction()
         try sealCounts()
@@ -173,7 +176,7 @@ extension SQLiteWriter {
         hasBegun = false
     }
 
-    /// Undoes the transaction, if SQLite has not done so already.
+    /// Rolls back the transaction, if SQLite has not done so already.
     func rollBack() {
         if connection.isInTransaction { try? connection.statement(.rollback).run() }
         hasBegun = false
@@ -181,13 +184,13 @@ extension SQLiteWriter {
         forgetCommitActions(after: 0)
     }
 
-    /// Throws when SQLite has undone the transaction.
+    /// Throws if SQLite has rolled back the transaction.
     private func checkTransaction() throws {
         guard !connection.isInTransaction else { return }
         throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
-    /// Runs a closure as all there is in the transaction so far.
+    /// Runs a closure as the only content of the transaction so far.
     func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         doomed = nil
         let result = try body(self)
@@ -196,7 +199,7 @@ extension SQLiteWriter {
         return result
     }
 
-    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    /// Runs a closure as a part of the surrounding write. If the closure fails halfway, that write can't succeed.
     func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         try checkTransaction()
         let before = changes
@@ -232,7 +235,7 @@ extension SQLiteWriter {
             try connection.statement(.rollbackToSavepoint).run()
             try connection.statement(.release).run()
         } catch {
-            // A savepoint that can't be undone alone takes the whole transaction with it.
+            // If a savepoint can't be rolled back alone, the whole transaction is rolled back.
             try? connection.statement(.rollback).run()
         }
     }
@@ -274,7 +277,7 @@ extension SQLiteWriter {
 // MARK: - Counts
 
 extension SQLiteWriter {
-    /// The most sequences of an open transaction that the sums don't have.
+    /// The maximum number of sequences of an open transaction that the sums don't have.
     private static let maximumUnsealedSequences: Int64 = 8192
 
     /// The last sealed sequence.
@@ -299,18 +302,18 @@ extension SQLiteWriter {
         guard try idCounts().update(documents.map { ($0.id, $0.difference) }) else { return try rebuildCounts() }
     }
 
-    /// Seals when a transaction has changed many documents, so that the next to do so has few to read.
+    /// Seals if a transaction has changed many documents, so that the next such transaction has only few to read.
     func sealIfMany() throws {
         if try lastSequence.number - sealedSequence() >= Self.maximumUnsealedSequences { try sealCounts() }
     }
 
-    /// A document before it is removed or gets another tree at the same sequence.
+    /// The counted state of a document before it is removed or gets another tree at the same sequence.
     func countedDocument(at sequence: UpdateSequence) throws -> CountedDocument? {
         try sequenceCounts.written(after: sequence.number - 1, through: sequence.number).first
     }
 
-    /// Brings the sums up to date with a document that was removed, or is of another kind now at the same sequence: `flags`, or
-    /// `nil` for one that was removed.
+    /// Updates the sums for a document that was removed, or whose kind changed at the same sequence. `flags` is its
+    /// new kind, or `nil` if it was removed.
     func recount(_ document: CountedDocument, now flags: RecordFlags?) throws {
         let isSealed = try document.sequence <= sealedSequence()
         let known =
@@ -323,7 +326,7 @@ extension SQLiteWriter {
         if try !hadIt || !idCounts().update([(document.id, difference)]) { try rebuildCounts() }
     }
 
-    /// Makes all sums anew from the documents.
+    /// Computes all sums again from the documents.
     ///
     /// - Complexity: O(*n*).
     func rebuildCounts() throws {

@@ -1,24 +1,26 @@
 internal import SettleCore
 
-/// How many documents have sequences in a range, from sums that are kept in the file.
+/// Counts the documents whose sequences are in a range, by sums that are stored in the file.
 ///
-/// Sequences fall into buckets of 128, those into larger buckets of 128 buckets, and so on. A bucket is *sealed*, that is, it
-/// has a row with its sum, once the newest sequence is at or past its end. A document that is changed later leaves its bucket
-/// for a new sequence; the sum loses it when the new sequence is sealed, and until then the document's row says what it left.
+/// Sequences are divided into buckets of 128, those into larger buckets of 128 buckets, and so on. A bucket is
+/// *sealed*, that is, it has a row with its sum, when the newest sequence is at or past its end. A document that is
+/// changed later moves from its bucket to a new sequence. The sum is reduced when the new sequence is sealed; until
+/// then, the document's row records the sequence that it had.
 ///
 ///     level 1   │            1 … 16,384: 9,211            │
 ///     level 0   │ 1 … 128: 90 │ 129 … 256: 71 │ …         │ 16,385 … 16,512: 128 │
 ///     documents │                                         │                      │ 16,513 … : read one by one
 ///                                                                     sealed ────┘
 ///
-/// A bucket without documents has no row. A count adds at most 127 rows of each level, and reads fewer than 384 documents.
+/// A bucket without documents has no row. A count adds at most 127 rows of each level, and reads fewer than 384
+/// documents.
 struct SequenceCounts {
     let connection: SQLiteConnection
     let sizes: CountSizes
 
     /// Levels 0 to 7 cover 2⁵⁶ sequences.
     private static let levels = 0..<Int64(8)
-    /// The level of the one row that says up to where buckets are sealed.
+    /// The level of the single row with the last sealed sequence.
     private static let sealedLevel: Int64 = -1
 
     private func shift(_ level: Int64) -> Int64 { sizes.bits * (level + 1) }
@@ -29,7 +31,7 @@ struct SequenceCounts {
     /// The last sequence of the last sealed bucket, 0 for none.
     func sealed() throws -> Int64 { try documents(Self.sealedLevel, 0) ?? 0 }
 
-    /// The documents whose sequences are in a range, with what the sums have of them.
+    /// The documents whose sequences are in a range, each with its state in the sums.
     func written(after first: Int64, through last: Int64 = .max) throws -> [CountedDocument] {
         let statement = try connection.statement(.writtenDocuments)
         statement.bind(1, first)
@@ -37,7 +39,7 @@ struct SequenceCounts {
         return try statement.all { CountedDocument($0) }
     }
 
-    /// How many documents have a sequence of a range.
+    /// The number of documents whose sequences are in a range.
     ///
     /// - Complexity: O(log *n*) in the newest sequence.
     func count(in range: SequenceRange) throws -> Int {
@@ -92,9 +94,9 @@ struct SequenceCounts {
         try statement.run()
     }
 
-    /// Takes documents out of the sums of sealed buckets.
+    /// Removes documents from the sums of sealed buckets.
     ///
-    /// - Returns: Whether the sums had them; otherwise they are damaged.
+    /// - Returns: Whether the sums contained them; if not, the sums are damaged.
     func remove(_ sequences: [Int64]) throws -> Bool {
         guard !sequences.isEmpty else { return true }
         let sealed = try sealed()
@@ -113,7 +115,8 @@ struct SequenceCounts {
         return true
     }
 
-    /// The first sequence of a document in a range. Buckets without any are passed over: a damaged sequence may be very high.
+    /// The first sequence of a document in a range. Empty buckets are skipped, because a damaged sequence may be
+    /// very high.
     private func first(after position: Int64, through end: Int64) throws -> Int64? {
         let statement = try connection.statement(.firstSequence)
         statement.bind(1, position)
@@ -146,13 +149,14 @@ struct SequenceCounts {
     }
 }
 
-/// A document's row as far as counts need it.
+/// The columns of a document's row that counts need.
 struct CountedDocument {
     let id: [UInt8]
     let sequence: Int64
-    /// The kind it is of, as the number of its flags.
+    /// The kind of the document, as the number of its flags.
     let kind: Int
-    /// What the sums have of a document that was written after the last sealed sequence, if they have it.
+    /// The sequence and kind with which the sums count the document; `nil` if they don't count it or it was not
+    /// changed since.
     let counted: (sequence: Int64, kind: Int)?
 
     init(_ row: SQLiteStatement) {
@@ -167,10 +171,10 @@ struct CountedDocument {
         return old == 0 ? nil : (old >> 2, Int(old & 3))
     }
 
-    /// What the sums lack: one of its kind, and one less of the kind they have it in.
+    /// The change to make to the sums: one more of its kind, and one less of the kind with which they count it.
     var difference: KindCounts { Self.difference(kind, counted) }
 
-    /// The same of a row that need not be kept.
+    /// The difference for a row, without creating a value for it.
     static func difference(_ row: SQLiteStatement) -> KindCounts { difference(kind(row), counted(row)) }
 
     private static func difference(_ kind: Int, _ counted: (sequence: Int64, kind: Int)?) -> KindCounts {
@@ -181,12 +185,12 @@ struct CountedDocument {
     }
 }
 
-/// How large the parts are of which sums are kept; a file has the same from its beginning.
+/// The sizes of the parts for which sums are kept; they never change in a file.
 struct CountSizes {
-    /// The binary digits of a sequence that a level of buckets covers.
+    /// The number of bits of a sequence that a level of buckets covers.
     var bits: Int64 = 7
-    /// The most ids of a range of level 0.
+    /// The maximum number of ids in a range of level 0.
     var capacity: Int64 = 1024
-    /// The most ranges of a level in one of the next.
+    /// The maximum number of ranges of a level in one of the next.
     var fan: Int64 = 512
 }

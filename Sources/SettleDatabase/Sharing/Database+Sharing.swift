@@ -2,14 +2,15 @@ internal import SettleCore
 internal import SettlePlatform
 
 extension Database {
-    /// Finishes what is being done, closes all files, and leaves the database to other processes, until ``resume()``.
+    /// Finishes the calls that run, closes all files, and leaves the database to other processes, until
+    /// ``resume()``.
     ///
     ///     task.expirationHandler = { try? store.suspend() }      // the system is about to suspend the app
     ///
-    /// It waits for transactions and snapshots that run; acknowledged writes are on the disk, as far as
-    /// ``DatabaseOptions/durability`` says. Later calls throw ``DatabaseErrorCode/suspended``; observers and live queries
-    /// wait. Suspending twice is the same as once. Stop replications first: what they do meanwhile fails, and
-    /// they try again. A database in memory has no files and goes on.
+    /// It waits for running transactions and snapshots; acknowledged writes are on the disk, according to
+    /// ``DatabaseOptions/durability``. Later calls throw ``DatabaseErrorCode/suspended``; observers and live
+    /// queries wait. Suspending again does nothing. Stop replications first: their calls fail meanwhile, and they
+    /// retry. A database in memory has no files and continues to work.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     public func suspend() throws {
@@ -17,23 +18,24 @@ extension Database {
         expirations.cancel()
     }
 
-    /// Opens the files of a suspended database again. Calls work from then on, and observers learn what other processes have
-    /// written meanwhile.
+    /// Opens the files of a suspended database again. Calls work from then on, and observers get the changes that
+    /// other processes have made meanwhile.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` if another process has the database open, which then stays suspended and
-    ///   can be resumed later; `closed`; errors of ``open(_:options:)`` if the files were changed meanwhile.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process has the database open; it then stays
+    ///   suspended and can be resumed later. Also `closed`, and errors of ``open(_:options:)`` if the files were
+    ///   changed meanwhile.
     public func resume() throws { try capabilities.suspendable?.resume() }
 
     /// Whether the database is suspended.
     public var isSuspended: Bool { capabilities.suspendable?.isSuspended ?? false }
 
-    /// Runs a closure while no other process uses the files of the database, the indexes included.
+    /// Runs a closure while no other process uses the files of the database, including the indexes.
     package func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
         guard let suspendable = capabilities.suspendable else { return try body() }
         return try suspendable.whileOpen(body)
     }
 
-    /// What the database does when its files are closed and opened again.
+    /// The actions of the database when its files are closed and opened again.
     var suspensionHooks: SuspendableEngine.Hooks {
         SuspendableEngine.Hooks(
             owner: { [weak self] in self },
@@ -46,13 +48,13 @@ extension Database {
         for holder in companions.withLock({ $0.values.compactMap { $0 as? any FileHolder } }) { holder.closeFiles() }
     }
 
-    /// Reads again what is kept in memory, since another process may have written.
+    /// Reads cached data again, since another process may have written.
     private func readAgain(from engine: any StorageEngine) throws {
         let hasJournal = try engine.read { try $0.setting(Self.journalSetting) } != nil
         if hasJournal == (pendingCache != nil) {
             try pendingCache?.readAgain(from: engine)
         } else {
-            // Another process has switched it.
+            // Another process has switched the journal on or off.
             pendingCache?.bell.end()
             let cache = hasJournal ? try PendingCache(reading: engine) : nil
             pendingState.withLock { $0 = cache }
@@ -77,13 +79,15 @@ extension Database {
 
 /// Jobs of a database that several nodes share.
 extension Database {
-    /// The leases of the database's jobs; `nil` where one process has the database, so that its jobs need none.
+    /// The leases of the database's jobs; `nil` if only one process uses the database, so that its jobs need no
+    /// leases.
     package var leases: (any JobLeases)? { capabilities.leasing?.leases }
 
-    /// Runs a closure whose writes are committed together, and only while a lease is this node's; `nil` needs none.
+    /// Runs a closure whose writes are committed together, and only while this node has a lease; `nil` requires no
+    /// lease.
     ///
-    /// - Throws: ``DatabaseError`` with code `conflict` if the lease is another node's or has run out, and what
-    ///   ``transaction(_:)`` throws.
+    /// - Throws: ``DatabaseError`` with code `conflict` if another node has the lease or it has expired, and errors
+    ///   of ``transaction(_:)``.
     @discardableResult
     package func transaction<Result>(under lease: JobLease?, _ body: () throws -> Result) throws -> Result {
         let isPart = engine.isWriting

@@ -12,8 +12,8 @@ internal import Foundation
 ///     let notes = try store.openOrCreate("notes")
 ///     try store.names()                              // ["notes"]
 ///
-/// Names are CouchDB's: a lower-case letter, then lower-case letters, digits and `_$()+-/`; `_users`, `_replicator` and
-/// `_global_changes` are allowed as well.
+/// Names follow CouchDB's rules: a lower-case letter, then lower-case letters, digits and `_$()+-/`; `_users`,
+/// `_replicator` and `_global_changes` are allowed, too.
 public struct DocumentStore: Sendable {
     /// The folder.
     public let path: String
@@ -22,7 +22,7 @@ public struct DocumentStore: Sendable {
 
     /// Opens a store, and creates its folder if needed.
     ///
-    /// - Throws: ``DatabaseError`` with code `notADatabase` if there is a file at the path, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `notADatabase` if the path is a file, or `inputOutput`.
     public init(path: String, options: DatabaseOptions = DatabaseOptions()) throws {
         self.path = path
         self.options = options
@@ -70,7 +70,8 @@ public struct DocumentStore: Sendable {
     /// The names of all databases, sorted.
     public func names() throws -> [String] { try listedNames().filter(contains).sorted() }
 
-    /// The names of all folders that are named like a database's, in no order; nothing looks into them.
+    /// The names of all folders that have a valid name of a database, in no order. The folders' contents are not
+    /// checked.
     package func listedNames() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path).compactMap { folder in
@@ -84,13 +85,14 @@ public struct DocumentStore: Sendable {
         }
     }
 
-    /// Whether there is a database of a name.
+    /// Whether a database with a name exists.
     public func contains(_ name: String) -> Bool {
         (try? folder(of: name)).map { DatabaseFiles.exist(in: $0) } ?? false
     }
 
-    /// The same store, whose databases leave a short write-ahead log as it is when they close: opening and closing one then
-    /// costs no synchronization of the disk, and the log is emptied by the next opening that makes it long.
+    /// The same store, except that its databases leave a short write-ahead log unchanged when they close. Opening
+    /// and closing a database then needs no synchronization of the disk, and the log is emptied when it becomes
+    /// long.
     package func leavingShortLogs() -> DocumentStore {
         var store = self
         store.options.leavesShortLogs = true
@@ -132,19 +134,20 @@ extension DocumentStore: DatabaseStore, ServerStore {
     /// The folder's path.
     public var place: String { path }
 
-    /// False: one server has a folder.
+    /// `false`: a folder belongs to one server.
     package var isShared: Bool { false }
 
-    /// Makes a list that is kept in memory, and read again when another program has changed the folder.
+    /// Creates a list in memory, which is read again if another program has changed the folder.
     package func nameList() -> any DatabaseNameList { FolderNames(self) }
 
-    /// Makes the record of the file `server.json` in the folder, and of the folder's lock.
+    /// Creates the record from the file `server.json` in the folder, and the folder's lock.
     package func serverRecord() -> any ServerRecord { FolderRecord(path) }
 
-    /// Does nothing: there is no other node.
+    /// Does nothing, because there are no other nodes.
     package func freshen(_ names: [String]) throws {}
 
-    /// Makes the folder `uploads` in the store's: not the databases' own, because its modification time indicates changes of databases.
+    /// Creates the folder `uploads` in the store's folder. It is not in a database's folder, because the
+    /// modification time of the store's folder indicates changes of databases.
     package func uploadFolder() throws -> String {
         let folder = path + "/uploads"
         try makePrivateFolder(folder)
@@ -158,12 +161,12 @@ extension DocumentStore {
     /// Suspends all databases of the store that this process has open; see ``Database/suspend()``. Apps call it when the
     /// system is about to suspend them.
     ///
-    /// - Throws: The first error; the other databases are suspended all the same.
+    /// - Throws: The first error; all other databases are suspended anyway.
     public func suspend() throws { try forEachOpen { try $0.suspend() } }
 
     /// Resumes all databases of the store; see ``Database/resume()``.
     ///
-    /// - Throws: The first error; the other databases are resumed all the same.
+    /// - Throws: The first error; all other databases are resumed anyway.
     public func resume() throws { try forEachOpen { try $0.resume() } }
 
     private func forEachOpen(_ body: (Database) throws -> Void) throws {

@@ -1,25 +1,28 @@
 internal import Dispatch
 internal import SettlePlatform
 
-/// The names of all databases of a folder, sorted and kept in memory from the first question for them.
+/// The sorted names of all databases of a folder, cached from their first use.
 ///
-/// What the server creates and deletes is noted here. The folder is read again only when it was changed by another program, which
-/// its time of change tells. A change by another program within the same moment as one of the server's can be overlooked, so the
-/// folder is also read again in the background, some seconds after the server's own changes, if somebody still asks.
+/// The list is updated when the server creates or deletes a database. The folder is read again only if another
+/// program has changed it, which its modification time shows. If another program makes a change in the same moment
+/// as the server, it may be missed. So the folder is also read again in the background some seconds after the
+/// server's own changes, if the list is still in use.
 final class FolderNames: DatabaseNameList {
     fileprivate struct State {
         var names: [String] = []
-        /// Names of folders without a database file: it is being copied or made, or was left by a crash.
+        /// Names of folders without a database file: the database is being copied or created, or the folder remains
+        /// from a crash.
         var unfinished: [String] = []
-        /// What the folder was when it was read; `nil` before that, and once another program has changed it.
+        /// The state of the folder when it was read; `nil` before that, and after another program has changed it.
         var folder: FileStatus?
-        /// How many creations and deletions by the server are under way.
+        /// The number of creations and deletions by the server that are in progress.
         var changes = 0
-        /// What the server created and deleted while the folder is being read; `nil` while it is not.
+        /// The creations and deletions by the server while the folder is being read; `nil` while it is not being
+        /// read.
         var meanwhile: [(name: String, isThere: Bool)]?
-        /// Since when a change by another program may have been overlooked.
+        /// The time since which a change by another program may have been missed.
         var doubt: DispatchTime?
-        /// Whether the folder is read in the background, or will be.
+        /// Whether a background read of the folder is running or planned.
         var isChecking = false
     }
 
@@ -27,12 +30,12 @@ final class FolderNames: DatabaseNameList {
     private let state = Guarded(State())
     /// One thread reads the folder at a time.
     private let reading = Guarded(())
-    /// How many seconds after a change of the server's the folder is read again.
+    /// The seconds after a change by the server until the folder is read again.
     private static let patience = 10.0
 
     init(_ store: DocumentStore) { self.store = store }
 
-    /// Keeping the names would have the next change copy them.
+    /// The closure must not keep the names; otherwise the next change has to copy them.
     func read<Result: Sendable>(_ body: ([String]) throws -> Result) throws -> Result {
         try refresh()
         return try state.withLock { state in
@@ -41,7 +44,7 @@ final class FolderNames: DatabaseNameList {
         }
     }
 
-    /// Nothing looks at the files of the others.
+    /// Only the files of databases that satisfy the condition are checked.
     func names(where condition: (String) -> Bool) throws -> [String] {
         try store.listedNames().filter { condition($0) && store.contains($0) }.sorted()
     }
@@ -57,7 +60,7 @@ final class FolderNames: DatabaseNameList {
             state.withLock { state in
                 state.changes -= 1
                 if state.folder != nil { state.folder = after }
-                // Looked up here, for another change of the name may have been faster.
+                // The folder is checked here, because another change of the name may have been faster.
                 state.set(name, store.contains(name))
                 state.doubt = state.doubt ?? .now()
             }
@@ -78,14 +81,14 @@ final class FolderNames: DatabaseNameList {
         }
         if isDoubtful {
             DispatchQueue.global(qos: .utility).async { [weak self] in
-                // A folder that can't be read is reported to the next request that reads it.
+                // If the folder can't be read, the next request that reads it reports the error.
                 try? self?.list(asOf: nil)
             }
         }
         if !isCurrent { try list(asOf: now) }
     }
 
-    /// Reads the folder, unless that was done since a moment.
+    /// Reads the folder, unless it was already read in its present state.
     private func list(asOf wanted: FileStatus?) throws {
         try reading.withLock { _ in
             let before = FileStatus(path: store.path)
@@ -121,7 +124,7 @@ final class FolderNames: DatabaseNameList {
         }
     }
 
-    /// Whether a later change would have another time, for the clock of the file system is coarse.
+    /// Whether a later change would get a different modification time; the clock of the file system is coarse.
     private static func isSettled(_ folder: FileStatus?) -> Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -130,7 +133,7 @@ final class FolderNames: DatabaseNameList {
 }
 
 extension FolderNames.State {
-    /// Notes whether there is a database.
+    /// Records whether a database exists.
     fileprivate mutating func set(_ name: String, _ isThere: Bool) {
         meanwhile?.append((name, isThere))
         unfinished.removeAll { $0 == name }
@@ -140,7 +143,7 @@ extension FolderNames.State {
         if !isThere, isListed { names.remove(at: index) }
     }
 
-    /// Moves names to those of databases once their files are there.
+    /// Moves names to the list of databases once their files exist.
     fileprivate mutating func finish(_ isThere: (String) -> Bool) {
         for name in unfinished where isThere(name) { set(name, true) }
     }

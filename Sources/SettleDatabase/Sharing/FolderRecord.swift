@@ -1,6 +1,7 @@
 internal import SettlePlatform
 
-/// The settings of the server of a folder: a file beside the databases that only its owner may read, and the folder's lock.
+/// The settings of the server of a folder: a file in the folder that only its owner may read, and the folder's
+/// lock.
 final class FolderRecord: ServerRecord {
     private let path: String
     private let lock: FolderLock
@@ -12,14 +13,14 @@ final class FolderRecord: ServerRecord {
 
     var place: String { "the settings file \(path)" }
 
-    /// The lock keeps other servers from writing.
+    /// Always `nil`: the lock keeps other servers from writing.
     var newestVersion: Int64? { nil }
 
     func reserve() throws { try lock.reserve() }
 
     func release() { lock.release() }
 
-    /// Restricts the permissions of a file that others may read.
+    /// Reads the file. If other users may read it, its permissions are restricted.
     func read() throws -> (bytes: [UInt8], version: Int64)? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -66,16 +67,17 @@ private func systemWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: In
 
 // MARK: - FolderLock
 
-/// The lock that lets one server have a folder of databases: it is taken before anything there is read or written.
+/// The lock that gives a folder of databases to one server. It is taken before anything in the folder is read or
+/// written.
 final class FolderLock: Sendable {
     private let folder: String
     private let lock = Guarded<FileLock?>(nil)
 
     init(_ folder: String) { self.folder = folder }
 
-    /// Takes the lock, unless this one has it.
+    /// Takes the lock, unless this object already has it.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` when another server has it, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another server has it, or `inputOutput`.
     func reserve() throws {
         try lock.withLock { lock in
             guard lock == nil else { return }
@@ -86,7 +88,7 @@ final class FolderLock: Sendable {
         }
     }
 
-    /// Lets another server have the folder.
+    /// Releases the lock, so that another server can take it.
     func release() {
         lock.withLock { lock in
             lock?.release()
@@ -103,7 +105,7 @@ final class FolderLock: Sendable {
             """)
     }
 
-    /// The process that has written its number into the lock's file.
+    /// The process that has written its id into the lock file.
     private static func owner(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -1,36 +1,37 @@
-/// How old the state of a shared storage engine may be that a call believes.
+/// The maximum age of the state that a call reads from a shared storage engine.
 ///
-/// An engine that several processes share asks for the state before anything kept in memory is used. Within
-/// ``answering(_:)``, what was read since its beginning counts as current, so a request asks once and not at each use.
+/// An engine that several processes share checks the current state before it uses cached data. Within
+/// ``answering(_:)``, a state that was read since its beginning counts as current, so a request checks once and not
+/// at each use.
 public enum Freshness {
     @TaskLocal private static var beginning: ContinuousClock.Instant?
 
-    /// Runs a closure that answers one request: a state that was read since it began is current for it.
+    /// Runs a closure that answers one request. For it, a state that was read since it began is current.
     public static func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $beginning.withValue(.now, operation: body)
     }
 
-    /// Whether a state may be used whose reading began at a moment.
+    /// Whether a state may be used, given the time at which its reading began.
     public static func accepts(readAt moment: ContinuousClock.Instant) -> Bool {
         beginning.map { moment >= $0 } ?? false
     }
 }
 
-/// Whether the thread produces the rest of an answer of which a part was sent.
+/// Records whether the thread produces the rest of an answer of which a part was already sent.
 ///
-/// It is too late to ask the client to try again, so a store waits longer for what it needs.
+/// In this case the client can't be asked to retry anymore, so a store waits longer for its resources.
 package enum StartedAnswer {
     @TaskLocal private static var isThere = false
 
-    /// Whether a part of the answer was sent.
+    /// Whether a part of the answer was already sent.
     package static var isUnderWay: Bool { isThere }
 
     /// Runs a closure that produces a part of an answer.
     ///
     /// - Parameters:
-    ///   - hasBegun: Whether a part was sent.
+    ///   - hasBegun: Whether a part was already sent.
     ///   - body: The closure.
-    /// - Returns: What the closure returns.
+    /// - Returns: The result of the closure.
     package static func producing<Result>(hasBegun: Bool, _ body: () throws -> Result) rethrows -> Result {
         hasBegun ? try $isThere.withValue(true, operation: body) : try body()
     }

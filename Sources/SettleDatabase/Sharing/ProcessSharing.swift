@@ -1,20 +1,21 @@
 internal import Dispatch
 internal import SettlePlatform
 
-/// How several processes use one database: by turns.
+/// The way in which several processes take turns with one database.
 ///
 ///     var options = DatabaseOptions()
 ///     options.sharing = ProcessSharing()
 ///     let database = try Database.open(path, options: options)      // in the app and in its widget
 ///
-/// A process takes its turn at a call and keeps it for some hundredths of a second, or as long as nobody else calls. Then it
-/// closes the files, and the next process opens them. So in each process calls work as in a database of its own, and wait
-/// for other processes if need be. What another process writes is noticed within about a tenth of a second by observers and
-/// live queries. A process that is not using the database holds no lock, as iOS demands of apps that it suspends.
+/// A process takes its turn at a call. It keeps the turn for some hundredths of a second, or as long as no other
+/// process calls. Then it closes the files, and the next process opens them. So calls in each process work as in a
+/// database of its own, but may have to wait for other processes. Observers and live queries notice writes of
+/// another process within about a tenth of a second. A process that is not using the database holds no lock, which
+/// iOS requires of apps that it suspends.
 ///
-/// A transaction or snapshot must not wait for another thread's calls, as these may wait for the next turn.
+/// A transaction or snapshot must not wait for calls of another thread, because these may wait for the next turn.
 ///
-/// All processes must open the database so: one that opens it without sharing has it alone.
+/// All processes must open the database with sharing: a process that opens it without has it exclusively.
 public struct ProcessSharing: Sendable {
     /// The time that a call waits for another process before it throws ``DatabaseErrorCode/inUse``; 10 seconds by default.
     public var patience: Duration = .seconds(10)
@@ -22,16 +23,16 @@ public struct ProcessSharing: Sendable {
     /// Creates the defaults.
     public init() {}
 
-    /// Until when a call that begins now waits.
+    /// The time until which a call that begins now waits.
     var deadline: ContinuousClock.Instant { .now + patience }
 
-    /// The time that a process keeps its turn though another one waits.
+    /// The time for which a process keeps its turn even if another one waits.
     static let turn: Duration = .milliseconds(30)
-    /// The time that a process keeps its turn without using it.
+    /// The time for which a process keeps its turn without using it.
     static let idle: Duration = .milliseconds(100)
-    /// The interval at which a process looks whether another one waits.
+    /// The interval at which a process checks whether another one waits.
     static let lookWhenOpen: DispatchTimeInterval = .milliseconds(20)
-    /// The interval at which a process looks whether another one has written.
+    /// The interval at which a process checks whether another one has written.
     static let lookWhenAway: DispatchTimeInterval = .milliseconds(100)
 }
 
@@ -44,12 +45,12 @@ public struct ProcessSharing: Sendable {
 final class ProcessTurn: Sendable {
     private let files: DatabaseFiles
     private let lock: Guarded<DatabaseLock?>
-    /// The interval at which a process that waits tries to take the turn, in microseconds.
+    /// The interval at which a waiting process tries to take the turn, in microseconds.
     private static let pause: UInt32 = 2000
 
     private var wanted: String { files.lock + ".wanted" }
 
-    /// Takes over a lock that is held.
+    /// Creates a turn from a lock that is held.
     init(_ files: DatabaseFiles, _ lock: DatabaseLock) {
         self.files = files
         self.lock = Guarded(lock)
@@ -59,10 +60,10 @@ final class ProcessTurn: Sendable {
     ///
     /// - Parameters:
     ///   - files: The database's files.
-    ///   - deadline: How long to wait for another process.
-    ///   - interruption: Returns an error once waiting is useless.
+    ///   - deadline: The time until which to wait for another process.
+    ///   - interruption: Returns an error if waiting has become useless.
     /// - Returns: The lock.
-    /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps it longer.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process keeps the turn longer.
     static func acquire(
         _ files: DatabaseFiles, until deadline: ContinuousClock.Instant,
         unless interruption: () -> (any Error)? = { nil }
@@ -74,7 +75,7 @@ final class ProcessTurn: Sendable {
                 guard ContinuousClock.now < deadline else { throw error }
             }
             if let interruption = interruption() { throw interruption }
-            // The process whose turn it is may be looking at it.
+            // This can fail for a moment, while the process that has the turn checks the file.
             if wish == nil { wish = try FileLock(path: files.lock + ".wanted", isShared: true) }
             usleep(pause)
         }
@@ -83,7 +84,7 @@ final class ProcessTurn: Sendable {
     /// Takes the turn again.
     func acquire(until deadline: ContinuousClock.Instant, unless interruption: () -> (any Error)?) throws {
         guard FileStatus(path: files.folder) != nil else { throw DatabaseError(.closed, "the database was deleted") }
-        // Those who wait come first; they try every few milliseconds.
+        // Waiting processes come first; they try every few milliseconds.
         if deadline > .now, isWanted { usleep(3 * Self.pause) }
         let taken = try Self.acquire(files, until: deadline, unless: interruption)
         lock.withLock { $0 = taken }
@@ -97,7 +98,7 @@ final class ProcessTurn: Sendable {
         return false
     }
 
-    /// Gives the turn away.
+    /// Releases the turn.
     func release() {
         lock.withLock { lock in
             lock?.release()

@@ -8,8 +8,9 @@ internal import Synchronization
 ///     open ──suspend──→ leaving ──the last user ends──→ suspended ──resume──→ open
 ///          ──another process wants it, or idle, if shared──→ away ──the next call──→ open
 ///
-/// A call that is inside another one on the same thread, as a read in a transaction is, goes on while the engine is left.
-/// Other calls then throw `suspended`, or, if the database is shared, wait until the files are open again.
+/// A call inside another call on the same thread, such as a read in a transaction, continues while the engine is
+/// being closed. Other calls then throw `suspended`; if the database is shared, they wait until the files are open
+/// again.
 final class SuspendableEngine: SuspendableStorage {
     private enum Phase {
         case open(SQLiteEngine)
@@ -18,26 +19,28 @@ final class SuspendableEngine: SuspendableStorage {
         /// The files are closed until the next call.
         case away
         case suspended
-        /// The engine gives the errors of later calls, and a write that closes its own database goes on.
+        /// The database is closed. The engine provides the errors of later calls, and a write that closes its own
+        /// database continues.
         case closed(SQLiteEngine?)
     }
 
     private struct State {
         var phase: Phase
-        /// The threads that are in calls, and in how many.
+        /// The threads that are in calls, and the depth of their calls.
         var users: [(thread: ThreadID, depth: Int)] = []
         /// Whether no new call may begin, so that the files can be closed.
         var isLeaving = false
-        /// Whether they are left for ``suspend()``.
+        /// Whether the files are being closed for ``suspend()``.
         var isSuspending = false
         var opened = ContinuousClock.now
         var lastUse = ContinuousClock.now
-        /// The files when they were closed.
+        /// The state of the files when they were closed.
         var files: [FileStatus?] = []
         var listener: (@Sendable (CommitNotice) -> Void)?
         var hooks: Hooks?
 
-        /// Whether this thread is in a call. Its further calls belong to that one, and go on while the engine is left.
+        /// Whether this thread is in a call. Its further calls belong to that call, and continue while the engine
+        /// is being closed.
         var isInside: Bool {
             let thread = ThreadID.current
             return users.contains { $0.thread == thread }
@@ -60,13 +63,13 @@ final class SuspendableEngine: SuspendableStorage {
         }
     }
 
-    /// What the database does when files are closed and opened.
+    /// Closures that the engine calls when it closes and opens its files.
     struct Hooks: Sendable {
-        /// The database, which must not be released by a thread that opens or closes its files.
+        /// Returns the database, which must not be released by a thread that opens or closes its files.
         let owner: @Sendable () -> AnyObject?
         /// Closes other files of the database.
         let willClose: @Sendable () -> Void
-        /// Reads again what is kept in memory. No other call runs meanwhile.
+        /// Reads cached data again. No other call runs meanwhile.
         let hasOpened: @Sendable (any StorageEngine) throws -> Void
         /// Notifies observers.
         let announce: @Sendable () -> Void
@@ -76,16 +79,16 @@ final class SuspendableEngine: SuspendableStorage {
     private let turn: ProcessTurn
     private let sharing: ProcessSharing?
     private let open: @Sendable () throws -> SQLiteEngine
-    /// The number of calls that want the files closed, so that no thread waits for a turn.
+    /// The number of calls that want the files closed; while it is not 0, no thread waits for a turn.
     private let closers = Atomic<Int>(0)
 
     /// Opens the files.
     ///
     /// - Parameters:
     ///   - turn: The turn of this process, which it has.
-    ///   - sharing: How other processes get their turns; `nil` if only by suspension.
+    ///   - sharing: The way in which other processes get their turns; `nil` if only by suspension.
     ///   - open: Opens the files.
-    /// - Throws: What the closure throws.
+    /// - Throws: Errors of the closure.
     init(_ turn: ProcessTurn, sharing: ProcessSharing?, open: @escaping @Sendable () throws -> SQLiteEngine) throws {
         self.turn = turn
         self.sharing = sharing
@@ -93,7 +96,7 @@ final class SuspendableEngine: SuspendableStorage {
         state = Monitor(State(phase: .open(try open())))
     }
 
-    /// Sets what is called when files are closed and opened. The first turn does not end before.
+    /// Sets the closures for closing and opening files. The first turn does not end before this call.
     func onChange(_ hooks: Hooks) {
         state.withLock { $0.hooks = hooks }
         if sharing != nil { look() }
@@ -149,7 +152,7 @@ final class SuspendableEngine: SuspendableStorage {
         return engine
     }
 
-    /// Another call wants the files closed.
+    /// Thrown if another call wants the files closed.
     private struct Interrupted: Error {}
 
     private func end() {
@@ -199,7 +202,7 @@ final class SuspendableEngine: SuspendableStorage {
         hooks?.announce()
     }
 
-    /// Closes the files and gives the turn away. Called by the thread that has set the phase `changing`.
+    /// Closes the files and releases the turn. Called by the thread that has set the phase `changing`.
     private func leave(_ engine: SQLiteEngine, for phase: Phase) {
         state.withLock(\.hooks)?.willClose()
         engine.close()
@@ -219,7 +222,7 @@ final class SuspendableEngine: SuspendableStorage {
 
     // MARK: - Suspension
 
-    /// Waits for the calls that run, closes the files, and gives the turn away; later calls throw `suspended`.
+    /// Waits for running calls, closes the files, and releases the turn; later calls throw `suspended`.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` inside a transaction or a snapshot, and `closed`.
     func suspend() throws {
@@ -274,7 +277,7 @@ final class SuspendableEngine: SuspendableStorage {
 
     // MARK: - Turns
 
-    /// Looks from time to time whether another process wants its turn or has written something.
+    /// Checks from time to time whether another process wants its turn or has written something.
     private func look(in interval: DispatchTimeInterval = ProcessSharing.lookWhenOpen) {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
             guard let self, let next = self.checkTurn() else { return }
@@ -288,11 +291,12 @@ final class SuspendableEngine: SuspendableStorage {
         case othersWrote
     }
 
-    /// Gives the turn away if it is wanted or not used, and announces what another process has written.
+    /// Releases the turn if another process wants it or it is not used, and announces writes of other processes.
     ///
-    /// - Returns: When to look again; `nil` once the database is closed.
+    /// - Returns: The time until the next check; `nil` after the database is closed.
     private func checkTurn() -> DispatchTimeInterval? {
-        // Released at the end of this, the database closes itself here and not in the middle.
+        // Keeps the database alive, so that it is released, and closes itself, at the end of this method and not in
+        // the middle.
         let owner = state.withLock(\.hooks)?.owner()
         defer { withExtendedLifetime(owner) {} }
         if owner == nil { return nil }
@@ -320,7 +324,7 @@ final class SuspendableEngine: SuspendableStorage {
         case nil: return nil
         case .nothing?: break
         case .mustLeave(let engine)?: leave(engine, for: .away)
-        // If the other process keeps the files, the next look tries again.
+        // If the other process keeps the files, the next check tries again.
         case .othersWrote?: try? whileOpen {}
         }
         return state.withLock { state in

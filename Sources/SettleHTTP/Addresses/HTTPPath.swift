@@ -11,12 +11,12 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     /// The percent-encoded path, without a leading slash.
     package let encoded: String
 
-    /// Takes the name of an endpoint unchanged.
+    /// Creates the path of an endpoint from its name, unchanged.
     package init(stringLiteral value: String) { encoded = value }
 
     private init(encoded: String) { self.encoded = encoded }
 
-    /// Segments, each percent-encoded, joined by slashes.
+    /// Percent-encodes segments and joins them with slashes.
     package init(segments: [String]) {
         encoded = segments.map(Self.escape).joined(separator: "/")
     }
@@ -40,20 +40,22 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
         HTTPPath(encoded: document(id).encoded + "/" + escape(name))
     }
 
-    /// Whether servers, proxies and browsers agree on what a path names.
+    /// Whether servers, proxies and browsers agree on the resource that a path names.
     ///
-    /// Proxies resolve the segments `.` and `..`, also escaped ones, and may drop an empty last segment. So the path of the
-    /// document `.` becomes that of its database, and the path of an attachment `.` that of its document.
+    /// Proxies resolve the segments `.` and `..`, even escaped ones, and may drop an empty last segment. So the
+    /// path of the document `.` becomes that of its database, and the path of an attachment `.` that of its
+    /// document.
     package var isExact: Bool { Self.isExact(encoded) }
 
-    /// Whether servers, proxies and browsers agree on what a percent-encoded path names; see ``isExact``.
+    /// Whether servers, proxies and browsers agree on the resource that a percent-encoded path names; see
+    /// ``isExact``.
     static func isExact(_ path: String) -> Bool {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         return segments.allSatisfy { ![".", ".."].contains(PercentCoding.decode($0)) }
             && (segments.count == 1 || segments.last?.isEmpty == false)
     }
 
-    /// `.` and `..` would mean this folder and its parent.
+    /// Escapes `.` and `..` too, which would mean this folder and its parent.
     private static func escape(_ segment: String) -> String {
         if segment == "." { return "%2E" }
         if segment == ".." { return "%2E%2E" }
@@ -66,7 +68,7 @@ package struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
 // MARK: - HTTPQuery
 
-/// Query parameters: names and values in order. Of those with one name the last counts.
+/// Query parameters: names and values in order. If a name occurs several times, its last value counts.
 ///
 ///     var query: HTTPQuery = ["style": "all_docs"]
 ///     query["since"] = "12-xyz"
@@ -82,7 +84,7 @@ package struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
         items = elements.map { (name: $0.0, value: $0.1) }
     }
 
-    /// Reads `name=value` pairs between `&` or `;`, as addresses and forms have them. A plus is a blank.
+    /// Reads `name=value` pairs separated by `&` or `;`, as in URLs and forms. A plus means a blank.
     package init(form text: Substring) {
         items = text.utf8.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }.map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }

@@ -8,9 +8,9 @@ internal import SettlePlatform
 ///     url.databaseName                            // "groceries"
 ///     url.appending(HTTPPath.document("a/b"))     // https://couch.example:6984/groceries/a%2Fb
 ///
-/// Addresses that mean the same are equal: scheme and host are compared in lower case, the default port may be omitted,
-/// and a trailing slash of the path is ignored. User and password are kept apart: no printed or dumped text and no
-/// request line contains them.
+/// Addresses with the same meaning are equal: scheme and host are compared in lower case, the default port may be
+/// omitted, and a trailing slash of the path is ignored. User and password are stored separately: no printed or
+/// dumped text and no request line contains them.
 public struct HTTPURL: Hashable, Sendable {
     /// The URL schemes.
     public enum Scheme: String, Hashable, Sendable {
@@ -27,15 +27,15 @@ public struct HTTPURL: Hashable, Sendable {
     public let scheme: Scheme
     /// The host name or address in lower case, an IPv6 address without brackets.
     public let host: String
-    /// The port, also if it was omitted.
+    /// The port, even if it was omitted.
     public let port: Int
-    /// The percent-encoded path: empty for the root, else with a leading slash and no trailing one.
+    /// The percent-encoded path: empty for the root, otherwise with a leading slash and without a trailing one.
     package var path: String
     /// The percent-encoded query without the question mark; `nil` if there is none.
     package var query: String?
-    /// The user, decoded; `nil` if there is none.
+    /// The decoded user; `nil` if there is none.
     public private(set) var user: String?
-    /// The password, decoded; `nil` if there is none.
+    /// The decoded password; `nil` if there is none.
     public private(set) var password: String?
 
     /// Parses an address.
@@ -79,7 +79,7 @@ public struct HTTPURL: Hashable, Sendable {
             || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 })
     }
 
-    /// Whether both have the same scheme, host and port.
+    /// Whether two addresses have the same scheme, host and port.
     package func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
@@ -90,7 +90,7 @@ public struct HTTPURL: Hashable, Sendable {
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
 
-    /// Addresses with the same origin share connections.
+    /// The origin. Addresses with the same origin share connections.
     package var origin: String { "\(scheme.rawValue)://\(authority)" }
 
     /// The last segment of the path, decoded: the name of the database; `nil` for the root of a server.
@@ -100,7 +100,7 @@ public struct HTTPURL: Hashable, Sendable {
         return name.isEmpty ? nil : name
     }
 
-    /// The address without the last segment of its path: for a database, its server.
+    /// The address without the last segment of its path; for a database, the address of its server.
     package var parent: HTTPURL {
         var copy = self
         copy.path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
@@ -110,7 +110,7 @@ public struct HTTPURL: Hashable, Sendable {
 
     /// An address below this one.
     ///
-    /// - Parameters:
+    /// - path: The path to append, created by ``HTTPPath``.
     ///   - path: The path to append, made by ``HTTPPath``.
     ///   - query: The query parameters.
     /// - Returns: The address.
@@ -135,10 +135,10 @@ public struct HTTPURL: Hashable, Sendable {
         return try HTTPURLReader.read(text, keepsLastSlash: true)
     }
 
-    /// The address as it is requested, without user and password.
+    /// The address in the form that is requested, without user and password.
     package var text: String { origin + (path.isEmpty && query == nil ? "" : target) }
 
-    /// The path and the query, as the first line of a request has them.
+    /// The path and the query, as in the first line of a request.
     package var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
 }
 
@@ -155,11 +155,11 @@ extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
 // MARK: - HTTPURLReader
 
-/// Parses addresses strictly: text that a server, a proxy and curl could interpret differently is rejected.
+/// Parses addresses strictly: rejects text that a server, a proxy and curl could interpret differently.
 package enum HTTPURLReader {
     /// - Parameters:
     ///   - text: The address.
-    ///   - keepsLastSlash: Whether a trailing slash of the path counts, as in a redirect.
+    ///   - keepsLastSlash: Whether to keep a trailing slash of the path, as in a redirect.
     ///   - schemes: The schemes that the caller allows, for the message.
     /// - Returns: The address.
     /// - Throws: ``TransportError`` with code `badURL`.

@@ -1,29 +1,30 @@
 internal import SettlePlatform
 
-/// What a request is about: the path and the query of its first line.
+/// The target of a request: the path and the query in its first line.
 ///
 ///     /groceries//a%2Fb?rev=1-x;revs      rawPath    /groceries//a%2Fb
 ///                                         segments   groceries, a/b
 ///                                         query      rev: 1-x, revs: (empty)
 package struct RequestTarget: Sendable {
-    /// The path as it came.
+    /// The path as it was received.
     package let rawPath: String
-    /// The parts of the path, decoded; slashes that follow each other count as one.
+    /// The decoded segments of the path. Consecutive slashes count as one.
     package let segments: [String]
     /// The parameters.
     package let query: HTTPQuery
 
-    /// Whether a part of the path is UTF-8; what is not was repaired, so that many would become one.
+    /// Whether a segment of the path is UTF-8. Other segments were repaired, so different ones may have become
+    /// equal.
     package func isUTF8(part index: Int) -> Bool {
         let parts = rawPath.split(separator: "/")
         return !parts.indices.contains(index) || PercentCoding.isUTF8(parts[index])
     }
 
-    /// Reads a target.
+    /// Parses a target.
     ///
     /// - Parameters:
     ///   - text: The target.
-    ///   - plusIsBlank: Whether a plus in the path is a blank; in the query it always is.
+    ///   - plusIsBlank: Whether a plus in the path means a blank. In the query it always does.
     package init(_ text: String, plusIsBlank: Bool = true) {
         let bytes = text.utf8
         let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import SettlePlatform
 
-/// How a transfer of `URLSession` is ended from this side: its task was cancelled, its response was released, or it is late.
+/// Ends a transfer of `URLSession`: when its task is cancelled, its response is released, or it takes too long.
 final class URLSessionEnd: Sendable {
     private struct State {
         var reason: TransportError?
@@ -13,7 +13,7 @@ final class URLSessionEnd: Sendable {
     private let request: HTTPRequest
     private let state = Guarded(State())
 
-    /// Begins to count the total time of a request.
+    /// Starts to measure the total time of a request.
     init(_ request: HTTPRequest) {
         self.request = request
         guard let timeout = request.timeout else { return }
@@ -27,7 +27,7 @@ final class URLSessionEnd: Sendable {
 
     deinit { state.withLock { $0.watch }?.cancel() }
 
-    /// Sets what ends the transfer; it is called at once if the transfer has ended.
+    /// Sets the closure that ends the transfer; it is called at once if the transfer has ended.
     func onEnd(_ cancel: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             state.cancel = cancel
@@ -45,10 +45,10 @@ final class URLSessionEnd: Sendable {
         cancel?()
     }
 
-    /// Ends a transfer that nobody waits for any more.
+    /// Ends a transfer whose response was released.
     func finish() { end(TransportError(.cancelled, "the request to \(request.url.authority) was cancelled")) }
 
-    /// Runs a step of the transfer, which a cancelled task ends, with its errors as ``TransportError``.
+    /// Runs a step of the transfer. Errors become ``TransportError``, and cancelling the task ends the transfer.
     func guarded<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         try await withTaskCancellationHandler {
             if let reason = state.withLock({ $0.reason }) { throw reason }

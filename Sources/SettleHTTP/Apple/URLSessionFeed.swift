@@ -3,7 +3,8 @@ internal import Foundation
 internal import FoundationNetworking
 internal import SettlePlatform
 
-/// Hands on what Foundation on Linux receives, whose `URLSession` has no `bytes(for:)`: only for tests of the rest.
+/// Passes on received bytes on Linux, where Foundation's `URLSession` lacks `bytes(for:)`; only for tests of the
+/// code around it.
 final class URLSessionFeed: NSObject, URLSessionDataDelegate, Sendable {
     private struct Transfer {
         var head: CheckedContinuation<URLResponse, any Error>?
@@ -12,7 +13,7 @@ final class URLSessionFeed: NSObject, URLSessionDataDelegate, Sendable {
 
     private let transfers = Guarded<[Int: Transfer]>([:])
 
-    /// Starts a task; returns its response, and a function for the pieces of its body.
+    /// Starts a task; returns its response, and a function that returns the pieces of its body.
     func start(_ task: URLSessionDataTask) async throws -> (URLResponse, HTTPBody.Producer) {
         let (stream, pieces) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let response = try await withCheckedThrowingContinuation { head in

@@ -5,7 +5,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Makes requests for `URLSession`.
+/// Creates the requests of `URLSession`.
 enum URLSessionRequest {
     /// A request without its body.
     ///
@@ -15,7 +15,7 @@ enum URLSessionRequest {
             throw TransportError(.badURL, "the address at \(request.url.authority) is not accepted")
         }
         var made = URLRequest(url: url)
-        // `URLSession` has no word for no limit in a request; Foundation on Linux counts whole seconds.
+        // `URLSession` can't switch off the time limit of a request, and Foundation on Linux counts whole seconds.
         let idle = request.idleTimeout ?? .seconds(7 * 24 * 3600)
         made.timeoutInterval = (Double(idle.milliseconds) / 1000).rounded(.up)
         made.httpMethod = request.method
@@ -31,7 +31,7 @@ enum URLSessionRequest {
         return made
     }
 
-    /// The whole body, where bodies can't be streamed.
+    /// The whole body, for systems that can't stream it.
     ///
     /// - Throws: ``TransportError`` with code `bodyFailed`.
     static func collected(_ body: HTTPBody) async throws(TransportError) -> Data {

@@ -1,7 +1,8 @@
 #if canImport(Darwin)
 internal import Foundation
 
-/// Decides for one task of `URLSession`: redirects are not followed here, certificates are checked, bodies start anew.
+/// Makes decisions for one task of `URLSession`: redirects are not followed here, certificates are checked, and
+/// bodies can be restarted.
 final class URLSessionRules: NSObject, URLSessionTaskDelegate, Sendable {
     private let tls: TLSOptions
     private let request: HTTPRequest
@@ -13,7 +14,7 @@ final class URLSessionRules: NSObject, URLSessionTaskDelegate, Sendable {
         self.end = end
     }
 
-    /// Starts the body from its beginning, as a stream that its producer fills at the pace of the connection.
+    /// Starts the body from its beginning, as a stream that its producer fills at the speed of the connection.
     func openBody() -> InputStream? {
         guard case .pieces(let length, let open) = request.body.content else { return nil }
         var (input, output): (InputStream?, OutputStream?) = (nil, nil)
@@ -50,7 +51,7 @@ final class URLSessionRules: NSObject, URLSessionTaskDelegate, Sendable {
                 credential = try tls.clientCertificate.map(URLSessionTrust.identity)
             default: credential = nil
             }
-            // A 401 without a credential is a response like others.
+            // A 401 without credentials is an ordinary response.
             completionHandler(credential == nil ? .performDefaultHandling : .useCredential, credential)
         } catch {
             end.end(error)

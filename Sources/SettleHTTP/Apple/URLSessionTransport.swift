@@ -5,12 +5,13 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// An HTTP client on `URLSession`, the one of Apple's systems.
+/// An HTTP client on `URLSession`, for Apple's systems.
 ///
 /// It uses the system's proxies, VPNs and rules of App Transport Security. Create one client and share it.
 ///
-/// - Important: The system reads up to 16 MB of a response ahead of its reader, where ``HTTPBody`` promises 256 KiB.
-///   HTTP/2 is used where a server offers it. A value of `Set-Cookie` may stand for several headers, joined by commas.
+/// - Important: The system reads up to 16 MB of a response ahead of its reader, although ``HTTPBody`` promises 256
+///   KiB. HTTP/2 is used if the server offers it. A value of `Set-Cookie` may contain several headers, joined by
+///   commas.
 public final class URLSessionTransport: HTTPTransport {
     /// The options of all requests.
     public let options: TransportOptions
@@ -40,10 +41,10 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
     }
 
-    // Responses that are still read go on to their end.
+    // Responses that are still being read continue to their end.
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Sends a request and returns as soon as the head of its response has arrived.
+    /// Sends a request and returns when the head of its response has arrived.
     ///
     /// - Parameter request: The request. Its `connectTimeout` is part of its `idleTimeout` here.
     /// - Returns: The response.
@@ -102,7 +103,7 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension TransportOptions {
-    /// Checks that nothing is asked for that the system's connections can't do.
+    /// Checks that the options require nothing that the system's connections can't do.
     ///
     /// - Throws: ``TransportError`` with code `badRequest` if private addresses are refused.
     package func checkAddresses() throws(TransportError) {

@@ -2,7 +2,7 @@
 package import Foundation
 package import Security
 
-/// Checks the certificates of a server, and reads that of the client.
+/// Checks the certificates of a server, and reads the client's certificate.
 package struct URLSessionTrust {
     private let tls: TLSOptions
     private let place: String
@@ -14,7 +14,7 @@ package struct URLSessionTrust {
 
     /// Checks a server's certificates and its pin.
     ///
-    /// - Parameter trust: What the system knows of the server.
+    /// - Parameter trust: The system's information about the server.
     /// - Returns: The credential that accepts it.
     /// - Throws: ``TransportError`` with code `certificateRejected`, or `tlsFailed` for roots that can't be read.
     package func check(_ trust: SecTrust?) throws(TransportError) -> URLCredential {
@@ -30,7 +30,7 @@ package struct URLSessionTrust {
             SecTrustSetAnchorCertificates(trust, anchors as CFArray)
             SecTrustSetAnchorCertificatesOnly(trust, true)
         }
-        // The end of the chain is trusted then; the name and the dates are still checked.
+        // This trusts the end of the chain; the name and the dates are still checked.
         if tls.allowsSelfSigned, let last = chain.last { SecTrustSetAnchorCertificates(trust, [last] as CFArray) }
         var error: CFError?
         guard SecTrustEvaluateWithError(trust, &error) else {
@@ -45,7 +45,8 @@ package struct URLSessionTrust {
         return URLCredential(trust: trust)
     }
 
-    /// The certificate and the key of the client, from one PKCS#12 file: these systems read no key in PEM.
+    /// The certificate and the key of the client, from one PKCS#12 file, because these systems don't read keys in
+    /// PEM.
     package static func identity(_ certificate: TLSOptions.ClientCertificate) throws(TransportError) -> URLCredential {
         let file = certificate.certificate
         guard let bytes = FileManager.default.contents(atPath: file) else {

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Network
 
-/// Writes the pieces of a body into one end of a pair of streams, whose other end `URLSession` reads.
-// Unchecked, no lock: the stream is used by one block of the serial queue at a time, and by nobody else.
+/// Writes the pieces of a body into one end of a pair of streams; `URLSession` reads the other end.
+// Unchecked: it needs no lock, because only one block of the serial queue at a time uses the stream.
 final class URLSessionUpload: @unchecked Sendable {
     private let output: OutputStream
     private let length: Int64?
@@ -40,7 +40,7 @@ final class URLSessionUpload: @unchecked Sendable {
         }
     }
 
-    /// Writes a piece; returns false if nobody reads any more.
+    /// Writes a piece; returns false if the stream is no longer read.
     private func write(_ piece: [UInt8]) async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -58,13 +58,13 @@ final class URLSessionUpload: @unchecked Sendable {
     }
 }
 
-/// The bytes of a response in pieces, which are read only when asked for.
+/// The bytes of a response in pieces, which are read only on request.
 actor URLSessionPieces {
     private var iterator: URLSession.AsyncBytes.Iterator
 
     init(_ bytes: URLSession.AsyncBytes) { iterator = bytes.makeAsyncIterator() }
 
-    /// The next piece: up to the end of a line, since a feed may pause there, or 64 KiB; `nil` at the end.
+    /// The next piece: up to the end of a line, because a feed may pause there, or 64 KiB; `nil` at the end.
     func next() async throws -> [UInt8]? {
         var (piece, source) = ([UInt8](), iterator)
         defer { iterator = source }

@@ -1,8 +1,8 @@
 /// Sends HTTP requests.
 ///
-/// Use ``DefaultTransport``; other implementations can replace the network, or do without one.
+/// Use ``DefaultTransport``. Other implementations can replace the network, or work without one.
 public protocol HTTPTransport: Sendable {
-    /// Sends a request and returns as soon as the head of its response has arrived; the body may still be arriving.
+    /// Sends a request and returns when the head of its response has arrived; the body may still be arriving.
     ///
     /// A response with any status is returned. Redirects of `GET` and `HEAD` are followed.
     ///
@@ -11,13 +11,13 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: ``TransportError``; with code `cancelled` if the task is cancelled before the response starts.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-    /// The options of its connections, with which a ``MobilePeer`` opens WebSockets to the same servers. The defaults unless an
-    /// implementation has others.
+    /// The options of its connections, which a ``MobilePeer`` also uses for WebSockets to the same servers. By
+    /// default, ``TransportOptions`` with its defaults.
     var options: TransportOptions { get }
 }
 
 extension HTTPTransport {
-    /// The defaults.
+    /// The default options.
     public var options: TransportOptions { TransportOptions() }
 }
 
@@ -31,17 +31,17 @@ public typealias DefaultTransport = URLSessionTransport
 
 // MARK: - HTTPRedirect
 
-/// Follows redirects, and decides which headers to send on.
+/// Follows redirects, and decides which headers to keep.
 enum HTTPRedirect {
-    /// The headers that another host may see: none that could be a secret.
+    /// The headers that another host may see. None of them can contain a secret.
     private static let harmless = [
         "Accept", "Accept-Encoding", "Accept-Language", "Range", "If-None-Match", "If-Match", "If-Modified-Since",
         "If-Range", "User-Agent",
     ]
 
-    /// Sends a request, and what the responses redirect it to.
+    /// Sends a request, and follows the redirects of the responses.
     ///
-    /// - Throws: ``TransportError`` with code `badRedirect` for too many redirects, or one that is not allowed.
+    /// - Throws: ``TransportError`` with code `badRedirect` if there are too many redirects, or one is not allowed.
     static func follow(
         _ request: HTTPRequest, _ options: TransportOptions,
         send: (HTTPRequest) async throws -> HTTPResponse

@@ -2,20 +2,20 @@ internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Which certificates a client trusts, and which one it presents.
+/// The certificates that a client trusts, and the one that it presents.
 ///
 /// The TLS version is at least 1.2.
 public struct TLSOptions: Sendable {
     /// A PEM file of certificates to trust instead of the system's; `nil` for the system's.
     public var roots: String?
-    /// Public keys of which the server has to have one, each as `sha256//` and the base64 of the SHA-256 of the key in
-    /// DER; empty to accept any.
+    /// The accepted public keys of the server, each as `sha256//` and the base64 of the SHA-256 of the key in DER;
+    /// empty to accept any.
     ///
     /// Pins are checked in addition to everything else. ``pin(ofCertificate:)`` computes the pin of a certificate.
     public var pins: [String] = []
-    /// The client certificate to present; none unless set.
+    /// The client certificate to present; `nil` by default.
     public var clientCertificate: ClientCertificate?
-    /// Whether a self-signed certificate is accepted; no unless set. The host name is still verified, and so are pins.
+    /// Whether to accept a self-signed certificate; `false` by default. The host name and pins are still checked.
     ///
     /// - Warning: Without pins, an attacker between client and server can then read and change everything.
     public var allowsSelfSigned = false
@@ -63,7 +63,7 @@ extension TLSOptions {
         return pin
     }
 
-    /// The pin of a certificate in DER; `nil` for bytes that are none.
+    /// The pin of a certificate in DER; `nil` for bytes that are not a certificate.
     static func pin(ofDER certificate: [UInt8]) -> String? {
         CertificateKey.find(in: certificate).map { "sha256//" + Base64.encode(SHA256.hash($0)) }
     }
@@ -75,12 +75,12 @@ extension TLSOptions {
 package enum PEMCertificates {
     private static let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
 
-    /// When the first certificate in a text expires, in seconds since 1970; `nil` if that can't be read.
+    /// The expiry of the first certificate in a text, in seconds since 1970; `nil` if that can't be read.
     package static func end(of text: String) -> Double? {
         read(text).first.flatMap(CertificateKey.end).flatMap { ISODate.seconds(of: $0) }
     }
 
-    /// The certificates in a text, in DER and in order. What is not a certificate is skipped.
+    /// The certificates in a text, in DER and in order. Other content is skipped.
     static func read(_ text: String) -> [[UInt8]] {
         var certificates: [[UInt8]] = []
         var rest = text[...]

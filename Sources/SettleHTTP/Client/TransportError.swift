@@ -1,12 +1,12 @@
 public import SettleDatabase
 
-/// Why a request got no response, or an incomplete one.
+/// The reason why a request got no response, or an incomplete one.
 ///
-/// A response with a status that means failure is a ``CouchDBError`` instead.
+/// A response with an error status is a ``CouchDBError`` instead.
 public struct TransportError: SettleError, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: TransportErrorCode
-    /// What happened, with the host and port, and what to do; without user, password and query.
+    /// The problem, with the host and port, and what to do; without user, password and query.
     public let message: String
     /// The underlying error, if there is one.
     public let cause: (any Error)?
@@ -18,7 +18,7 @@ public struct TransportError: SettleError, Sendable {
         self.cause = cause
     }
 
-    /// Whether the same request may succeed later unchanged: the network is down, the server restarts, or the
+    /// Whether the same request may succeed later, because the network is down, the server restarts, or the
     /// connection broke.
     ///
     /// Invalid addresses, certificates and bodies are permanent errors, and a cancelled task is not retried.

@@ -1,27 +1,28 @@
 /// Options for all requests of a client.
 public struct TransportOptions: Sendable {
-    /// How many concurrent connections to one host and port are allowed; 10 unless set, at least 1.
+    /// The maximum number of concurrent connections to one host and port, at least 1; 10 by default.
     ///
-    /// Further requests wait for a free connection. A feed holds its connection as long as it lasts.
+    /// Further requests wait for a free connection. A feed occupies its connection as long as it lasts.
     public var connectionsPerHost = 10
     /// The certificates to trust and to present.
     public var tls = TLSOptions()
-    /// The proxy; the one named by the environment unless set.
+    /// The proxy; by default the one in the environment.
     public var proxy = HTTPProxy.environment
-    /// How many redirects of a `GET` or `HEAD` are followed; 5 unless set.
+    /// The maximum number of redirects of a `GET` or `HEAD`; 5 by default.
     ///
     /// A redirect to another host, port or scheme keeps only the headers `Accept…`, `Range`, `If-…` and `User-Agent`.
     /// Redirects from `https` to `http` are not followed.
     public var redirects = 5
     /// The header `User-Agent`.
     public var userAgent = "Settle/\(ProductVersion.current)"
-    /// Whether request bodies given as bytes are sent with gzip if they have at least a kibibyte; no unless set.
+    /// Whether to compress request bodies given as bytes with gzip if they have at least a kibibyte; `false` by
+    /// default.
     ///
-    /// CouchDB and Settle accept them; a proxy in front of a server may not.
+    /// CouchDB and Settle accept compressed bodies; a proxy in front of a server may not.
     public var compressesRequests = false
 
-    /// Whether only connections to public addresses are allowed, whatever a host name resolves to: not to this machine,
-    /// nor to a private network. With a proxy, the proxy's address is checked. No unless set.
+    /// Whether to connect only to public addresses, whatever a host name resolves to, and not to this machine or a
+    /// private network; `false` by default. With a proxy, the proxy's address is checked.
     public var refusesPrivateAddresses = false
 
     /// Creates options with the defaults.
@@ -45,12 +46,12 @@ public struct HTTPProxy: Sendable {
     /// No proxy.
     public static let direct = HTTPProxy(kind: .none)
 
-    /// Requests go through a proxy.
+    /// A proxy for all requests.
     ///
     /// - Parameters:
-    ///   - url: The address: `http://`, `https://`, `socks5://`, or `socks5h://` for a proxy that resolves host names.
-    ///     User and password precede the host.
-    ///   - except: Hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
+    ///   - url: The address: `http://`, `https://`, `socks5://`, or `socks5h://` for a proxy that resolves host
+    ///     names. A user and a password may precede the host.
+    ///   - except: The hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
     /// - Returns: The proxy.
     /// - Throws: ``TransportError`` with code `badURL`.
     public static func through(_ url: String, except: [String] = []) throws(TransportError) -> HTTPProxy {
@@ -60,7 +61,7 @@ public struct HTTPProxy: Sendable {
             throw TransportError(
                 .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
         }
-        // The rest of the address follows the usual rules.
+        // The rest of the address is parsed by the usual rules.
         let place = try HTTPURLReader.read("http://" + url[mark.upperBound...], keepsLastSlash: false)
         let isTold = url.hasSuffix(":80") || url.contains(":80/")
         let port = place.port == 80 && !isTold ? standardPort : place.port

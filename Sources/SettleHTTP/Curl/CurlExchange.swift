@@ -6,9 +6,9 @@ internal import SettlePlatform
 final class CurlExchange {
     let transfer: CurlTransfer
     let easy: UnsafeMutableRawPointer
-    /// Which queue of the loop the transfer came from.
+    /// The queue of the loop that the transfer came from.
     let origin: String
-    /// When the last byte was transferred, or the transfer last waited for this side.
+    /// The time at which the last byte was transferred, or the transfer last waited for this side.
     private(set) var lastActivity: ContinuousClock.Instant
     private(set) var head = CurlHead()
     private var wasHeadHandedOn = false
@@ -47,21 +47,21 @@ final class CurlExchange {
         errorText.deallocate()
     }
 
-    /// The exchange a callback or an ended transfer belongs to.
+    /// The exchange of a callback or an ended transfer.
     static func of(_ context: UnsafeMutableRawPointer?) -> CurlExchange? {
-        // The loop keeps it alive until its handle is removed from curl.
+        // The loop keeps the exchange alive until its handle is removed from curl.
         context.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// curl's own words about what went wrong.
+    /// curl's explanation of the failure.
     var explanation: String { String(cString: errorText) }
 
-    /// Counts waiting for this side as activity, so that the silence does not time the server out.
+    /// Treats waiting for this side as activity, so that the server is not timed out for that silence.
     func recordStalls(_ now: ContinuousClock.Instant) {
         if transfer.body.isStalled || transfer.upload.isStalled { lastActivity = now }
     }
 
-    /// Hands on the head once it is complete; curl does not deliver another part of it then.
+    /// Passes on the head when it is complete. curl does not deliver another part of the head then.
     func handHeadOn() {
         guard head.isComplete, !wasHeadHandedOn else { return }
         wasHeadHandedOn = true
@@ -113,10 +113,10 @@ struct CurlHead: Sendable {
     /// Whether the empty line that ends the head was seen. Trailers after the body are ignored.
     private(set) var isComplete = false
     private var size = 0
-    /// How many bytes a head may have.
+    /// The maximum size of a head in bytes.
     private static let limit = 256 * 1024
 
-    /// Takes a line with its terminator; returns false if the head is too long.
+    /// Parses a line with its terminator; returns false if the head is too long.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !isComplete else { return true }
         size += line.count

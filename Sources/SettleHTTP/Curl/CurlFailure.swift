@@ -12,7 +12,7 @@ package enum CurlFailure {
         return error(code, exchange.easy, url, words: exchange.explanation)
     }
 
-    /// The error of a handle, with curl's own words about it.
+    /// The error of a handle, with curl's explanation.
     package static func error(
         _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ url: HTTPURL, words: String
     ) -> TransportError {

@@ -6,7 +6,7 @@ internal import SettlePlatform
 ///
 ///     mailbox ─→ waiting, one queue per host ─→ running, a bounded number per host ─→ ended
 ///
-/// Everything here belongs to that one thread.
+/// Only that thread uses this object.
 final class CurlLoop {
     private struct Host {
         var running = 0
@@ -18,10 +18,10 @@ final class CurlLoop {
     private let options: TransportOptions
     private var hosts: [String: Host] = [:]
     private var running: [ObjectIdentifier: CurlExchange] = [:]
-    /// Handles to be reused, because creating one is expensive.
+    /// Handles to reuse, because creating one is expensive.
     private var idle: [UnsafeMutableRawPointer] = []
     private var now = ContinuousClock.now
-    /// When the next transfer may time out.
+    /// The time at which the next transfer may time out.
     private var nextLook: ContinuousClock.Instant?
     private var isClosed = false
 
@@ -31,7 +31,7 @@ final class CurlLoop {
         self.options = options
         let limit = max(1, options.connectionsPerHost)
         settle_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
-        // Otherwise the number of cached connections shrinks with that of the transfers.
+        // Otherwise the number of cached connections would shrink with the number of transfers.
         settle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(32, 2 * limit))
         settle_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     }
@@ -57,7 +57,7 @@ final class CurlLoop {
         curl_multi_cleanup(multi)
     }
 
-    /// A write to a closed connection must fail here and not end the process.
+    /// Makes a write to a closed connection fail here, instead of ending the process.
     private func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)
@@ -82,7 +82,7 @@ final class CurlLoop {
         }
     }
 
-    /// Starts transfers that wait for a host, up to the limit.
+    /// Starts waiting transfers of a host, up to the limit.
     private func startWaiting(_ origin: String) {
         while let host = hosts[origin], host.running < max(1, options.connectionsPerHost), !host.waiting.isEmpty {
             guard let transfer = hosts[origin]?.waiting.removeFirst() else { return }
@@ -144,7 +144,7 @@ final class CurlLoop {
         nextLook = nextLook.map { min($0, time) } ?? time
     }
 
-    /// Ends the transfers that have timed out, when some may have.
+    /// Ends transfers that have timed out. Checks only when one may have.
     private func endLateTransfers() {
         guard let look = nextLook, look <= now else { return }
         nextLook = nil

@@ -7,14 +7,14 @@ final class CurlMailbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case cancel(CurlTransfer)
-        /// A reader made room, or a producer made a piece.
+        /// A reader has made room, or a producer has made a piece.
         case resume(CurlTransfer)
         case close
     }
 
     private struct State {
         var commands: [Command] = []
-        /// The handle to wake while the thread runs.
+        /// The handle to wake, while the thread is running.
         var multi: Lent<UnsafeMutableRawPointer>?
         var isSleeping = false
     }
@@ -40,7 +40,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// Takes all commands.
+    /// Removes and returns all commands.
     func dequeueAll() -> [Command] {
         state.withLock { state in
             defer { state.commands.removeAll() }

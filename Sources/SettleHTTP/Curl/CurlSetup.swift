@@ -1,7 +1,7 @@
 #if canImport(CCurl)
 package import CCurl
 
-/// Sets options on a handle, and remembers the first one that curl rejects.
+/// Sets options of a handle, and remembers the first one that curl rejects.
 package struct CurlSetup {
     private let easy: UnsafeMutableRawPointer
     private var failure = CURLE_OK
@@ -11,7 +11,7 @@ package struct CurlSetup {
     /// Remembers a rejected option.
     package mutating func check(_ code: CURLcode) { if failure == CURLE_OK { failure = code } }
 
-    /// Throws an error for the first rejected option.
+    /// Throws an error if an option was rejected.
     package func finish() throws(TransportError) {
         guard failure != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(failure))
@@ -26,15 +26,16 @@ package struct CurlSetup {
         check(settle_curl_set_string(easy, option, value))
     }
 
-    /// Sets all options of a request and the client; returns the header list, which curl needs until the end.
+    /// Sets all options of a request and the client. Returns the header list, which curl needs until the end of the
+    /// transfer.
     package mutating func apply(
         _ request: HTTPRequest, _ options: TransportOptions
     ) -> UnsafeMutablePointer<curl_slist>? {
         set(CURLOPT_URL, request.url.text)
-        // Paths are sent unchanged: a CouchDB path may contain what means the parent folder elsewhere.
+        // Paths are sent unchanged: in a CouchDB path `..` can be the name of a document.
         set(CURLOPT_PATH_AS_IS, 1)
         check(settle_curl_allow_only_http(easy))
-        // With multiplexing, a slow reader of one stream would stall the others on the connection.
+        // With multiplexing, a slow reader of one stream would block the other streams on the connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_NOSIGNAL, 1)
         check(settle_curl_leave_lookups(easy))
@@ -64,7 +65,7 @@ package struct CurlSetup {
     }
 
     private mutating func apply(_ headers: HTTPHeaders) -> UnsafeMutablePointer<curl_slist>? {
-        // Waiting for `100 Continue` costs a second with servers that never send it.
+        // Waiting for `100 Continue` costs a second if the server never sends it.
         var list = curl_slist_append(nil, "Expect:")
         for field in headers.fields {
             list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -84,7 +85,7 @@ package struct CurlSetup {
         if let certificate = tls.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificate)
             set(CURLOPT_SSLKEY, certificate.key)
-            // Without a password, curl would prompt at the terminal.
+            // Without a password, curl would prompt in the terminal.
             set(CURLOPT_KEYPASSWD, certificate.password ?? "")
         }
     }

@@ -11,7 +11,7 @@ package enum CurlThread {
     static func start(_ mailbox: CurlMailbox, _ options: TransportOptions) {
         guard isReady, let multi = curl_multi_init() else { return }
         mailbox.open(multi)
-        // Unchecked: from now on only the thread uses the handle, so no lock is needed.
+        // Unchecked: from now on only that thread uses the handle, so it needs no lock.
         nonisolated(unsafe) let own = multi
         do {
             try SystemThread.detach { CurlLoop(multi: own, mailbox: mailbox, options: options).run() }

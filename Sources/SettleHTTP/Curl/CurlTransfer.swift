@@ -1,14 +1,14 @@
 #if canImport(CCurl)
 internal import SettlePlatform
 
-/// One request in flight, shared by its readers and the thread that runs curl.
+/// One running request, shared by its readers and the thread that runs curl.
 final class CurlTransfer: Sendable {
     let request: HTTPRequest
     private let head = Promise<Result<CurlHead, TransportError>>()
-    /// The bytes of the response that have arrived and were not read yet. While it is full, curl pauses.
+    /// The received bytes of the response that were not read yet. While the pipe is full, curl pauses.
     let body = BytePipe(capacity: 256 << 10)
     let upload: CurlUpload
-    /// When the request times out, however far it has come.
+    /// The time at which the request times out, whatever its progress.
     let deadline: ContinuousClock.Instant?
     private let mailbox: CurlMailbox
 
@@ -33,7 +33,7 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Hands the head on.
+    /// Passes on the head.
     func put(_ head: CurlHead) { self.head.fulfil(.success(head)) }
 
     /// Waits for the next piece of the body; `nil` at the end.
@@ -45,8 +45,8 @@ final class CurlTransfer: Sendable {
         if end(.failure(error)) { mailbox.post(.cancel(self)) }
     }
 
-    /// Records how the transfer ended; returns false if it had ended before. Bytes that arrived can still be read, unless it was
-    /// cancelled.
+    /// Records the end of the transfer; returns false if it had already ended. Received bytes can still be read,
+    /// unless the transfer was cancelled.
     @discardableResult
     func end(_ result: Result<Void, TransportError>) -> Bool {
         upload.cancel()

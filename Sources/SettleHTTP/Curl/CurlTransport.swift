@@ -3,13 +3,13 @@ internal import CCurl
 
 /// An HTTP client on libcurl.
 ///
-/// All requests of a client share one thread and a pool of kept-alive connections, so create one client and share it.
-/// The thread ends when the client and all its responses are released.
+/// All requests of a client share one thread and a pool of persistent connections, so create one client and share
+/// it. The thread ends when the client and all its responses are released.
 ///
-/// A connection that the server closed while idle fails when it is next used. If no byte of a response had arrived,
-/// curl sends the request again on a new connection, whatever its method. A `POST` can thus arrive twice if a server
-/// dies between accepting and answering it. CouchDB's protocol tolerates that: writing a revision twice has the effect
-/// of writing it once.
+/// If the server has closed an idle connection, the next request on it fails. If no byte of a response has arrived,
+/// curl sends the request again on a new connection, whatever its method. So a `POST` can arrive twice if a server
+/// dies between accepting and answering it. CouchDB's protocol tolerates that: writing a revision twice has the
+/// same effect as writing it once.
 public final class CurlTransport: HTTPTransport {
     /// The options of all requests.
     public let options: TransportOptions
@@ -23,7 +23,7 @@ public final class CurlTransport: HTTPTransport {
 
     deinit { mailbox.post(.close) }
 
-    /// Sends a request and returns as soon as the head of its response has arrived.
+    /// Sends a request and returns when the head of its response has arrived.
     ///
     /// - Parameter request: The request.
     /// - Returns: The response.

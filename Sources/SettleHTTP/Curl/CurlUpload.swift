@@ -1,7 +1,7 @@
 #if canImport(CCurl)
 internal import SettlePlatform
 
-/// The body of a request: pulls the next piece from its producer when curl has sent the last one.
+/// The body of a request: reads the next piece from its producer after curl has sent the last one.
 final class CurlUpload: Sendable {
     /// The result of curl's request for bytes.
     enum Step {
@@ -21,7 +21,7 @@ final class CurlUpload: Sendable {
         var failure: (any Error)?
         var producer: HTTPBody.Producer?
         var pull: Task<Void, Never>?
-        /// Counts rewinds, so that a piece from before a rewind is not sent.
+        /// The number of rewinds, so that a piece from before a rewind is not sent.
         var beginning = 0
         var onPiece: @Sendable () -> Void = {}
     }
@@ -34,13 +34,13 @@ final class CurlUpload: Sendable {
         rewind()
     }
 
-    /// Sets the function to call when a piece arrives that curl waits for.
+    /// Sets the function to call when a piece arrives for which curl waits.
     func begin(onPiece: @escaping @Sendable () -> Void) { state.withLock { $0.onPiece = onPiece } }
 
-    /// Whether curl was paused until a piece arrives.
+    /// Whether curl is paused until a piece arrives.
     var isStalled: Bool { state.withLock { $0.isStalled } }
 
-    /// Why the producer failed; `nil` if it did not.
+    /// The error of the producer; `nil` if it did not fail.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Restarts the body from its beginning.
@@ -59,7 +59,7 @@ final class CurlUpload: Sendable {
         pull?.cancel()
     }
 
-    /// Stops the producer; the rest is not needed.
+    /// Stops the producer, because the rest is not needed.
     func cancel() {
         let pull = state.withLock { state in
             state.isCancelled = true

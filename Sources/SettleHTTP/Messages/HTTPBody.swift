@@ -2,58 +2,59 @@ package import SettlePlatform
 
 /// The body of a request or a response.
 ///
-/// A body of bytes, or one that is made while it is sent, can be read several times. One that arrives can be read once, by one task at
-/// a time, and all its iterators share the remaining pieces. If the sequence ends without throwing, the body is complete.
+/// A body that consists of bytes, or is made while it is sent, can be read several times. A body that arrives can
+/// be read once, by one task at a time, and all its iterators share the remaining pieces. If the sequence ends
+/// without throwing, the body is complete.
 public struct HTTPBody: AsyncSequence, Sendable {
-    /// Makes the next piece of a body, and `nil` at the end.
+    /// Makes the next piece of a body; returns `nil` at the end.
     public typealias Producer = @Sendable () async throws -> [UInt8]?
 
-    /// What a body is made of.
+    /// The content of a body.
     package enum Content: Sendable {
-        /// All of it.
+        /// All bytes.
         case bytes([UInt8])
-        /// Pieces that a task waits for.
+        /// Pieces that a task awaits.
         case pieces(length: Int64?, open: @Sendable () -> Producer)
-        /// Pieces that a server asks for while it sends them.
+        /// Pieces that a server reads from a stream while it sends them.
         case stream(any ResponseStream, length: Int64?)
-        /// Another response of a server, with a status and headers of its own, once it is there.
+        /// Another response of a server, with its own status and headers, which is not known yet.
         case later(Promise<HTTPResponse>)
-        /// Nothing: with the status 101 the connection is no longer HTTP's, and this gets its socket.
+        /// No content: the status 101 ends HTTP on the connection, and this closure gets the socket.
         case upgrade(@Sendable (UpgradedSocket) -> Void)
     }
 
-    /// What it is made of.
+    /// The content.
     package let content: Content
 
     private init(_ content: Content) { self.content = content }
 
-    /// No body.
+    /// An empty body.
     public static let none = HTTPBody(.bytes([]))
 
-    /// Bytes.
+    /// A body of bytes.
     public static func bytes(_ bytes: [UInt8]) -> HTTPBody { HTTPBody(.bytes(bytes)) }
 
-    /// Pieces that are produced while they are sent, at the pace of the connection.
+    /// A body of pieces that are produced while they are sent, at the speed of the connection.
     ///
-    /// A piece is requested after the previous one was sent, one at a time; a waiting producer blocks no thread.
+    /// One piece at a time is requested, after the previous one was sent. A waiting producer blocks no thread.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are, or `nil` if unknown: then the body is sent in chunks.
-    ///   - open: Starts the body. It is called once, and again only if the body has to be sent again from the start.
+    ///   - length: The number of bytes; `nil` if unknown: then the body is sent in chunks.
+    ///   - open: Starts the body. It is called again only if the body has to be sent again from the start.
     /// - Returns: The body.
     public static func stream(length: Int64?, open: @escaping @Sendable () -> Producer) -> HTTPBody {
         HTTPBody(.pieces(length: length, open: open))
     }
 
-    /// Pieces that a server asks a stream for.
+    /// A body that a server reads from a stream.
     package static func stream(_ stream: any ResponseStream, length: Int64?) -> HTTPBody {
         HTTPBody(.stream(stream, length: length))
     }
 
-    /// Another response, once it is there.
+    /// Another response, which is not known yet.
     package static func later(_ response: Promise<HTTPResponse>) -> HTTPBody { HTTPBody(.later(response)) }
 
-    /// The socket of a connection that is no longer HTTP's.
+    /// The end of HTTP on a connection; the closure gets the socket.
     package static func upgrade(_ taker: @escaping @Sendable (UpgradedSocket) -> Void) -> HTTPBody {
         HTTPBody(.upgrade(taker))
     }
@@ -61,8 +62,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// Creates a body that arrives in pieces.
     ///
     /// - Parameters:
-    ///   - next: The next piece, never empty, and `nil` at the end.
-    ///   - onDrop: Called when the body and its iterators were released.
+    ///   - next: Returns the next piece, which is never empty, and `nil` at the end.
+    ///   - onDrop: Called after the body and its iterators were released.
     public init(
         next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void = {}
     ) {
@@ -70,7 +71,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         content = .pieces(length: nil) { { try await source.next() } }
     }
 
-    /// How many bytes there are; `nil` if unknown.
+    /// The number of bytes; `nil` if unknown.
     package var length: Int64? {
         switch content {
         case .bytes(let bytes): Int64(bytes.count)
@@ -79,12 +80,12 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether there is no body.
+    /// Whether the body is empty.
     package var isNone: Bool { if case .bytes(let bytes) = content { bytes.isEmpty } else { false } }
 
     /// Reads the rest of the body.
     ///
-    /// - Parameter limit: How many bytes the rest may have.
+    /// - Parameter limit: The maximum size of the rest in bytes.
     /// - Returns: Its bytes.
     /// - Throws: ``TransportError``; with code `bodyTooLarge` past the limit.
     public func collect(limit: Int) async throws -> [UInt8] {
@@ -103,7 +104,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         switch content {
         case .bytes(let bytes): AsyncIterator(bytes: bytes)
         case .pieces(_, let open): AsyncIterator(producer: open())
-        // A server's own, which its clients get as pieces.
+        // Only a server has these; its clients get pieces.
         case .stream, .later, .upgrade:
             AsyncIterator(producer: {
                 throw TransportError(.badAnswer, "this body is not sent yet, so it can't be read")
@@ -143,23 +144,24 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
 /// A body that is made while it is sent: an attachment, a long list, or a feed that waits most of the time.
 ///
-/// A stream that has to wait says so and holds no thread until it calls `wake`. The transport asks on a worker thread,
-/// one at a time.
+/// A stream that has to wait reports that, and holds no thread until it calls `wake`. The transport calls it on a
+/// worker thread, one call at a time.
 package protocol ResponseStream: AnyObject, Sendable {
-    /// Is called once, before the first ``next()``.
+    /// Called once, before the first ``next()``.
     ///
-    /// - Parameter wake: Has ``next()`` called again, after it said to wait; may be called by any thread, at any time.
+    /// - Parameter wake: Makes the transport call ``next()`` again after a wait. It may be called on any thread, at
+    ///   any time.
     func begin(wake: @escaping @Sendable () -> Void)
 
-    /// The next piece, or what to do instead. When it throws, the client sees that the answer was cut off.
+    /// The next piece, or another step. If this throws, the client sees that the response was cut off.
     func next() throws -> ResponseStep
 
-    /// Asks it to end soon: the next ``next()`` gives the last piece, if its form needs one.
+    /// Asks the stream to end soon. Its next step is then the last piece, if its format needs one.
     ///
-    /// - Returns: Whether it does; one that does not is ended where it waits.
+    /// - Returns: Whether it ends by itself; otherwise it is ended at its next wait.
     func finish() -> Bool
 
-    /// Is called once, when all was sent, the client is gone, or the server stops.
+    /// Called once, when everything was sent, the client has disconnected, or the server stops.
     func end()
 }
 
@@ -169,24 +171,25 @@ extension ResponseStream {
     package func end() {}
 }
 
-/// What a ``ResponseStream`` has to say when it is asked for more.
+/// The next step of a ``ResponseStream``.
 package enum ResponseStep: Sendable {
-    /// Bytes to send; none for a stream that looks for some and lets others go on meanwhile.
+    /// Bytes to send. They are empty if the stream is still searching and lets other work run meanwhile.
     case piece([UInt8])
-    /// Nothing until it wakes.
+    /// Nothing until the stream wakes.
     case wait
-    /// Nothing any more.
+    /// The end.
     case end
 }
 
 // MARK: - UpgradedSocket
 
-/// The socket of a connection that is no longer HTTP's. Its owner reads and writes it without waiting, and gives it back once.
+/// The socket of a connection after an upgrade from HTTP. Its owner reads and writes it without blocking, and gives
+/// it back once.
 package struct UpgradedSocket: Sendable {
     package let descriptor: Int32
-    /// What has come after the request.
+    /// The bytes that arrived after the request.
     package let first: [UInt8]
-    /// Who is at the other end.
+    /// The address of the client.
     package let peer: String
     /// Gives it back to the transport, which closes it.
     package let giveBack: @Sendable () -> Void

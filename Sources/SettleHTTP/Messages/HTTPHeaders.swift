@@ -25,10 +25,10 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// All values of a name, in order.
     public func all(_ name: String) -> [String] { fields.filter { Self.matches($0.name, name) }.map(\.value) }
 
-    /// Adds a field, keeping others of the same name.
+    /// Adds a field, and keeps other fields of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append((name: name, value: value)) }
 
-    /// Replaces fields with those of other headers.
+    /// Adds the fields of other headers, replacing fields of the same names.
     package mutating func merge(_ other: HTTPHeaders) {
         for field in other.fields { self[field.name] = nil }
         fields += other.fields
@@ -41,12 +41,12 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         return kept
     }
 
-    /// The part of a value before its parameters, without blanks around it.
+    /// The part of a value before its parameters, without surrounding blanks.
     package func bare(_ name: String) -> String? {
         self[name].map { String($0.prefix { $0 != ";" }).trimmingBlanks() }
     }
 
-    /// The value of a cookie; of those with one name the first counts.
+    /// The value of a cookie. If a name occurs several times, the first one counts.
     package func cookie(_ name: String) -> String? {
         for field in fields where Self.matches(field.name, "Cookie") {
             for pair in field.value.split(separator: ";") {
@@ -59,7 +59,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         return nil
     }
 
-    /// Whether `Accept` allows a media type, as CouchDB decides it: by its name or a star; quality counts only if it is 0.
+    /// Whether `Accept` allows a media type, by CouchDB's rules: by its name or a star; a quality counts only if it
+    /// is 0.
     package func accepts(_ type: String) -> Bool {
         guard let header = self["Accept"] else { return true }
         let main = type.prefix { $0 != "/" }
@@ -91,9 +92,9 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
 
 // MARK: - HTTPSyntax
 
-/// The characters that a head may have (RFC 9110, section 5).
+/// The characters that are allowed in a head (RFC 9110, section 5).
 package enum HTTPSyntax {
-    /// Whether text is a token, as methods and the names of header fields are.
+    /// Whether text is a token, like methods and the names of header fields.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -104,7 +105,8 @@ package enum HTTPSyntax {
             }
     }
 
-    /// Whether text can be the value of a header field: it has no control characters but tabs, so it ends no line.
+    /// Whether text can be the value of a header field. It contains no control characters except tabs, so it can't
+    /// end the line.
     package static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }

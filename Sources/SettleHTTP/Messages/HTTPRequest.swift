@@ -2,7 +2,7 @@ internal import SettleDatabase
 
 /// A request to send.
 public struct HTTPRequest: Sendable {
-    /// The method, as in `GET`; `COPY` and others are sent as they are.
+    /// The method, like `GET`. `COPY` and other methods are sent unchanged.
     public var method: String
     /// The address. Its user and password are not sent.
     public var url: HTTPURL
@@ -10,16 +10,16 @@ public struct HTTPRequest: Sendable {
     public var headers: HTTPHeaders
     /// The body.
     public var body: HTTPBody
-    /// How long name resolution, connecting and the TLS handshake may take together; 30 seconds unless set.
+    /// The maximum time for name resolution, connecting and the TLS handshake together; 30 seconds by default.
     public var connectTimeout: Duration = .seconds(30)
-    /// After how long without a byte in either direction the request fails, connecting included; a minute unless set,
-    /// `nil` for no limit.
+    /// The time without a byte in either direction after which the request fails, including connecting; a minute by
+    /// default, `nil` for no limit.
     ///
     /// Waiting for a free connection, for the reader of the response, or for the producer of the body does not count.
     public var idleTimeout: Duration? = .seconds(60)
-    /// How long the whole request may take, up to the response's last byte; `nil`, the default, for no limit.
+    /// The maximum time of the whole request, until the response's last byte; `nil`, the default, for no limit.
     public var timeout: Duration?
-    /// Whether the server may compress the response, which the client then decompresses; no unless set.
+    /// Whether the server may compress the response, which the client then decompresses; `false` by default.
     ///
     /// `Content-Length` and `Content-Encoding` of the response then refer to the compressed bytes.
     public var acceptsCompression = false
@@ -35,8 +35,8 @@ public struct HTTPRequest: Sendable {
 
 // MARK: - HTTPRequestCheck
 
-/// Rejects invalid requests: a line break in a header would let its author inject another request, and a path that a proxy
-/// resolves would let the author of a document's id have something else written or deleted.
+/// Rejects invalid requests. A line break in a header would let its author inject another request. A path that a
+/// proxy resolves would let the author of a document's id write or delete something else.
 enum HTTPRequestCheck {
     /// Headers that the client sets, from the body and the address.
     private static let own: Set = ["host", "content-length", "transfer-encoding", "connection", "expect"]
@@ -72,10 +72,10 @@ enum HTTPRequestCheck {
 
 /// Compresses request bodies.
 enum HTTPCompression {
-    /// Bodies with fewer bytes are not compressed.
+    /// The minimum size of a compressed body in bytes.
     private static let least = 1024
 
-    /// The request with its body compressed, if that is bytes and large enough.
+    /// The request, with its body compressed if it consists of enough bytes.
     static func compress(_ request: HTTPRequest) throws -> HTTPRequest {
         guard case .bytes(let bytes) = request.body.content, bytes.count >= least,
             request.headers["Content-Encoding"] == nil

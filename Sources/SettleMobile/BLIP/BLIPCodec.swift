@@ -1,14 +1,15 @@
 internal import SettlePlatform
 
-/// One direction's compression and running checksum, which last as long as the connection.
+/// The compression and the running checksum of one direction, which last as long as the connection.
 ///
-/// The checksum is CRC-32 over the uncompressed bytes of all frames so far. Compressed frames are raw deflate, flushed at the end
-/// of each frame; the four bytes `00 00 FF FF` that a flush ends with are left out on the wire.
+/// The checksum is the CRC-32 of the uncompressed bytes of all frames so far. Compressed frames are raw deflate,
+/// flushed at the end of each frame. A flush ends with the four bytes `00 00 FF FF`, which are not sent.
 ///
 /// Used by one thread at a time.
 final class BLIPCodec {
     private let direction: Deflate.Direction
-    /// Begins with the first compressed frame: it has hundreds of kilobytes, and many connections only wait.
+    /// Created for the first compressed frame, because it uses hundreds of kilobytes, and many connections only
+    /// wait.
     private var stream: Deflate?
     /// The checksum so far.
     private(set) var checksum: UInt32 = 0
@@ -48,7 +49,7 @@ final class BLIPCodec {
                     }
                 }
             }
-            // A frame does not end the stream.
+            // A frame must not end the stream.
             guard !stream.isAtEnd else { throw BLIPError.broken("a compressed frame is not in the deflate format") }
             return output
         } catch let error as BLIPError {

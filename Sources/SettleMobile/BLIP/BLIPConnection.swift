@@ -1,19 +1,20 @@
 internal import SettlePlatform
 
-/// One end of a BLIP connection over a WebSocket, without a socket: bytes that have come go in, bytes to send come out.
+/// One end of a BLIP connection over a WebSocket, without a socket: received bytes go in, and bytes to send come
+/// out.
 ///
 ///     socket ─→ receive ─→ frames ─→ messages ─→ handler         requests of the other end
 ///                                        └─────→ taker           answers to requests from here
 ///     socket ←─ nextOutput ←─ frames ←─ messages ←─ send, respond
 ///
-/// Frames are made when the socket has room, so that what is in memory is bounded by the messages that wait.
+/// Frames are made only when the socket has room, so the memory is bounded by the size of the waiting messages.
 package final class BLIPConnection: Sendable {
-    /// Takes the answer to a request, once.
+    /// Receives the answer to a request, once.
     package typealias Taker = @Sendable (Result<BLIPMessage, BLIPError>) -> Void
-    /// Takes a request of the other end; the answer is given to ``respond(to:with:)``, then or later.
+    /// Receives a request of the other end. The answer is passed to ``respond(to:with:)``, at once or later.
     package typealias Handler = @Sendable (BLIPMessage) -> Void
 
-    /// Input that is not a whole message yet.
+    /// The input that is not a complete message yet.
     private struct Input {
         var socket: WebSocketDecoder
         let decoder: BLIPDecoder
@@ -22,11 +23,11 @@ package final class BLIPConnection: Sendable {
     private struct State {
         var queue = BLIPQueue()
         var awaited: [UInt64: Taker] = [:]
-        /// A pong or ping, and the closing frame, which go out before others. Of several pings the last one is answered, so that
-        /// a client that only sends pings fills no memory (RFC 6455, section 5.5.3).
+        /// A pong or ping, and the closing frame, which are sent before other frames. Of several pings only the
+        /// last one is answered, so that a client can't fill the memory with pings (RFC 6455, section 5.5.3).
         var sign: [UInt8]?
         var goodbye: [UInt8]?
-        /// How many requests of the other end have no answer yet.
+        /// The number of the other end's requests without an answer.
         var unanswered = 0
         var isClosing = false
         var isClosed = false
@@ -34,7 +35,8 @@ package final class BLIPConnection: Sendable {
 
     private let output: WebSocketEncoder
     private let limits: BLIPLimits
-    /// Compression in one direction holds up neither the other one nor those who send; `state` is locked within the other two.
+    /// Two locks, so that compression in one direction blocks neither the other direction nor senders; `state` may
+    /// be locked while one of these is held.
     private let input: Guarded<Input>
     private let encoder = Guarded(BLIPEncoder())
     private let state = Guarded(State())
@@ -43,11 +45,11 @@ package final class BLIPConnection: Sendable {
     private let ended: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - isServer: Whether the other end is the client.
-    ///   - limits: What the connection may cost.
+    ///   - isServer: Whether this end is the server's.
+    ///   - limits: The limits of the connection.
     ///   - handler: Called with each request, on the thread that calls ``receive(_:)``.
-    ///   - wake: Called when there is output after there was none; must not wait.
-    ///   - ended: Called when the socket is gone, by ``end()``.
+    ///   - wake: Called when there is output after there was none; must not block.
+    ///   - ended: Called by ``end()``, when the socket has closed.
     package init(
         isServer: Bool, limits: BLIPLimits, handler: @escaping Handler, wake: @escaping @Sendable () -> Void = {},
         ended: @escaping @Sendable () -> Void = {}
@@ -56,18 +58,19 @@ package final class BLIPConnection: Sendable {
         (self.wake, self.ended) = (wake, ended)
         self.handler = handler
         output = WebSocketEncoder(isClient: !isServer)
-        // A frame of BLIP is one message of the WebSocket; it may be compressed, and no shorter then.
+        // A frame of BLIP is one message of the WebSocket. Compressing it does not always make it shorter.
         input = Guarded(
             Input(
                 socket: WebSocketDecoder(isServer: isServer, limit: limits.largestMessage + 64),
                 decoder: BLIPDecoder(limits)))
     }
 
-    /// Takes bytes as they come from the socket, by one thread at a time.
+    /// Receives bytes from the socket; called by one thread at a time.
     ///
-    /// - Throws: ``WebSocketError`` or ``BLIPError`` when the other end breaks the protocol or passes a limit; ``close(_:)`` then.
+    /// - Throws: ``WebSocketError`` or ``BLIPError`` if the other end violates the protocol or exceeds a limit;
+    ///   call ``close(_:)`` then.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        // After a goodbye nothing more is read.
+        // After a closing frame nothing more is read.
         if !isClosing { input.withLock { $0.socket.append(bytes) } }
         while !isClosing {
             let result = try input.withLock { input -> BLIPDecoder.Result? in
@@ -88,7 +91,7 @@ package final class BLIPConnection: Sendable {
         wake()
     }
 
-    /// Answers a request that was too long to be kept, or has the one that waits for such an answer fail.
+    /// Refuses a request that was too long; if the message is an answer, makes the waiting request fail.
     private func refuse(_ message: BLIPMessage, _ taker: Taker?) {
         let isRequest = message.kind == .request
         let document = message.properties["id"].map { "the document \"\($0)\"" }
@@ -99,7 +102,7 @@ package final class BLIPConnection: Sendable {
         if isRequest { respond(to: message, with: .failure(error)) }
     }
 
-    /// Reads an event of the WebSocket; those without a message have no further effect.
+    /// Handles an event of the WebSocket. Events other than messages have no further effect.
     private func read(_ event: WebSocketEvent, _ decoder: BLIPDecoder) throws -> BLIPDecoder.Result {
         switch event {
         case .message(let frame):
@@ -115,7 +118,7 @@ package final class BLIPConnection: Sendable {
         return BLIPDecoder.Result()
     }
 
-    /// Records a frame, and returns the taker of the answer that the frame completes.
+    /// Handles a frame; returns the taker of the answer that the frame completes.
     private func handle(_ result: BLIPDecoder.Result, _ state: inout State) throws(BLIPError) -> Taker? {
         for due in result.due { state.queue.acknowledge(due.key, bytes: due.bytes) }
         if let received = result.received { state.queue.received(received.key, bytes: received.bytes) }
@@ -129,8 +132,8 @@ package final class BLIPConnection: Sendable {
         return nil
     }
 
-    /// Sends a request; the answer goes to `taker`, on the thread that receives it. A silent request has none, and a closed
-    /// connection answers at once with ``BLIPError/closed``.
+    /// Sends a request. Its answer is passed to `taker`, on the receiving thread. A silent request has no answer.
+    /// If the connection is closed, the answer is ``BLIPError/closed`` at once.
     package func send(_ request: BLIPMessage, _ taker: @escaping Taker = { _ in }) {
         let isOpen = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -156,7 +159,7 @@ package final class BLIPConnection: Sendable {
         wake()
     }
 
-    /// The next bytes for the socket; `nil` while there is nothing to send.
+    /// The next bytes for the socket; `nil` if there is nothing to send.
     package func nextOutput() throws -> [UInt8]? {
         try encoder.withLock { encoder in
             let (bytes, next) = state.withLock { state -> ([UInt8]?, BLIPQueue.Next?) in
@@ -174,29 +177,30 @@ package final class BLIPConnection: Sendable {
         }
     }
 
-    /// Has the socket looked at again, since there is room for more.
+    /// Wakes the socket, because there is room for more input.
     package func wakeUp() { wake() }
 
-    /// Asks the other end for a sign of life.
+    /// Sends a ping.
     package func ping() { state.withLock { if !$0.isClosing { $0.sign = output.ping() } } }
 
-    /// Whether to close the socket once all output is sent.
+    /// Whether to close the socket after all output is sent.
     package var isClosing: Bool { state.withLock(\.isClosing) }
 
-    /// The bytes of messages that wait to be sent.
+    /// The size of the messages that wait to be sent, in bytes.
     package var outgoingBytes: Int { state.withLock(\.queue.bytesInMemory) }
 
-    /// The bytes of messages that have come in part.
+    /// The size of partly received messages, in bytes.
     package var incomingBytes: Int { input.withLock { $0.decoder.bytesInMemory + $0.socket.bytesInMemory } }
 
-    /// The memory of messages that were received in part or are not sent yet, in bytes.
+    /// The memory of messages that were partly received or are not sent yet, in bytes.
     package var bytesInMemory: Int { incomingBytes + state.withLock(\.queue.bytesHeld) }
 
-    /// Couchbase Lite's status for an error that may pass. A replicator of it goes offline, shows the reason, and connects
-    /// again; then the answer to the handshake says whether it may. With 1001, 1008, 1011 and 1013 it stops for good.
+    /// Couchbase Lite's status for a temporary error. Its replicator goes offline, shows the reason, and connects
+    /// again; the answer to the handshake then says whether it may. With 1001, 1008, 1011 and 1013 it stops
+    /// permanently.
     package static let mayPass: UInt16 = 4001
 
-    /// Says goodbye with a status, 1000 for a normal end, and a reason; remaining output is not sent.
+    /// Closes the connection with a status, 1000 for a normal end, and a reason. Remaining output is not sent.
     package func close(_ status: UInt16, reason: String = "") {
         state.withLock { state in
             guard !state.isClosing else { return }
@@ -206,7 +210,8 @@ package final class BLIPConnection: Sendable {
         wake()
     }
 
-    /// Ends the connection because the socket is gone: pending requests fail, and partial and unsent messages are dropped.
+    /// Ends the connection because the socket has closed: pending requests fail, and partial and unsent messages
+    /// are dropped.
     package func end() {
         input.withLock { input in
             input.socket.discard()
@@ -227,18 +232,19 @@ package final class BLIPConnection: Sendable {
 
 /// The limits of one connection.
 package struct BLIPLimits: Sendable {
-    /// The bytes of one message: the largest content, and its properties.
+    /// The maximum size of a message in bytes: the largest content, and its properties.
     package var largestMessage = MobileLimits.largestContent + BLIPMessage.maximumPropertyBytes
-    /// The bytes of a request that are kept. The rest of a longer one is read past, and it is answered 413; `nil` if a longer
-    /// one breaks the protocol.
+    /// The maximum size of a request that is kept, in bytes. The rest of a longer one is skipped, and it is
+    /// answered with 413. With `nil`, a longer one violates the protocol.
     package var largestRequest: Int?
-    /// The bytes of all messages that have come in part.
+    /// The maximum total size of partly received messages, in bytes.
     package var maximumIncomingBytes = 48 << 20
-    /// The bytes of such messages from which on only one of them is acknowledged, so that the others wait at their sender.
+    /// The total size of partly received messages above which only one of them is acknowledged, so that the rest
+    /// wait at their sender.
     package var maximumBytesAtOnce = 8 << 20
-    /// The number of messages that may have begun and not ended.
+    /// The maximum number of partly received messages.
     package var maximumOpenMessages = 64
-    /// The number of requests that may wait for an answer from here.
+    /// The maximum number of requests that wait for an answer from this end.
     package var maximumUnanswered = 2048
 
     package init() {}

@@ -1,30 +1,30 @@
 internal import SettlePlatform
 
-/// Puts messages together from the frames of one direction.
+/// Assembles messages from the frames of one direction.
 ///
 ///     varint number · varint flags · body, maybe compressed · CRC-32 of all bodies so far
 ///
-/// Requests begin in the order of their numbers, and frames of several messages may alternate. After each 50,000 bytes of a
-/// message an acknowledgement is due. A sender stops where it misses some, so while much has come in part, one message alone
-/// is acknowledged.
+/// Requests begin in the order of their numbers, and the frames of several messages may alternate. After each
+/// 50,000 bytes of a message an acknowledgement is due. A sender pauses a message without acknowledgements. So
+/// while partly received messages use much memory, only one of them is acknowledged.
 ///
 /// Used by one thread at a time.
 final class BLIPDecoder {
     /// The result of a frame.
     struct Result {
-        /// A message that is whole.
+        /// A completed message.
         var message: BLIPMessage?
-        /// The bytes of a message from here that the other end has received.
+        /// The number of bytes of a sent message that the other end has received.
         var received: (key: BLIPMessageKey, bytes: UInt64)?
         /// The acknowledgements that are due now.
         var due: [(key: BLIPMessageKey, bytes: UInt64)] = []
     }
 
     private struct Open {
-        /// The received bytes; of a message that is too long, only the beginning, which has the properties.
+        /// The received bytes. If the message is too long, only its beginning with the properties.
         var payload: [UInt8] = []
         var isTooLong = false
-        /// How many bytes of frames have come, as they came.
+        /// The number of received frame bytes, before decompression.
         var raw = 0
         var unacknowledged = 0
 
@@ -40,25 +40,26 @@ final class BLIPDecoder {
     private let codec = BLIPCodec(isWriter: false)
     private var open: [BLIPMessageKey: Open] = [:]
     private var lastRequest: UInt64 = 0
-    /// The message that goes on while others wait for their acknowledgements.
+    /// The message that is acknowledged while other messages wait.
     private var runner: BLIPMessageKey?
-    /// The messages whose acknowledgements are held back, the first one first.
+    /// The messages whose acknowledgements are held back, in order.
     private var held: [BLIPMessageKey] = []
-    /// The bytes of messages that are not whole.
+    /// The size of partly received messages, in bytes.
     private(set) var bytesInMemory = 0
 
     init(_ limits: BLIPLimits) { self.limits = limits }
 
-    /// Drops the messages that were received in part.
+    /// Drops the partly received messages.
     func discard() { (open, bytesInMemory, runner, held) = ([:], 0, nil, []) }
 
     /// Reads a frame.
     ///
     /// - Parameters:
     ///   - frame: The frame.
-    ///   - isExpected: Whether a request with a number waits for its answer.
-    /// - Returns: What the frame leads to.
-    /// - Throws: ``BLIPError`` if the other end breaks the protocol or passes a limit; the connection is of no use then.
+    ///   - isExpected: Returns whether the request with a number waits for its answer.
+    /// - Returns: The result of the frame.
+    /// - Throws: ``BLIPError`` if the other end violates the protocol or exceeds a limit; the connection is then
+    ///   unusable.
     func read(_ frame: [UInt8], isExpected: (UInt64) -> Bool) throws(BLIPError) -> Result {
         var place = 0
         let head = frame.withUnsafeBytes { bytes -> (number: UInt64, flags: UInt64)? in
@@ -89,7 +90,7 @@ final class BLIPDecoder {
     private func assemble(
         _ body: ArraySlice<UInt8>, _ key: BLIPMessageKey, _ kind: BLIPMessage.Kind, _ flags: BLIPFlags
     ) throws(BLIPError) -> Result {
-        // Taken out of the dictionary, so that a frame is appended without copying those before it.
+        // Removed from the dictionary, so that a frame is appended without copying the earlier ones.
         let isNew = open[key] == nil
         var message = open.removeValue(forKey: key) ?? Open()
         if isNew {
@@ -106,7 +107,7 @@ final class BLIPDecoder {
         guard body.count >= 4 else { throw .broken("a frame has no checksum") }
         let expected = body.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         var bytes = Array(body.dropLast(4))
-        // Skipped frames are expanded, too, since all frames share the state of the compression.
+        // Skipped frames are decompressed too, because all frames share the compression state.
         if flags.contains(.compressed) { bytes = try codec.inflate(bytes, limit: limits.largestMessage) }
         codec.add(bytes)
         guard codec.checksum == expected else { throw .broken("the checksum of a frame is wrong") }
@@ -132,7 +133,7 @@ final class BLIPDecoder {
         return result
     }
 
-    /// Adds what has come of a message, unless it is too long to be kept.
+    /// Appends bytes to a message, unless it is too long to be kept.
     private func append(_ bytes: [UInt8], to message: inout Open, _ key: BLIPMessageKey) throws(BLIPError) {
         guard !message.isTooLong else { return }
         message.payload += bytes
@@ -153,7 +154,7 @@ final class BLIPDecoder {
         return whole
     }
 
-    /// Whether the acknowledgement of a message is held back, from now on or already.
+    /// Whether a message's acknowledgement must be held back.
     private func mustWait(_ key: BLIPMessageKey) -> Bool {
         if held.contains(key) { return true }
         guard bytesInMemory > limits.maximumBytesAtOnce else { return false }
@@ -163,7 +164,7 @@ final class BLIPDecoder {
         return true
     }
 
-    /// The acknowledgements that a message has held back until now, since it is whole.
+    /// The held-back acknowledgements of a message that is now complete.
     private func release(_ key: BLIPMessageKey) -> [(key: BLIPMessageKey, bytes: UInt64)] {
         held.removeAll { $0 == key }
         if runner == key { runner = nil }

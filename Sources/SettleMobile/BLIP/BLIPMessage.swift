@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// A message of BLIP: properties, which are texts by names, and a body.
+/// A BLIP message: properties, which are strings by name, and a body.
 package struct BLIPMessage: Hashable, Sendable {
     /// The kind of a message.
     package enum Kind: Hashable, Sendable {
@@ -10,17 +10,17 @@ package struct BLIPMessage: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Requests count from 1 in each direction; an answer has its request's number.
+    /// The number. Requests count from 1 in each direction; an answer has the number of its request.
     package var number: UInt64
     package var properties: [String: String]
     package var body: [UInt8]
-    /// Whether it goes before other messages.
+    /// Whether it is sent before other messages.
     package var isUrgent: Bool
-    /// Whether a request wants no answer.
+    /// Whether the request wants no answer.
     package var isSilent: Bool
     /// The memory of its properties and its body, in bytes.
     package var bytes: Int { properties.reduce(body.count) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
-    /// Whether the message was too long to be kept, so that it has properties alone.
+    /// Whether the message was too long to be kept, so that it has only properties.
     var isTooLong = false
 
     package init(
@@ -31,10 +31,10 @@ package struct BLIPMessage: Hashable, Sendable {
         (self.isUrgent, self.isSilent) = (isUrgent, isSilent)
     }
 
-    /// Couchbase Lite refuses more than this of properties.
+    /// The maximum size of properties that Couchbase Lite accepts, in bytes.
     static let maximumPropertyBytes = 102_400
 
-    /// The properties, with their length in front, and the body.
+    /// The length of the properties, the properties, and the body.
     var payload: [UInt8] {
         let length = bytes - body.count + 2 * properties.count
         var payload: [UInt8] = []
@@ -50,9 +50,9 @@ package struct BLIPMessage: Hashable, Sendable {
         return payload
     }
 
-    /// Reads the payload of a message that has come.
+    /// Parses the payload of a received message.
     ///
-    /// - Throws: ``BLIPError`` if the properties are not pairs of texts.
+    /// - Throws: ``BLIPError`` if the properties are not pairs of strings.
     init(_ kind: Kind, number: UInt64, payload: [UInt8], flags: BLIPFlags) throws(BLIPError) {
         var place = 0
         let length = payload.withUnsafeBytes { VariableNumber.readLength($0, &place) }
@@ -80,13 +80,13 @@ package struct BLIPMessage: Hashable, Sendable {
             isUrgent: flags.contains(.urgent), isSilent: flags.contains(.noReply))
     }
 
-    /// The profile of a request: what it asks for.
+    /// The profile of a request: the kind of request.
     package var profile: String { properties["Profile"] ?? "" }
 
-    /// A property that is true or false; `1` and `true` say yes.
+    /// A Boolean property; `1` and `true` mean true.
     package func flag(_ name: String) -> Bool { ["1", "true"].contains(properties[name]) }
 
-    /// The error that an answer is; `nil` for another message.
+    /// The error of an error answer; `nil` for another message.
     package var failure: BLIPError? {
         guard kind == .error else { return nil }
         return BLIPError(
@@ -110,25 +110,25 @@ struct BLIPFlags: OptionSet, Hashable, Sendable {
 
     /// The frame went through the connection's deflate.
     static let compressed = BLIPFlags(rawValue: 0x08)
-    /// The message goes before others.
+    /// The message is sent before others.
     static let urgent = BLIPFlags(rawValue: 0x10)
-    /// No answer is wanted.
+    /// The request wants no answer.
     static let noReply = BLIPFlags(rawValue: 0x20)
     /// More frames of this message follow.
     static let moreComing = BLIPFlags(rawValue: 0x40)
 
-    /// The kind of message that a frame belongs to.
+    /// The kind of message to which a frame belongs.
     enum Kind: UInt8, Sendable {
         case request = 0
         case reply = 1
         case error = 2
-        /// How much of a request has come.
+        /// An acknowledgement of a request's bytes.
         case requestReceived = 4
-        /// How much of a reply has come.
+        /// An acknowledgement of a reply's bytes.
         case replyReceived = 5
     }
 
-    /// `nil` for a kind that the protocol does not have.
+    /// The kind; `nil` for one that the protocol does not define.
     var kind: Kind? { Kind(rawValue: rawValue & 0x07) }
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -139,7 +139,7 @@ struct BLIPFlags: OptionSet, Hashable, Sendable {
 
 /// The answer of the other end to a failed request, or the reason why a connection ends.
 package struct BLIPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Which list a code is from: `HTTP` for statuses, `BLIP` for the protocol's own.
+    /// The list that defines the code: `HTTP` for statuses, `BLIP` for the protocol's own codes.
     package let domain: String
     package let code: Int
     package let description: String
@@ -148,11 +148,11 @@ package struct BLIPError: Error, Hashable, Sendable, CustomStringConvertible {
         (self.domain, self.code, self.description) = (domain, code, description)
     }
 
-    /// An answer with an HTTP status.
+    /// An error with an HTTP status.
     package static func http(_ status: Int, _ reason: String) -> BLIPError { BLIPError("HTTP", status, reason) }
-    /// Nobody here handles requests of this profile.
+    /// This end does not handle requests of this profile.
     package static let noHandler = BLIPError("BLIP", 404, "no handler for message")
-    /// The other end breaks the protocol, so that nothing more it sends can be understood.
+    /// The other end has violated the protocol, so nothing else it sends can be understood.
     package static func broken(_ rule: String) -> BLIPError { BLIPError("BLIP", 400, rule) }
     /// The connection has ended before the answer.
     package static let closed = BLIPError("BLIP", 504, "the connection was closed")

@@ -1,13 +1,14 @@
 internal import SettlePlatform
 
-/// The messages of one direction that wait to be sent, and the order of their frames.
+/// The waiting messages of one direction, and the order of their frames.
 ///
 ///     urgent answers ──┐
 ///     other messages ──┴→ next ─→ frame on the wire ─→ sent ─┬→ the end of the other messages
 ///                                                            └→ frozen, until an acknowledgement comes
 ///
-/// Messages take turns, a frame each, and an urgent answer begins before others. A message of which 128,000 bytes are not
-/// acknowledged waits, and does not hold up others. A request's first frame goes out in the order of its number.
+/// Messages take turns, one frame each, and an urgent answer begins before other messages. A message with 128,000
+/// unacknowledged bytes waits, without delaying the rest. The first frames of requests are sent in the order of
+/// their numbers.
 struct BLIPQueue {
     /// The next output.
     enum Next {
@@ -34,24 +35,24 @@ struct BLIPQueue {
     private static let maximumUnacknowledged: UInt64 = 128_000
     /// The bytes of a message in one frame, before compression.
     private static let frameLength = 16_000
-    /// Bodies from this length on are compressed; others gain nothing.
+    /// The length from which bodies are compressed; shorter ones would gain nothing.
     private static let compressedFrom = 200
 
     private var urgent = Queue<Message>()
     private var others = Queue<Message>()
     private var frozen: [Message] = []
-    /// How many bytes of frames were sent and acknowledged, of messages that have begun and not ended.
+    /// The numbers of sent and of acknowledged frame bytes, for messages that are partly sent.
     private var begun: [BLIPMessageKey: (sent: UInt64, received: UInt64)] = [:]
     private var acknowledgements = Queue<[UInt8]>()
     private var requests: UInt64 = 0
-    /// The bytes of messages that are not sent yet.
+    /// The size of the messages' unsent bytes.
     private(set) var bytesInMemory = 0
-    /// The bytes of messages that are not sent completely: a message is kept as a whole until then.
+    /// The total size of messages that are not completely sent: each is kept as a whole until then.
     private(set) var bytesHeld = 0
 
-    /// Puts a message into the queue.
+    /// Adds a message to the queue.
     ///
-    /// - Returns: The number of a request, which its answer will have.
+    /// - Returns: The number of a request, which its answer will have too.
     @discardableResult mutating func add(_ message: BLIPMessage) -> UInt64 {
         let isReply = message.kind != .request
         if !isReply { requests += 1 }
@@ -75,7 +76,7 @@ struct BLIPQueue {
         return key.number
     }
 
-    /// Puts an acknowledgement before everything else.
+    /// Adds an acknowledgement, which is sent before everything else.
     mutating func acknowledge(_ key: BLIPMessageKey, bytes: UInt64) {
         var frame: [UInt8] = []
         VariableNumber.append(key.number, to: &frame)
@@ -97,7 +98,8 @@ struct BLIPQueue {
         begun[key].map { $0.sent - $0.received >= Self.maximumUnacknowledged } ?? false
     }
 
-    /// Dequeues the next output; `nil` while there is nothing to send. ``sent(_:bytes:)`` follows for a piece.
+    /// Removes and returns the next output; `nil` if there is nothing to send. After a piece, call
+    /// ``sent(_:bytes:)``.
     mutating func next() -> Next? {
         if let frame = acknowledgements.popFirst() { return .acknowledgement(frame) }
         guard var message = urgent.popFirst() ?? others.popFirst() else { return nil }
@@ -108,11 +110,11 @@ struct BLIPQueue {
         return .piece(Piece(message: message, bytes: bytes))
     }
 
-    /// Records that a piece's frame goes out, and puts the rest of its message back.
+    /// Records that a piece's frame is sent, and queues the rest of its message.
     ///
     /// - Parameters:
     ///   - piece: The piece.
-    ///   - bytes: The bytes of the frame after its head.
+    ///   - bytes: The number of bytes in the frame after its head.
     mutating func sent(_ piece: Piece, bytes: Int) {
         let key = piece.message.key
         guard !piece.isLast else {
@@ -125,7 +127,7 @@ struct BLIPQueue {
     }
 }
 
-/// The name of a message in one direction.
+/// Identifies a message in one direction.
 struct BLIPMessageKey: Hashable {
     /// Whether it answers a request of the other end.
     let isReply: Bool
@@ -134,7 +136,7 @@ struct BLIPMessageKey: Hashable {
 
 // MARK: - BLIPEncoder
 
-/// Makes the frames of one direction, in the order in which they go out.
+/// Makes the frames of one direction, in the order in which they are sent.
 ///
 ///     varint number · varint flags · body, maybe compressed · CRC-32 of all bodies so far
 ///
@@ -145,8 +147,8 @@ final class BLIPEncoder {
     /// Makes a frame.
     ///
     /// - Parameter piece: The next piece of a message.
-    /// - Returns: The frame, and how many of its bytes follow its head.
-    /// - Throws: ``BLIPError`` if zlib fails; the connection is of no use then.
+    /// - Returns: The frame, and the number of its bytes after the head.
+    /// - Throws: ``BLIPError`` if zlib fails; the connection is then unusable.
     func frame(_ piece: BLIPQueue.Piece) throws(BLIPError) -> (frame: [UInt8], bytes: Int) {
         codec.add(piece.bytes)
         var frame: [UInt8] = []

@@ -1,24 +1,25 @@
 internal import SettlePlatform
 
-/// Reads the frames of a WebSocket (RFC 6455, section 5) from bytes in pieces of any size.
+/// Parses the frames of a WebSocket (RFC 6455, section 5) from pieces of any size.
 ///
 ///     byte 0   FIN, three reserved bits, opcode (4 bits)
 ///     byte 1   MASK, length (7 bits; 126: two more bytes have it, 127: eight more)
 ///     4 bytes  the mask, of frames from a client
 ///     payload  each byte xor the mask
 ///
-/// Control frames may stand between the fragments of a message. No extension is known, so a reserved bit ends the connection.
+/// Control frames may come between the fragments of a message. No extension is supported, so a reserved bit ends
+/// the connection.
 package struct WebSocketDecoder: Sendable {
     private let isServer: Bool
     private let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
-    /// The fragments of a message that is not whole yet.
+    /// The fragments of a message that is not complete yet.
     private var message: [UInt8]?
 
     /// - Parameters:
-    ///   - isServer: Whether frames come from a client, which masks them; a server's frames have no mask.
-    ///   - limit: The maximum number of bytes of a message.
+    ///   - isServer: Whether frames come from a client, which masks them. A server's frames have no mask.
+    ///   - limit: The maximum size of a message in bytes.
     package init(isServer: Bool, limit: Int) {
         self.isServer = isServer
         self.limit = limit
@@ -27,10 +28,10 @@ package struct WebSocketDecoder: Sendable {
     /// The number of bytes that wait for the rest of their frame or message.
     package var bytesInMemory: Int { buffer.count - start + (message?.count ?? 0) }
 
-    /// Drops a message that was received in part.
+    /// Drops a partly received message.
     package mutating func discard() { (buffer, start, message) = ([], 0, nil) }
 
-    /// Takes bytes as they come.
+    /// Appends received bytes.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeFirst(start)
@@ -39,9 +40,9 @@ package struct WebSocketDecoder: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next event; `nil` until more bytes have come.
+    /// The next event; `nil` until more bytes arrive.
     ///
-    /// - Throws: ``WebSocketError``; the connection is of no use then.
+    /// - Throws: ``WebSocketError``; the connection is then unusable.
     package mutating func next() throws(WebSocketError) -> WebSocketEvent? {
         while let frame = try frame() {
             switch frame.opcode {
@@ -109,7 +110,7 @@ package struct WebSocketDecoder: Sendable {
         return Frame(opcode: opcode, isLast: isLast, payload: payload)
     }
 
-    /// Takes the mask from a payload, eight bytes at a time.
+    /// Removes the mask from a payload, eight bytes at a time.
     static func unmask(_ payload: inout [UInt8], _ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
         let half = UInt64(a) | UInt64(b) << 8 | UInt64(c) << 16 | UInt64(d) << 24
         let whole = (half | half << 32).littleEndian
@@ -130,15 +131,15 @@ package struct WebSocketDecoder: Sendable {
 package struct WebSocketEncoder: Sendable {
     private let isClient: Bool
 
-    /// - Parameter isClient: Whether frames go to a server, which wants them masked.
+    /// - Parameter isClient: Whether frames go to a server, which requires a mask.
     package init(isClient: Bool) { self.isClient = isClient }
 
     package func message(_ payload: [UInt8]) -> [UInt8] { frame(2, payload) }
     package func ping() -> [UInt8] { frame(9, []) }
     package func pong(_ payload: [UInt8]) -> [UInt8] { frame(10, payload) }
 
-    /// A closing frame with a status and a reason; without both if `status` is `nil`. The reason is cut off where the frame
-    /// has no room for more.
+    /// A closing frame with a status and a reason; without both if `status` is `nil`. The reason is truncated to
+    /// the room in the frame.
     package func close(_ status: UInt16?, reason: String = "") -> [UInt8] {
         guard let status else { return frame(8, []) }
         var text = reason
@@ -146,7 +147,7 @@ package struct WebSocketEncoder: Sendable {
         return frame(8, [UInt8(status >> 8), UInt8(truncatingIfNeeded: status)] + text.utf8)
     }
 
-    /// The bytes of a control frame, without those of the status.
+    /// The maximum length of a control frame's reason, in bytes.
     private static let longestReason = 123
 
     private func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
@@ -163,7 +164,7 @@ package struct WebSocketEncoder: Sendable {
             }
         }
         guard isClient else { return bytes + payload }
-        // Anybody may know the mask; it only keeps what is sent from being what a page chose.
+        // The mask need not be secret: it only keeps a web page from choosing the bytes on the wire.
         let mask = SecureRandom.bytes(4)
         var masked = payload
         WebSocketDecoder.unmask(&masked, mask[0], mask[1], mask[2], mask[3])
@@ -180,15 +181,15 @@ package enum WebSocketEvent: Hashable, Sendable {
     /// A ping, which is answered by a pong with the same bytes.
     case ping([UInt8])
     case pong
-    /// The other end closes, with a status if it says one; it is answered by the same.
+    /// The other end closes the connection, optionally with a status. The answer is the same.
     case close(status: UInt16?)
 }
 
 // MARK: - WebSocketError
 
-/// An error that ends a WebSocket: a broken rule of RFC 6455, or a limit.
+/// An error that ends a WebSocket: a violation of RFC 6455, or an exceeded limit.
 package struct WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The status with which the connection is closed: 1002 for a broken rule, 1003 for text, 1009 for too much.
+    /// The status with which the connection is closed: 1002 for a violation, 1003 for text, 1009 for too much data.
     package let status: UInt16
     package let description: String
 

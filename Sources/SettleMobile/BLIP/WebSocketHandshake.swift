@@ -2,11 +2,12 @@ internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The head of a WebSocket's connection (RFC 6455, section 4).
+/// The opening handshake of a WebSocket (RFC 6455, section 4).
 package enum WebSocketHandshake {
-    /// The sub-protocols of a client here, the newest first: BLIP with Couchbase Mobile's messages over revision trees.
+    /// The sub-protocols that this library's client offers, newest first: BLIP with Couchbase Mobile's messages
+    /// over revision trees.
     private static let offered = ["BLIP_3+CBMobile_3", "BLIP_3+CBMobile_2"]
-    /// The sub-protocols of a server here: those, and the one with version vectors.
+    /// The sub-protocols that this library's server supports: the client's, and the one with version vectors.
     package static let served = ["BLIP_3+CBMobile_4"] + offered
 
     /// The value of `Sec-WebSocket-Accept` for a client's key.
@@ -14,13 +15,13 @@ package enum WebSocketHandshake {
         Base64.encode(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
-    /// The newest protocol that both the client and this library know; `nil` if they share no protocol.
+    /// The newest protocol that both the client and this library support; `nil` if there is none.
     package static func choose(among offered: String) -> String? {
         let known = Set(offered.split(separator: ",").map { String($0).trimmingBlanks() })
         return served.first(where: known.contains)
     }
 
-    /// A key of a client, which differs from any other.
+    /// A random key for a client.
     package static func key() -> String { Base64.encode(SecureRandom.bytes(16)) }
 
     /// The head of a client's request.
@@ -39,19 +40,19 @@ package enum WebSocketHandshake {
     /// A server's answer to that request.
     package struct Answer: Sendable {
         package let status: Int
-        /// The header fields by their names in lower case, the last of each name.
+        /// The header fields by lower-case name; the last one of each name.
         package let headers: [String: String]
         /// The bytes after the head.
         package let rest: [UInt8]
 
-        /// Whether the server speaks a sub-protocol of ours from now on.
+        /// Whether the server has accepted the key and one of the offered sub-protocols.
         package func agrees(to key: String) -> Bool {
             status == 101 && headers["sec-websocket-accept"] == WebSocketHandshake.accept(key)
                 && offered.contains(headers["sec-websocket-protocol"] ?? "")
         }
     }
 
-    /// Reads a server's answer; `nil` until its head is whole.
+    /// Parses a server's answer; `nil` until its head is complete.
     ///
     /// - Throws: ``WebSocketError`` if the bytes are not HTTP, or the head is longer than 64 KiB.
     package static func answer(_ bytes: [UInt8]) throws(WebSocketError) -> Answer? {

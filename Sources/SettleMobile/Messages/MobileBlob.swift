@@ -3,8 +3,9 @@ internal import SettleCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A blob of Couchbase Lite: a member `{"@type":"blob","digest":"sha1-…","length":…,"content_type":…}` anywhere in a document. Its
-/// content is the attachment `blob_` and the member's path, so that a client of CouchDB sees it, too.
+/// A blob of Couchbase Lite: a member `{"@type":"blob","digest":"sha1-…","length":…,"content_type":…}` anywhere in
+/// a document. Its content is an attachment named `blob_` and the member's path, so that CouchDB clients see it
+/// too.
 package struct MobileBlob: Hashable, Sendable {
     package static let prefix = "blob_"
     private static let word = Array("\"blob\"".utf8)
@@ -13,7 +14,7 @@ package struct MobileBlob: Hashable, Sendable {
     package let path: String
     package let digest: String
     package let contentType: String
-    /// The bytes of the content, as the member says.
+    /// The size of the content in bytes, according to the member.
     package let length: Int64
 
     /// The name of the attachment with the content.
@@ -21,7 +22,7 @@ package struct MobileBlob: Hashable, Sendable {
 
     /// The blobs of a document.
     package static func all(in body: DocumentBody) -> [MobileBlob] {
-        // Most documents don't even have the word.
+        // Most documents don't contain the word at all.
         guard body.utf8.firstIndex(of: word) != nil else { return [] }
         var (found, work) = ([MobileBlob](), [(path: "", value: body.json)])
         while let (path, value) = work.popLast() {
@@ -49,7 +50,7 @@ package struct MobileBlob: Hashable, Sendable {
         name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
-    /// A blob as its content is.
+    /// The properties of a blob's content.
     package struct Content {
         let digest: String
         let contentType: String
@@ -60,12 +61,12 @@ package struct MobileBlob: Hashable, Sendable {
         }
     }
 
-    /// A document whose blobs have other contents.
+    /// Replaces the contents of a document's blobs.
     ///
     /// - Parameters:
-    ///   - contents: The contents by the paths of the blobs.
+    ///   - contents: The new contents by the paths of the blobs.
     ///   - body: The document.
-    /// - Returns: The document with these contents in the blobs' members.
+    /// - Returns: The document, with these contents in the blobs' members.
     /// - Throws: `JSONError`.
     package static func put(_ contents: [String: Content], into body: DocumentBody) throws -> DocumentBody {
         try DocumentBody(put(contents, into: body.json, at: ""))
@@ -89,7 +90,8 @@ package struct MobileBlob: Hashable, Sendable {
 }
 
 extension DocumentBody {
-    /// The body of a message: the members of a document, and stubs of attachments whose contents are asked for by their digests.
+    /// The body of a message: the members of a document, and stubs of attachments, whose contents are requested by
+    /// digest.
     package func message(listing stubs: [WireAttachment]) -> [UInt8] {
         stubs.isEmpty ? utf8 : WireDocument(id: nil, body: self, attachments: stubs).bytes(.bodyLate)
     }
@@ -97,7 +99,7 @@ extension DocumentBody {
 
 // MARK: - MobileDigest
 
-/// The digest by which Couchbase Lite names the content of a blob: `sha1-` and the SHA-1 in base64.
+/// Couchbase Lite's digest of a blob's content: `sha1-` and the SHA-1 in base64.
 package enum MobileDigest {
     package static func of(_ content: [UInt8]) -> String { "sha1-" + Base64.encode(SHA1.hash(content)) }
 }

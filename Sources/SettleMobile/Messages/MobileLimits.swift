@@ -1,16 +1,17 @@
 package import SettleCore
 
-/// The limits of Couchbase Lite for documents that CouchDB and this library can store.
+/// The limits of Couchbase Lite for documents, which are stricter than those of CouchDB and this library.
 ///
-/// Its core refuses ids of more than 240 bytes or with a control character (`C4Document::isValidDocID`), and documents with an
-/// empty member name. An id of more than 255 bytes has it refuse the whole list of changes (`RevFinder::checkDocAndRevID`).
+/// Its core refuses ids of more than 240 bytes or with a control character (`C4Document::isValidDocID`), and
+/// documents with an empty member name. Because of an id of more than 255 bytes it refuses the whole list of
+/// changes (`RevFinder::checkDocAndRevID`).
 package enum MobileLimits {
-    /// The largest content that is carried, in bytes; Sync Gateway's.
+    /// The maximum size of a content in bytes; the same as Sync Gateway's.
     package static let largestContent = 20 << 20
 
     private static let longestID = 240
 
-    /// Why Couchbase Lite can't have a document of an id; `nil` if it can.
+    /// The reason why Couchbase Lite can't store a document with this id; `nil` if it can.
     package static func fault(in id: DocumentID) -> String? {
         let bytes = id.string.utf8
         if bytes.count > longestID {
@@ -19,13 +20,13 @@ package enum MobileLimits {
         return bytes.contains { $0 < 32 } ? "its id has a control character, which Couchbase Lite does not take" : nil
     }
 
-    /// Why Couchbase Lite can't have a document with a body; `nil` if it can.
+    /// The reason why Couchbase Lite can't store a document with this body; `nil` if it can.
     package static func fault(in body: DocumentBody) -> String? {
         mayHaveEmptyName(body.utf8) && hasEmptyName(body.json)
             ? "it has a member with an empty name, which Couchbase Lite does not take" : nil
     }
 
-    /// Whether two quotes stand before a colon. Most bodies are not parsed, thanks to it.
+    /// Whether two quotes come before a colon. Thanks to this check, most bodies are not parsed.
     private static func mayHaveEmptyName(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBufferPointer { bytes in
             let (quote, blanks) = (UInt8(ascii: "\""), [0x20, 0x09, 0x0A, 0x0D] as [UInt8])

@@ -2,10 +2,11 @@ package import SettleCore
 internal import SettlePlatform
 
 extension RevisionHistory {
-    /// The number of ancestors that a message names at most.
+    /// The maximum number of ancestors in a message.
     package static let maximumInMessage = 1000
 
-    /// Reads the properties `rev` and `history` of a message; `nil` for names that are not ids, or do not count down by one.
+    /// Parses the properties `rev` and `history` of a message; `nil` for names that are not revision ids, or whose
+    /// generations don't descend by one.
     package init?(_ revision: String, history: String) {
         let names = [revision] + history.split(separator: ",").map { String($0).trimmingBlanks() }
         let revisions = names.compactMap { RevisionID($0) }

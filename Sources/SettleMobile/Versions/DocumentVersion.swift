@@ -2,22 +2,23 @@ package import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A version of a document as Couchbase Lite 4 names it: when it was made, by a hybrid clock, and who made it.
+/// A version of a document in Couchbase Lite 4: the time of a hybrid clock, and the device that made it.
 ///
 ///     18eb55accf3a0000@aYzoLxOvQo6yrcFVzgk6ZA         of a device
 ///     3039e0c8012@Revision+Tree+Encoding              of a revision with an id of a tree: generation and digest
 ///
-/// In a tree a device's version is a revision whose signature is the time in 16 and the source in 32 hexadecimal digits, so
-/// that it keeps its name wherever the tree goes: `4-18eb55accf3a0000698ce82f13af428eb2adc155ce093a64`. Of two of them with
-/// the same generation the later one wins.
+/// In a tree, a device's version is a revision whose signature is the time in 16 and the source in 32 hexadecimal
+/// digits, so the version keeps its name wherever the tree is replicated:
+/// `4-18eb55accf3a0000698ce82f13af428eb2adc155ce093a64`. Of two versions with the same generation the later one
+/// wins.
 package struct DocumentVersion: Hashable, Sendable {
-    /// The source of a version, the device that made it: 128 bits.
+    /// The source of a version: the device that made it, in 128 bits.
     package struct Source: Hashable, Sendable {
         private let device: DeviceVersion.Device
         fileprivate var high: UInt64 { device.high }
         fileprivate var low: UInt64 { device.low }
 
-        /// The source of all revisions with ids of a tree; it is Sync Gateway's and Couchbase Lite's, too.
+        /// The source of all revisions with revision ids; Sync Gateway and Couchbase Lite use the same one.
         package static let tree =
             Source("Revision+Tree+Encoding") ?? Source(DeviceVersion.Device(high: 0, low: 0))
 
@@ -41,7 +42,8 @@ package struct DocumentVersion: Hashable, Sendable {
     package let time: UInt64
     package let source: Source
 
-    /// Parses `time@source`; `nil` for other text, and for `*` as the source, which means somebody else in each database.
+    /// Parses `time@source`; `nil` for other text. Also `nil` for the source `*`, which means a different device in
+    /// each database.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...16).contains(parts[0].utf8.count), let time = UInt64(parts[0], radix: 16),
@@ -53,16 +55,16 @@ package struct DocumentVersion: Hashable, Sendable {
 
     package init(time: UInt64, source: Source) { (self.time, self.source) = (time, source) }
 
-    /// Whether a version was made more than two minutes after a time in seconds since 1970. Couchbase Lite refuses such a
-    /// version, so the server refuses it too.
+    /// Whether a version was made more than two minutes after a time in seconds since 1970. Couchbase Lite refuses
+    /// such a version, so the server refuses it too.
     package func isFrom(after seconds: Int) -> Bool { time > UInt64(max(seconds, 0) + 120) * 1_000_000_000 }
 
-    /// The version that a revision of a tree is: a device's, or that of its id.
+    /// The version of a tree's revision: the device's version, or one derived from the id.
     package init(_ revision: RevisionID) {
         if let version = DeviceVersion(revision.signature) {
             self.init(time: version.time, source: Source(version.device))
         } else {
-            // The first 40 bits of the digest, as Sync Gateway counts them.
+            // The first 40 bits of the digest, as in Sync Gateway.
             let digits = revision.signature.description.utf8.prefix(10).map {
                 UInt64(String(UnicodeScalar($0)), radix: 16) ?? 0
             }
@@ -74,7 +76,7 @@ package struct DocumentVersion: Hashable, Sendable {
     /// Whether a revision is a device's version.
     package static func isVersion(_ revision: RevisionID) -> Bool { DeviceVersion(revision.signature) != nil }
 
-    /// The signature of a device's version in a tree; `nil` for a time that no clock has.
+    /// The signature of a device's version in a tree; `nil` for an impossible time.
     package var signature: RevisionSignature? {
         guard DeviceVersion.times.contains(time) else { return nil }
         return RevisionSignature(

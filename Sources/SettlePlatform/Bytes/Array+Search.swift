@@ -1,5 +1,7 @@
 extension Array {
-    /// The first index whose element meets a condition that all later elements meet too; the number of elements if none does.
+    /// Finds the first element that meets a condition by binary search; returns the number of elements if none does.
+    ///
+    /// If an element meets the condition, all later elements must meet it too.
     ///
     /// - Complexity: O(log *n*).
     package func firstIndexInOrder(where condition: (Element) throws -> Bool) rethrows -> Int {
@@ -15,9 +17,9 @@ extension Array {
 // MARK: - Pattern
 
 extension Array where Element == UInt8 {
-    /// The first place from `start` on at which a pattern stands; `nil` if it does not occur.
+    /// The first index from `start` on at which a pattern occurs; `nil` if it does not.
     ///
-    /// - Complexity: O(*n*) for patterns whose first byte is rare, as that of a boundary or a quoted word.
+    /// - Complexity: O(*n*) for patterns whose first byte is rare, such as boundaries and quoted words.
     package func firstIndex(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard count >= pattern.count, let first = pattern.first else { return nil }
         return withUnsafeBufferPointer { bytes in

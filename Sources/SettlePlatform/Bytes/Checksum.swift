@@ -1,16 +1,16 @@
-/// A checksum of 64 bits that finds damage in stored bytes. It is fast and does not withstand an attacker.
+/// A checksum of 64 bits that finds damage in stored bytes. It is fast, but gives no protection against attackers.
 ///
-/// Each step is one-to-one in the state before it, and in the word that is added. So damage within one aligned word of eight
-/// bytes is always found, and any other damage is missed once in 2⁶⁴.
+/// Each step is a bijection of the previous state, and of the added word. So damage within one aligned word of
+/// eight bytes is always found, and any other damage is missed with a probability of 2⁻⁶⁴.
 package struct Checksum {
-    /// The sum of what was added so far.
+    /// The checksum of the bytes added so far.
     package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
     /// The size of a stored checksum in bytes.
     package static let length = 8
 
     package init() {}
 
-    /// Adds bytes and their number, so that the end of one part and the beginning of the next can't be confused.
+    /// Adds bytes and their number, so that moving a byte from one part to the next changes the checksum.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         step(UInt64(truncatingIfNeeded: bytes.count))
         let whole = bytes.count & ~7
@@ -30,12 +30,12 @@ package struct Checksum {
         value = product ^ product >> 32
     }
 
-    /// Writes the sum over the bytes from an offset on.
+    /// Writes the checksum over the bytes at an offset.
     package func write(to bytes: inout [UInt8], at offset: Int) {
         for index in 0..<Self.length { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
     }
 
-    /// Whether the bytes from an offset on are this sum. There must be enough bytes.
+    /// Whether the bytes at an offset are this checksum. There must be enough bytes.
     package func isWritten(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) == value
     }

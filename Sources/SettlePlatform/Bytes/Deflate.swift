@@ -14,20 +14,20 @@ package final class Deflate {
 
     package enum Format: Sendable { case raw, zlib, gzip }
 
-    /// The output that is due by the end of a piece.
+    /// The amount of output at the end of a piece.
     package enum Flush: Sendable {
         /// As much as zlib has ready.
         case none
-        /// All of the piece, at the boundary of a byte, so that the other side can expand it.
+        /// All output for the piece, ending at a byte boundary, so that the other side can expand it.
         case sync
-        /// All, and the end of the stream.
+        /// All output, and the end of the stream.
         case finish
     }
 
     package enum Failure: Error, Sendable {
-        /// zlib could not begin, most likely for want of memory.
+        /// zlib could not start, probably because of a lack of memory.
         case start(code: Int32)
-        /// The bytes are not of the format.
+        /// The bytes are not in the format.
         case malformed
         /// The bytes end before the stream does.
         case cut
@@ -38,21 +38,21 @@ package final class Deflate {
     private var stream = z_stream()
     /// Whether the end of the stream was reached.
     package private(set) var isAtEnd = false
-    /// Whether bytes of another kind follow the end; they are ignored.
+    /// Whether bytes that are not a stream follow the end; they are ignored.
     package private(set) var hasRest = false
 
     private static let room = 64 << 10
-    /// zlib counts in 32 bits.
+    /// zlib's counters have 32 bits.
     private static let longestPiece = 1 << 30
 
-    /// Begins a stream.
+    /// Starts a stream.
     ///
     /// - Parameters:
     ///   - direction: Whether to compress or to expand.
-    ///   - format: What is around the compressed bytes.
-    ///   - level: How hard to compress, from 1 to 9.
-    ///   - window: How far back equal bytes are found: 2 to the power of 9 to 15.
-    ///   - memory: How much memory the compression takes, from 1 to 9.
+    ///   - format: The format around the compressed bytes.
+    ///   - level: The compression level, from 1 to 9.
+    ///   - window: The exponent of the window size, 9 to 15.
+    ///   - memory: The amount of memory for compression, from 1 to 9.
     /// - Throws: ``Failure/start(code:)``.
     package init(
         _ direction: Direction, _ format: Format, level: Int32 = 6, window: Int32 = 15, memory: Int32 = 8
@@ -81,9 +81,9 @@ package final class Deflate {
         }
     }
 
-    /// Processes the next piece, and passes on what comes out, up to 64 KiB at a time.
+    /// Processes the next piece, and passes on the output, up to 64 KiB at a time.
     ///
-    /// - Throws: ``Failure``, and what `emit` throws.
+    /// - Throws: ``Failure``, and errors of `emit`.
     package func process(
         _ piece: UnsafeRawBufferPointer, _ flush: Flush = .none, emit: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -129,7 +129,7 @@ package final class Deflate {
         }
     }
 
-    /// Starts another stream after the end of one; false if the bytes are of another kind.
+    /// Starts another stream after the end of one; returns false if the bytes are not a stream.
     private func beginsAgain(with byte: UInt8?) throws(Failure) -> Bool {
         guard direction == .expand, format == .gzip, !hasRest, byte == 0x1F else {
             hasRest = true
@@ -162,9 +162,9 @@ extension Deflate {
     /// Expands whole streams.
     ///
     /// - Parameters:
-    ///   - bytes: The compressed bytes; what follows them is ignored.
-    ///   - format: What is around them.
-    ///   - limit: How many bytes their content may have.
+    ///   - bytes: The compressed bytes. Bytes after their end are ignored.
+    ///   - format: The format around them.
+    ///   - limit: The maximum size of the content in bytes.
     /// - Returns: The content; `nil` if it is longer.
     /// - Throws: ``Failure``.
     package static func expand(_ bytes: [UInt8], _ format: Format, limit: Int) throws -> [UInt8]? {
@@ -194,7 +194,7 @@ extension Deflate {
         return bytes.withUnsafeBufferPointer { UInt32(truncatingIfNeeded: adler32_z(1, $0.baseAddress, $0.count)) }
     }
 
-    /// The CRC-32 of bytes that follow others; `sum` is that of the others.
+    /// The CRC-32 of bytes, continuing the CRC-32 `sum` of the bytes before them.
     package static func crc32(_ bytes: [UInt8], after sum: UInt32 = 0) -> UInt32 {
         guard !bytes.isEmpty else { return sum }
         return bytes.withUnsafeBufferPointer {

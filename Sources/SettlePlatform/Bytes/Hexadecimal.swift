@@ -2,17 +2,17 @@
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two lower-case digits a byte.
+    /// Encodes bytes as lower-case digits, two per byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Sixteen lower-case digits, the most significant one first.
+    /// Encodes a word as sixteen lower-case digits, most significant first.
     package static func encode(_ word: UInt64) -> String {
         encode(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) })
     }
 
-    /// The bytes of digits in either case, or `nil` for other text and for half a byte.
+    /// Decodes digits in either case; `nil` for other text and an odd number of digits.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var (bytes, high): ([UInt8], UInt8?) = ([], nil)
         for digit in text.utf8 {
@@ -23,7 +23,7 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// The value of a digit in either case, or `nil` for another byte.
+    /// The value of a digit in either case; `nil` for another byte.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -1,6 +1,6 @@
 /// Suggests a similar word.
 package enum NearestWord {
-    /// The word with the smallest edit distance, or `nil` if none is near.
+    /// The word with the smallest edit distance; `nil` if none is near.
     package static func find(_ word: String, in words: [String]) -> String? {
         let ranked = words.map { (word: $0, distance: distance(word, $0)) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }

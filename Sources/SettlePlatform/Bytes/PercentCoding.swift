@@ -1,6 +1,6 @@
 /// Percent escapes of URLs.
 package enum PercentCoding {
-    /// The bytes that stay as they are besides letters and digits.
+    /// The bytes that are not escaped, besides letters and digits.
     package enum Alphabet {
         /// `-._~`, the unreserved ones of RFC 3986, section 2.3.
         case unreserved
@@ -8,8 +8,8 @@ package enum PercentCoding {
         case couchDB
     }
 
-    /// Escapes all bytes but letters, digits and those of an alphabet. So neither the slash of a document id nor a plus,
-    /// which CouchDB reads as a blank, is misread.
+    /// Escapes all bytes except for letters, digits and those of an alphabet. So neither the slash in a document id
+    /// nor a plus, which CouchDB reads as a blank, is misread.
     package static func encode(_ text: some StringProtocol, keeping alphabet: Alphabet = .unreserved) -> String {
         encode(text) { byte in
             switch byte {
@@ -23,17 +23,17 @@ package enum PercentCoding {
         }
     }
 
-    /// Adds the escapes that are missing in text that has escapes already: those of bytes beyond ASCII and of bytes that
-    /// never stand in a URL.
+    /// Adds missing escapes to text that has escapes already: for bytes beyond ASCII, and for bytes that are never
+    /// allowed in a URL.
     package static func completing(_ text: String) -> String {
         encode(text) { byte in byte > 0x20 && byte < 0x7F && !"\"<>\\^`{|}".utf8.contains(byte) }
     }
 
-    /// Text without its escapes. A `%` that begins no escape stays; bytes that are not UTF-8 are repaired.
+    /// Decodes the escapes of text. A `%` that begins no escape stays; bytes that are not UTF-8 are repaired.
     ///
     /// - Parameters:
     ///   - text: The text with escapes.
-    ///   - plusIsBlank: Whether a plus stands for a blank: CouchDB reads queries and paths so. `false` by default.
+    ///   - plusIsBlank: Whether a plus means a blank, as CouchDB reads queries and paths; `false` by default.
     /// - Returns: The decoded text.
     package static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
@@ -42,7 +42,7 @@ package enum PercentCoding {
         return String(decoding: bytes(text, plusIsBlank: plusIsBlank), as: UTF8.self)
     }
 
-    /// Whether text without its escapes is UTF-8.
+    /// Whether the decoded text is UTF-8.
     package static func isUTF8(_ text: some StringProtocol) -> Bool {
         !text.utf8.contains(UInt8(ascii: "%"))
             || String(validating: bytes(text, plusIsBlank: false), as: UTF8.self) != nil
@@ -96,10 +96,10 @@ package enum PercentCoding {
 
 // MARK: - URLRedaction
 
-/// Removes credentials from URLs before a text is logged or shown.
+/// Removes credentials from URLs before text is logged or shown.
 package enum URLRedaction {
-    /// The text without credentials in URLs: everything between `://` and the last `@` before the next slash, blank or
-    /// quote is removed, also where these are percent-escaped.
+    /// The text without credentials in URLs: removes everything between `://` and the last `@` before the next
+    /// slash, blank or quote, even if these are percent-escaped.
     package static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -124,7 +124,7 @@ package enum URLRedaction {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The index after a `://` that starts at an index, however it is escaped.
+    /// The index after a `://` that starts at an index, escaped or not.
     private static func separator(_ bytes: [UInt8], _ index: Int) -> Int? {
         var place = index
         for (plain, escape) in [(UInt8(ascii: ":"), "3a"), (UInt8(ascii: "/"), "2f"), (UInt8(ascii: "/"), "2f")] {

@@ -1,12 +1,12 @@
-/// Random bytes and ids from the system's own generator, which is good for secrets.
+/// Random bytes and ids from the system's generator, which is suitable for secrets.
 package enum SecureRandom {
-    /// Makes an id of hexadecimal digits.
+    /// Creates an id of hexadecimal digits.
     ///
-    /// - Parameter bytes: The number of random bytes; 16 by default, as CouchDB's ids have.
+    /// - Parameter bytes: The number of random bytes; 16 by default, as in CouchDB's ids.
     /// - Returns: Twice as many digits as bytes, in lower case.
     package static func hexadecimal(bytes: Int = 16) -> String { Hexadecimal.encode(self.bytes(bytes)) }
 
-    /// Makes random bytes.
+    /// Creates random bytes.
     package static func bytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         let words = (0..<(count + 7) / 8).map { _ in generator.next() }

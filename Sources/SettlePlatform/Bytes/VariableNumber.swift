@@ -1,4 +1,5 @@
-/// Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the highest bit set but in the last.
+/// Numbers in as few bytes as possible (LEB128): seven bits per byte, lowest bits first; all bytes except the last
+/// have their highest bit set.
 public enum VariableNumber {
     /// Appends a number.
     @inlinable
@@ -15,9 +16,9 @@ public enum VariableNumber {
     @inlinable
     public static func append(_ number: Int, to bytes: inout [UInt8]) { append(UInt64(number), to: &bytes) }
 
-    /// Reads a number and moves the position past it.
+    /// Reads a number and advances the position past it.
     ///
-    /// - Returns: `nil` where the bytes end too early, hold more than 64 bits, or are longer than the number needs.
+    /// - Returns: `nil` if the bytes end too early, contain more than 64 bits, or are longer than the number needs.
     @inlinable
     public static func read(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> UInt64? {
         var number: UInt64 = 0
@@ -34,7 +35,8 @@ public enum VariableNumber {
         return nil
     }
 
-    /// Reads the length of what follows it, which is at most the number of bytes left, and moves the position past it.
+    /// Reads the length of the bytes that follow, which is at most the number of bytes left, and advances the
+    /// position past it.
     @inlinable
     public static func readLength(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Int? {
         guard let length = read(bytes, &position), length <= UInt64(bytes.count - position) else { return nil }

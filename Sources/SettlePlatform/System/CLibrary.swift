@@ -1,4 +1,4 @@
-// The C library of the system, under one import. No other target asks which one it is.
+// Imports the system's C library under one name. No other target depends on which one it is.
 #if canImport(Glibc)
 @_exported public import Glibc
 #elseif canImport(Musl)

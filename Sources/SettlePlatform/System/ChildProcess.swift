@@ -1,20 +1,20 @@
-/// Processes that this one starts, where the headers of the systems differ.
+/// Starting processes, where the systems' headers differ.
 package enum ChildProcess {
     #if canImport(Darwin)
-    /// What is done to the descriptors of a new process.
+    /// The changes to the descriptors of a new process.
     package typealias FileActions = posix_spawn_file_actions_t?
 
     /// No actions; to be initialised by `posix_spawn_file_actions_init`.
     package static var noFileActions: FileActions { nil }
     #else
-    /// What is done to the descriptors of a new process.
+    /// The changes to the descriptors of a new process.
     package typealias FileActions = posix_spawn_file_actions_t
 
     /// No actions; to be initialised by `posix_spawn_file_actions_init`.
     package static var noFileActions: FileActions { FileActions() }
     #endif
 
-    /// Sets how much others go before a process: from -20 to 19, the least.
+    /// Sets the niceness of a process, from -20 to 19; the higher it is, the more other processes are preferred.
     package static func setPriority(_ value: Int32, of process: pid_t) {
         #if canImport(Glibc)
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process), value)
@@ -26,9 +26,9 @@ package enum ChildProcess {
 
 // MARK: - Signals
 
-/// Signals, where the headers of the systems differ.
+/// Signals, where the systems' headers differ.
 package enum Signals {
-    /// Sets what a signal calls. A call of the system that waits when it comes ends with `EINTR`.
+    /// Sets the handler of a signal. A system call that is waiting when the signal comes ends with `EINTR`.
     package static func handle(_ signal: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
         var action = sigaction()
         #if canImport(Darwin)
@@ -42,18 +42,18 @@ package enum Signals {
 
 // MARK: - ResourceLimit
 
-/// A limit that the system sets to this process.
+/// A limit that the system sets on this process.
 package enum ResourceLimit: Sendable {
-    /// The bytes of a core file.
+    /// The size of a core file in bytes.
     case coreFile
-    /// The bytes of memory for data; the system may not bound it.
+    /// The size of data memory in bytes; the system may not enforce it.
     case data
-    /// The bytes of a file.
+    /// The size of a file in bytes.
     case fileSize
     /// The number of open files.
     case openFiles
 
-    /// The limit, and the highest that this process may set; `nil` if the system does not say.
+    /// The limit, and the highest limit that this process may set; `nil` if the system does not report them.
     package var value: (current: UInt64, highest: UInt64)? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return nil }
@@ -64,7 +64,7 @@ package enum ResourceLimit: Sendable {
     ///
     /// - Parameters:
     ///   - current: The limit.
-    ///   - highest: The highest that this process may set from now on; it can't be raised again.
+    ///   - highest: The highest limit that this process may set from now on; it can't be raised again.
     /// - Returns: Whether the system allowed it.
     @discardableResult
     package func set(_ current: UInt64, highest: UInt64) -> Bool {

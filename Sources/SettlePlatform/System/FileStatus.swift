@@ -4,11 +4,11 @@ package struct FileStatus: Sendable, Equatable {
     package let size: Int64
     /// Whether it is a folder.
     package let isFolder: Bool
-    /// Whether it is a regular file: no folder, device, pipe or socket.
+    /// Whether it is a regular file, and not a folder, device, pipe or socket.
     package let isRegular: Bool
-    /// Its number in its file system, which no other file there has at the same time.
+    /// Its number, which is unique in its file system at any time.
     package let number: UInt64
-    /// The time at which its content last changed, in seconds and nanoseconds since 1970.
+    /// The time of the last change of its content, in seconds and nanoseconds since 1970.
     package let changed: (seconds: Int64, nanoseconds: Int64)
 
     /// Asks the system; `nil` if the file does not exist.
@@ -34,12 +34,12 @@ package struct FileStatus: Sendable, Equatable {
 
 /// The destination of a file, given a path at which something may exist already.
 package enum FileTarget: Sendable, Equatable {
-    /// A regular file, or nothing yet: a new file may be renamed to this path. No symbolic link is at it.
+    /// A regular file, or nothing yet: a new file may be renamed to this path. It is not a symbolic link.
     case file(String)
-    /// A device, a pipe or the like, which is written into and not replaced.
+    /// A device, a pipe or the like, which is written to and not replaced.
     case special
 
-    /// Looks at a path and follows symbolic links, also one whose target does not exist yet.
+    /// Examines a path and follows symbolic links, even if their target does not exist yet.
     package init(_ path: String) {
         if let status = FileStatus(path: path), !status.isRegular, !status.isFolder {
             self = .special
@@ -50,7 +50,7 @@ package enum FileTarget: Sendable, Equatable {
 
     private static func followed(_ path: String) -> String {
         var (path, steps) = (path, 0)
-        // A circle of links is left to the system, which refuses to open it.
+        // A cycle of links is left to the system, which refuses to open it.
         while steps < 40, let next = link(at: path) {
             let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
             path = next.hasPrefix("/") ? next : folder + next
@@ -71,15 +71,15 @@ package enum FileTarget: Sendable, Equatable {
 
 // MARK: - DurableWrite
 
-/// Forces what was written to the medium of the disk.
+/// Forces written bytes to the disk's medium.
 package enum DurableWrite {
     /// Forces the written bytes of a file, or the entries of a folder, to the medium.
     ///
-    /// On Apple's systems `fsync` reaches the cache of the drive and not the medium; `F_FULLFSYNC` does. Some file systems,
-    /// as those of a network, don't know it: there `fsync` is all there is.
+    /// On Apple's systems `fsync` reaches only the cache of the drive; `F_FULLFSYNC` reaches the medium. Some file
+    /// systems, such as network file systems, don't support that; there `fsync` has to suffice.
     ///
     /// - Parameter descriptor: The open file or folder.
-    /// - Returns: Zero, or below zero with `errno` when the system fails.
+    /// - Returns: Zero, or a negative number with `errno` if the system fails.
     package static func force(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }

@@ -1,7 +1,8 @@
-/// Dates of ISO 8601 in the spellings that programs write: `2026-11-23T14:05:09.250Z`, with any number of digits of a fraction or
-/// none, `Z` or an offset as `+01:00` or `+0100`; and a date alone, which is midnight in UTC, as in JavaScript.
+/// Dates of ISO 8601 in the spellings that programs write: `2026-11-23T14:05:09.250Z`, with or without a fraction
+/// of any length, `Z` or an offset like `+01:00` or `+0100`; also a date alone, which means midnight in UTC, as in
+/// JavaScript.
 package enum ISODate {
-    /// Reads a date.
+    /// Parses a date.
     ///
     /// - Returns: Seconds since 1970; `nil` for invalid input, which includes a time without an offset.
     package static func seconds(of text: some StringProtocol) -> Double? {
@@ -20,21 +21,21 @@ package enum ISODate {
 
 // MARK: - DateScanner
 
-/// Reads the parts of a date of ISO 8601 one after the other, byte by byte.
+/// Parses the parts of a date of ISO 8601 one after the other, byte by byte.
 ///
 ///     2024-02-29 T 08:30:06.25 +01:00
 ///     date       │ time        offset
 ///                one of the marks that the caller allows
 ///
-/// Which parts there must be, and between which marks, is the caller's rule.
+/// The caller decides which parts are required, and which characters separate them.
 package struct DateScanner {
     /// A time of a day.
     package struct Time {
         /// Minutes since midnight.
         package var minutes: Int
-        /// Seconds past them, up to 60 for a leap second.
+        /// The seconds after these minutes, up to 60 for a leap second.
         package var second = 0
-        /// The part of a second.
+        /// The fraction of the second.
         package var fraction = 0.0
     }
 
@@ -42,17 +43,17 @@ package struct DateScanner {
 
     package init(_ text: some StringProtocol) { rest = Array(text.utf8)[...] }
 
-    /// Whether nothing is left.
+    /// Whether the text has ended.
     package var isAtEnd: Bool { rest.isEmpty }
 
-    /// Takes one of some ASCII characters; `false` if another one is next.
+    /// Consumes one of some ASCII characters; returns `false` if another one is next.
     package mutating func consume(_ allowed: String) -> Bool {
         guard let first = rest.first, allowed.utf8.contains(first) else { return false }
         rest = rest.dropFirst()
         return true
     }
 
-    /// Takes a date that exists, `2024-02-29`; `nil` for anything else.
+    /// Parses an existing date, `2024-02-29`; `nil` for anything else.
     package mutating func date() -> (year: Int, month: Int, day: Int)? {
         guard let year = number(4), consume("-"), let month = number(2), consume("-"), let day = number(2),
             1...12 ~= month
@@ -62,11 +63,11 @@ package struct DateScanner {
         return 1...days[month - 1] ~= day ? (year, month, day) : nil
     }
 
-    /// Takes a time, `08:30:06.25`; `nil` for anything else.
+    /// Parses a time, `08:30:06.25`; `nil` for anything else.
     ///
     /// - Parameters:
-    ///   - needsSeconds: Whether `08:30` is too short.
-    ///   - points: What may stand before a fraction.
+    ///   - needsSeconds: Whether seconds are required, so that `08:30` is invalid.
+    ///   - points: The characters that may come before a fraction.
     /// - Returns: The time, in minutes, seconds and a fraction.
     package mutating func time(needsSeconds: Bool, points: String = ".") -> Time? {
         guard let hour = number(2), hour < 24, consume(":"), let minute = number(2), minute < 60 else { return nil }
@@ -82,7 +83,8 @@ package struct DateScanner {
         return time
     }
 
-    /// Takes an offset from UTC, `Z`, `+01:00`, and unless it needs a colon `+0100` or `+01`, in minutes; `nil` for anything else.
+    /// Parses an offset from UTC, in minutes: `Z`, `+01:00`, and unless a colon is required also `+0100` or `+01`;
+    /// `nil` for anything else.
     package mutating func offset(needsColon: Bool) -> Int? {
         if consume("Zz") { return 0 }
         let isBehind = rest.first == UInt8(ascii: "-")
@@ -93,7 +95,7 @@ package struct DateScanner {
         return (isBehind ? -1 : 1) * (hours * 60 + minutes)
     }
 
-    /// Takes a number of some digits.
+    /// Parses a number with a given count of digits.
     private mutating func number(_ count: Int) -> Int? {
         let digits = rest.prefix(count)
         guard digits.count == count, digits.allSatisfy({ 48...57 ~= $0 }) else { return nil }
@@ -104,14 +106,14 @@ package struct DateScanner {
 
 // MARK: - DateText
 
-/// Whether text is a date.
+/// Checks whether text is a date.
 package enum DateText {
-    /// Whether it is a date or a time of RFC 3339, as JSON Schema's formats require.
+    /// Whether text is a date or a time of RFC 3339, as JSON Schema's formats require.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - hasDate: Whether it has `YYYY-MM-DD`.
-    ///   - hasTime: Whether it has `HH:MM:SS`, perhaps with a fraction, and `Z` or `±HH:MM`.
+    ///   - hasDate: Whether `YYYY-MM-DD` is required.
+    ///   - hasTime: Whether `HH:MM:SS` is required, optionally with a fraction, and `Z` or `±HH:MM`.
     /// - Returns: Whether it has exactly the requested parts.
     package static func isInternet(_ text: String, hasDate: Bool, hasTime: Bool) -> Bool {
         var scanner = DateScanner(text)
@@ -121,12 +123,12 @@ package enum DateText {
         guard let time = scanner.time(needsSeconds: true), let offset = scanner.offset(needsColon: true),
             scanner.isAtEnd
         else { return false }
-        // A leap second is the last one of a day in UTC.
+        // A leap second is the last second of a day in UTC.
         return time.second < 60 || (time.minutes - offset + 2 * 1440) % 1440 == 1439
     }
 
-    /// Whether it is an ISO 8601 date in the form that programs write: `2024-02-29`, optionally followed by `T` or a
-    /// blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and optionally `Z`, `+01:00`, `+0100` or `+01`.
+    /// Whether text is an ISO 8601 date in the form that programs write: `2024-02-29`, optionally followed by `T`
+    /// or a blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and optionally `Z`, `+01:00`, `+0100` or `+01`.
     package static func isISO8601(_ text: String) -> Bool {
         var scanner = DateScanner(text)
         guard scanner.date() != nil else { return false }

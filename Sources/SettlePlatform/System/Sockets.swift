@@ -1,9 +1,10 @@
-/// Stream sockets, where the headers of the systems differ.
+/// Stream sockets, where the systems' headers differ.
 package enum Sockets {
-    /// A new TCP socket of an address family, as `AF_INET`; below zero with `errno` when the system refuses.
+    /// Creates a TCP socket of an address family, such as `AF_INET`; returns a negative number with `errno` if the
+    /// system refuses.
     package static func make(_ family: Int32) -> Int32 { systemSocket(family, stream) }
 
-    /// The kind of socket that carries a stream of bytes, as `addrinfo` and `socket` want it.
+    /// The socket type of byte streams, as `addrinfo` and `socket` expect it.
     package static var stream: Int32 {
         #if canImport(Glibc)
         Int32(SOCK_STREAM.rawValue)
@@ -12,11 +13,11 @@ package enum Sockets {
         #endif
     }
 
-    /// Two sockets that are connected with each other, and that no other program inherits; `nil` when the system refuses.
+    /// Creates two connected sockets that no other program inherits; `nil` if the system refuses.
     package static func pair() -> (Int32, Int32)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
-        // In one step: another thread may start a program at any moment.
+        // In one step, because another thread may start a program at any moment.
         let kind = stream | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
         #else
@@ -26,12 +27,12 @@ package enum Sockets {
         return (ends[0], ends[1])
     }
 
-    /// The places of those sockets whose other end was closed, or will send nothing more.
+    /// The indices of the sockets whose other end was closed, or will send nothing more.
     ///
-    /// One call of the system, which waits for nothing. What was received before the end and not yet read does not hide it.
+    /// This is one system call that does not wait. It works even if received bytes were not read yet.
     package static func closedByPeer(_ sockets: [Int32]) -> [Int] {
         #if canImport(Glibc)
-        let (asked, told) = (Int16(0x2000), Int16(0x2000))  // POLLRDHUP, which needs a macro of its own
+        let (asked, told) = (Int16(0x2000), Int16(0x2000))  // POLLRDHUP, which needs a feature macro
         #else
         let (asked, told) = (Int16(POLLIN), Int16(POLLHUP))
         #endif
@@ -40,26 +41,28 @@ package enum Sockets {
         return polled.indices.filter { polled[$0].revents & (told | Int16(POLLHUP) | Int16(POLLERR)) != 0 }
     }
 
-    /// Connects a socket; below zero with `errno` when it is not connected yet.
+    /// Connects a socket; returns a negative number with `errno` if it is not connected yet.
     package static func connect(
         _ descriptor: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) -> Int32 {
         systemConnect(descriptor, address, length)
     }
 
-    /// Sends as much as goes now, without a signal when nobody reads; below zero with `errno` when nothing goes.
+    /// Sends as much as possible at once, without a signal if the other end is closed; returns a negative number
+    /// with `errno` if nothing can be sent.
     package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         systemSend(descriptor, bytes)
     }
 
-    /// Has small messages go out at once, also while the other end has not acknowledged the last ones.
+    /// Sends small messages at once, even if the other end has not acknowledged the previous ones.
     package static func sendAtOnce(_ descriptor: Int32) {
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Has received bytes acknowledged at once, and not after 40 ms. Sync Gateway waits for the acknowledgement before it sends more.
-    /// The system forgets the option with the next bytes, so the caller sets it after each read. It has an effect on Linux alone.
+    /// Acknowledges received bytes at once, and not after 40 ms. Sync Gateway waits for the acknowledgement before
+    /// it sends more. The system resets the option with the next bytes, so the caller sets it after each read. It
+    /// has an effect only on Linux.
     package static func acknowledgeAtOnce(_ descriptor: Int32) {
         #if os(Linux)
         var on: Int32 = 1
@@ -67,7 +70,7 @@ package enum Sockets {
         #endif
     }
 
-    /// Gives a descriptor back to the system.
+    /// Closes a descriptor.
     package static func close(_ descriptor: Int32) { systemClose(descriptor) }
 }
 

@@ -9,20 +9,20 @@
 package struct WallTime: Sendable {
     /// Seconds since 1970.
     package let seconds: Int
-    /// Milliseconds past them, from 0 to 999.
+    /// Milliseconds in addition, from 0 to 999.
     package let milliseconds: Int
 
-    /// Makes a time.
+    /// Creates a time.
     ///
     /// - Parameters:
-    ///   - seconds: Seconds since 1970; negative ones are before.
-    ///   - milliseconds: Milliseconds past them, from 0 to 999; 0 by default.
+    ///   - seconds: Seconds since 1970; negative for earlier times.
+    ///   - milliseconds: Milliseconds in addition, from 0 to 999; 0 by default.
     package init(seconds: Int, milliseconds: Int = 0) {
         self.seconds = seconds
         self.milliseconds = milliseconds
     }
 
-    /// Makes a time of the years 0 to 9999, whose text has one length and so the order of time.
+    /// Creates a time in the years 0 to 9999. Its text has a fixed length, so texts sort like times.
     ///
     /// - Parameter milliseconds: Milliseconds since 1970.
     package init?(millisecondsOfFourDigitYear milliseconds: Int) {
@@ -31,17 +31,17 @@ package struct WallTime: Sendable {
         self.init(seconds: (milliseconds - past) / 1000, milliseconds: past)
     }
 
-    /// The present time.
+    /// The current time.
     package static func now() -> WallTime {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return WallTime(seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
     }
 
-    /// The time as the headers of HTTP have it (RFC 9110, section 5.6.7).
+    /// The time in the form of HTTP headers (RFC 9110, section 5.6.7).
     package var http: String { named(separator: " ") }
 
-    /// The time as the expiry of a cookie.
+    /// The time in the form of a cookie's expiry.
     package var cookie: String { named(separator: "-") }
 
     /// The time in ISO 8601.
@@ -50,14 +50,14 @@ package struct WallTime: Sendable {
     /// The time in ISO 8601 with milliseconds.
     package var precise: String { "\(date)T\(clock).\(Self.digits(milliseconds, 3))Z" }
 
-    /// The date, as `1994-11-06`.
+    /// The date, like `1994-11-06`.
     package var date: String {
         let parts = parts
         return [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
             .map(Self.digits).joined(separator: "-")
     }
 
-    /// The time of the day, as `08:49:37`.
+    /// The time of day, like `08:49:37`.
     package var clock: String {
         let parts = parts
         return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.digits(Int($0), 2) }.joined(separator: ":")
@@ -88,9 +88,9 @@ package struct WallTime: Sendable {
 
 // MARK: - HTTPDate
 
-/// Dates of HTTP's headers (RFC 9110, section 5.6.7), in all three spellings, and those of cookies.
+/// Dates of HTTP headers (RFC 9110, section 5.6.7), in all three spellings, and dates of cookies.
 package enum HTTPDate {
-    /// Reads a date.
+    /// Parses a date.
     ///
     /// - Returns: Seconds since 1970; `nil` for invalid input.
     package static func seconds(of text: some StringProtocol) -> Double? {
@@ -122,6 +122,6 @@ extension Duration {
     /// The seconds, with their fraction.
     package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
-    /// The whole seconds, as a number that a program can count with.
+    /// The whole seconds, from 0 to a maximum that arithmetic can't overflow.
     package var wholeSeconds: Int { Int(Swift.min(Swift.max(components.seconds, 0), 1 << 40)) }
 }

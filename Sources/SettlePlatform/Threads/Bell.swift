@@ -1,13 +1,14 @@
-/// Wakes those who wait for a change, which they look for themselves.
+/// Wakes those that wait for a change, without telling what has changed.
 ///
 ///     waiter    seen = position ─ looks, finds nothing ─ wait(after: seen) ········· looks again
 ///     changer                             makes a change ──────────────── ring ────────┘
 ///
-/// A waiter reads the position before it looks. So a ring between its look and its wait is not lost: the wait ends at once. A ring
-/// only says that there may be something new. Nothing is queued, so a slow waiter costs nothing and misses nothing but the number of
-/// rings.
+/// A waiter reads the position before it checks for a change. So a ring between the check and the wait is not lost:
+/// the wait ends at once. A ring only means that something may have changed. Nothing is queued, so a slow waiter
+/// costs nothing, and misses only the number of rings.
 ///
-/// The position counts the rings. A changer with an order of its own, such as the sequences of a database, rings at its positions.
+/// The position counts the rings. If changes have their own order, such as the sequences of a database, the bell
+/// can be rung with their positions instead.
 package final class Bell: Sendable {
     private typealias Waiter = @Sendable (_ isRung: Bool) -> Void
 
@@ -16,7 +17,7 @@ package final class Bell: Sendable {
         var hasEnded = false
         var lastNumber = 0
         var waiters: [Int: Waiter] = [:]
-        /// Those that are woken by the end alone.
+        /// Waiters that are woken only by the end.
         var endWaiters: [Int: Waiter] = [:]
 
         mutating func nextNumber() -> Int {
@@ -27,7 +28,7 @@ package final class Bell: Sendable {
 
     private let state = Guarded(State())
 
-    /// Makes a bell that has not rung, at position 0.
+    /// Creates a bell at position 0.
     package init() {}
 
     /// The position of the last ring.
@@ -36,9 +37,10 @@ package final class Bell: Sendable {
     /// Whether it has ended.
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     ///
-    /// - Parameter position: The new position; one that is not beyond the last changes nothing about it. The next one by default.
+    /// - Parameter position: The new position; if it is not greater than the current one, the position stays. By
+    ///   default the next number.
     package func ring(at position: Int64? = nil) {
         let woken = state.withLock { state -> [Int: Waiter] in
             state.position = max(state.position, position ?? state.position + 1)
@@ -49,7 +51,7 @@ package final class Bell: Sendable {
         for waiter in woken.values { waiter(true) }
     }
 
-    /// Wakes all who wait for the last time. Later waits end at once.
+    /// Wakes all waiters for the last time. Later waits end at once.
     package func end() {
         let woken = state.withLock { state in
             state.hasEnded = true
@@ -59,8 +61,8 @@ package final class Bell: Sendable {
         for waiter in woken { waiter(false) }
     }
 
-    /// Calls a closure once: at once if it has rung beyond a position, or at the next ring, on the thread that rings. The closure must
-    /// return soon. It gets false if the bell has ended or the call was cancelled.
+    /// Calls a closure once: immediately if the bell has rung beyond a position, otherwise at the next ring, on the
+    /// ringing thread. The closure must return soon. It gets false if the bell has ended or the call was cancelled.
     ///
     /// - Returns: The number for ``cancel(_:)``.
     @discardableResult
@@ -76,7 +78,7 @@ package final class Bell: Sendable {
         return number
     }
 
-    /// Calls the closure of ``whenRung(after:_:)`` with false; returns whether it still waited.
+    /// Calls the closure of ``whenRung(after:_:)`` with false; returns whether it was still waiting.
     @discardableResult
     package func cancel(_ number: Int) -> Bool {
         let waiter = state.withLock { state in
@@ -90,12 +92,13 @@ package final class Bell: Sendable {
 // MARK: - Waiting
 
 extension Bell {
-    /// Waits without a thread until it has rung beyond a position.
+    /// Waits, without blocking a thread, until the bell has rung beyond a position.
     ///
     /// - Parameters:
     ///   - seen: The position.
-    ///   - deadline: How long to wait at most; forever by default.
-    /// - Returns: Whether it has rung. If not, it has ended, the deadline is over, or the task is cancelled.
+    ///   - deadline: The time at which to stop waiting; never by default.
+    /// - Returns: Whether the bell has rung; false if it has ended, the deadline has passed, or the task is
+    ///   cancelled.
     @discardableResult
     package func wait(after seen: Int64, until deadline: ContinuousClock.Instant? = nil) async -> Bool {
         if Task.isCancelled { return false }
@@ -114,7 +117,7 @@ extension Bell {
         return await rung.get(ifCancelled: false)
     }
 
-    /// Waits without a thread until it ends or the task is cancelled.
+    /// Waits, without blocking a thread, until the bell ends or the task is cancelled.
     package func waitForEnd() async {
         let ended = Promise<Bool>()
         let number = state.withLock { state -> Int? in

@@ -1,4 +1,4 @@
-/// Hands bytes from one side to another in pieces, and holds only so many: a bounded pipe.
+/// A bounded pipe: passes pieces of bytes from a writer to a reader, and holds a limited number of bytes.
 ///
 ///     writer                                      reader
 ///     put      suspends its task while full       next   suspends its task while empty
@@ -8,7 +8,7 @@
 ///     open ── finish ──→ finished     the reader gets what waits, and then the end or the writer's error
 ///       └──── cut ─────→ cut          both sides end at once, and what waits is dropped
 ///
-/// Each side may be a task or a thread, so either side of a pipe can be in the other's world. One writer and one reader use it.
+/// Each side may be a task or a thread, independently of the other side. A pipe has one writer and one reader.
 package final class BytePipe: Sendable {
     private enum End {
         case open
@@ -19,14 +19,14 @@ package final class BytePipe: Sendable {
     private struct State {
         let capacity: Int
         var pieces = Queue<[UInt8]>()
-        /// The last piece, which still grows while bytes are offered; it follows `pieces`.
+        /// The last piece, which grows while bytes are offered; it comes after `pieces`.
         var growing: [UInt8] = []
         var count = 0
         var end = End.open
         var isStalled = false
         var onRoom: @Sendable () -> Void = {}
 
-        /// Adds a piece; returns whether the reader is still there, `nil` while the writer has to wait.
+        /// Adds a piece; returns whether the pipe is open, or `nil` while the writer has to wait.
         mutating func add(_ piece: [UInt8]) -> Bool? {
             guard case .open = end else { return false }
             guard count < capacity else { return nil }
@@ -36,7 +36,7 @@ package final class BytePipe: Sendable {
             return true
         }
 
-        /// Ends the piece that grows, so that what comes next stays after it.
+        /// Ends the growing piece, so that the next one comes after it.
         mutating func flush() {
             if !growing.isEmpty { pieces.append(growing) }
             growing = []
@@ -57,7 +57,7 @@ package final class BytePipe: Sendable {
             return error.map { .failure($0) } ?? .success(nil)
         }
 
-        /// The callback to run now that there is room again.
+        /// The callback to call when there is room again.
         mutating func roomMade() -> (@Sendable () -> Void)? {
             guard isStalled, count <= capacity / 2 else { return nil }
             isStalled = false
@@ -67,22 +67,22 @@ package final class BytePipe: Sendable {
 
     private let state: Monitor<State>
     private let bell = Bell()
-    /// The size up to which a piece of offered bytes grows.
+    /// The maximum size of a piece that grows from offered bytes.
     private static let pieceSize = 64 << 10
     /// The time between two checks of a waiting thread, in seconds.
     private static let interval = 0.05
 
-    /// Makes an open pipe.
+    /// Creates an open pipe.
     ///
-    /// - Parameter capacity: With so many bytes it is full. The last piece may go beyond that. A pipe of one byte, the default, holds
-    ///   one piece.
+    /// - Parameter capacity: The number of bytes at which the pipe is full. The last piece may exceed it. With a
+    ///   capacity of one byte, the default, a pipe holds one piece.
     package init(capacity: Int = 1) { state = Monitor(State(capacity: capacity)) }
 
     // MARK: - End
 
-    /// Says that nothing more comes; the reader still gets what waits.
+    /// Ends the writing; the reader still gets the waiting pieces.
     ///
-    /// - Parameter error: What the reader's last call throws; `nil` for the regular end.
+    /// - Parameter error: The error of the reader's last call; `nil` for a normal end.
     /// - Returns: Whether the pipe was open.
     @discardableResult
     package func finish(_ error: (any Error)? = nil) -> Bool {
@@ -93,7 +93,8 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// Ends both sides at once and drops the waiting bytes. A writer learns so, and a reader's call throws an error.
+    /// Ends both sides at once and drops the waiting bytes. The writer's next call reports that, and the reader's
+    /// throws an error.
     ///
     /// - Returns: Whether the pipe was open.
     @discardableResult
@@ -116,14 +117,14 @@ package final class BytePipe: Sendable {
 
     // MARK: - Writing
 
-    /// Puts a piece into the pipe; waits without a thread while it is full. A cancelled task cuts the pipe.
+    /// Writes a piece; suspends the task while the pipe is full. A cancelled task cuts the pipe.
     ///
     /// - Throws: `CancellationError` if the pipe was cut.
     package func put(_ piece: [UInt8]) async throws {
         try await withTaskCancellationHandler {
             while true {
                 let seen = bell.position
-                // Rings only for a change: this task would never wait otherwise.
+                // Wake others only after a change; otherwise this loop would never wait.
                 if let isOpen = state.update({ $0.add(piece) }) {
                     bell.ring()
                     if !isOpen { throw CancellationError() }
@@ -136,13 +137,13 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// Puts a piece into the pipe; blocks the thread while it is full.
+    /// Writes a piece; blocks the thread while the pipe is full.
     ///
     /// - Parameters:
     ///   - piece: The piece.
     ///   - check: Called several times a second while the thread waits; its error ends the wait.
-    /// - Returns: Whether the reader is still there; if not, the piece is dropped.
-    /// - Throws: What `check` throws.
+    /// - Returns: Whether the pipe is open; if not, the piece is dropped.
+    /// - Throws: Errors of `check`.
     @available(*, noasync)
     package func write(_ piece: [UInt8], checking check: () throws -> Void) throws -> Bool {
         while true {
@@ -157,13 +158,13 @@ package final class BytePipe: Sendable {
     /// The outcome of an offer of bytes.
     package enum Offer: Sendable {
         case taken
-        /// The pipe is full. The bytes were not taken, and the pipe is stalled until half of it is free.
+        /// The pipe is full. The bytes were not accepted, and the pipe is stalled until half of it is free.
         case full
         /// The pipe has ended.
         case ended
     }
 
-    /// Puts bytes into the pipe unless it is full; never waits.
+    /// Writes bytes unless the pipe is full; never waits.
     package func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
         change { state in
             guard case .open = state.end else { return .ended }
@@ -178,19 +179,20 @@ package final class BytePipe: Sendable {
         }
     }
 
-    /// Whether offered bytes were refused, and not half of the pipe is free since.
+    /// Whether offered bytes were refused, and half of the pipe has not become free since.
     package var isStalled: Bool { state.withLock(\.isStalled) }
 
-    /// Sets what is called when a stalled pipe has room again, on the reader's thread.
+    /// Sets the closure that is called, on the reader's thread, when a stalled pipe has room again.
     package func onRoom(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onRoom = body } }
 
     // MARK: - Reading
 
     /// Returns the next piece; suspends the task while the pipe is empty.
     ///
-    /// - Parameter onCancel: What the cancellation of the task does; by default it cuts the pipe. It must end the pipe.
+    /// - Parameter onCancel: Called when the task is cancelled; by default this cuts the pipe. The closure must end
+    ///   the pipe.
     /// - Returns: The piece; `nil` at the end.
-    /// - Throws: The error that the pipe was finished or cut with.
+    /// - Throws: The error with which the pipe was finished or cut.
     package func next(onCancel: (@Sendable () -> Void)? = nil) async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             while true {
@@ -210,7 +212,7 @@ package final class BytePipe: Sendable {
     ///
     /// - Parameter check: Called several times a second while the thread waits; its error ends the wait.
     /// - Returns: The piece; `nil` at the end.
-    /// - Throws: The error that the pipe was finished or cut with, and what `check` throws.
+    /// - Throws: The error with which the pipe was finished or cut, and errors of `check`.
     @available(*, noasync)
     package func read(checking check: () throws -> Void) throws -> [UInt8]? {
         while true {

@@ -1,17 +1,17 @@
-/// Elements that wait, of which each owner gets one in turn, and has no more than a share under way at a time.
+/// Waiting elements with owners that take turns. Each owner has at most a share of elements in progress at a time.
 ///
 ///     owner a   a1 a2 a3 ┐
 ///     owner b   b1       ├─→ a1  b1  c1  a2  c2 ····· a3        with a share of 2, a3 waits until a1 or a2 has finished
 ///     owner c   c1 c2    ┘
 ///
-/// An owner can be put last for some time: its elements leave only while no other element may, with a smaller share. The empty owner
-/// has no share.
+/// An owner can be put last for some time: its elements then leave only while no other element may, and it has a
+/// smaller share. The empty owner's share is unlimited.
 ///
-/// The queue is a value. Guard it by the lock of the threads that take from it.
+/// The queue is a value. Protect it with the lock of the threads that use it.
 ///
-/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+/// Public, so that other modules can specialize it, which the compiler does not do for `package` types.
 public struct FairQueue<Element: Sendable>: Sendable {
-    /// An element on its way, and the owner on whose share it is.
+    /// An element in progress, and the owner whose share it uses.
     public struct Entry: Sendable {
         /// The owner; empty for an element without one.
         public let owner: String
@@ -26,7 +26,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     struct Owner: Sendable {
         @usableFromInline
         var waiting = Queue<Element>()
-        /// The number of elements under way, without those of the empty owner.
+        /// The number of elements in progress, except for those of the empty owner.
         @usableFromInline
         var running = 0
 
@@ -42,12 +42,12 @@ public struct FairQueue<Element: Sendable>: Sendable {
 
     @usableFromInline
     var owners: [String: Owner] = [:]
-    /// The owners with elements that may leave, in the order of their turns; from `first` on.
+    /// The owners with elements that may leave, in the order of their turns, starting at `first`.
     @usableFromInline
     var turns: [String] = []
     @usableFromInline
     var first = 0
-    /// The owners that were put last, and until when.
+    /// The owners that were put last, and the end of that time.
     @usableFromInline
     var last: [String: Int64] = [:]
     @usableFromInline
@@ -61,18 +61,18 @@ public struct FairQueue<Element: Sendable>: Sendable {
     @inlinable
     public var count: Int { size }
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - share: How many elements of one owner may be under way at the same time.
-    ///   - lastShare: The same for an owner that was put last, at most `share`.
+    ///   - share: The maximum number of one owner's elements in progress.
+    ///   - lastShare: The same for an owner that was put last; at most `share`.
     @inlinable
     public init(share: Int = .max, lastShare: Int = .max) {
         self.share = share
         self.lastShare = min(lastShare, share)
     }
 
-    /// Adds an element after those of its owner.
+    /// Adds an element after the other elements of its owner.
     @inlinable
     public mutating func add(_ element: Element, for name: String) {
         owners[name, default: Owner()].waiting.append(element)
@@ -80,7 +80,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
         if let owner = owners[name], owner.waiting.count == 1, owner.mayTake(share) { turns.append(name) }
     }
 
-    /// Removes the next element that may leave. It is under way until ``finish(_:)`` is called for its owner.
+    /// Removes the next element that may leave. It is in progress until ``finish(_:)`` is called for its owner.
     ///
     /// - Parameter now: The time, in the unit of ``putLast(_:until:now:)``.
     /// - Returns: The element and its owner; `nil` if none may leave.
@@ -99,7 +99,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
         return Entry(owner: name, element: element)
     }
 
-    /// Removes the owner whose turn it is.
+    /// Removes and returns the owner whose turn it is.
     @inlinable
     mutating func nextTurn(_ now: Int64) -> String? {
         guard first < turns.count else { return nil }
@@ -125,7 +125,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
         return name
     }
 
-    /// Records that an element of an owner is no longer under way.
+    /// Records that an owner's element is no longer in progress.
     @inlinable
     public mutating func finish(_ name: String) {
         guard let place = owners.index(forKey: name), owners.values[place].running > 0 else { return }
@@ -145,7 +145,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
         last[owner] = end
     }
 
-    /// Removes all that wait; what is under way stays so.
+    /// Removes and returns all waiting elements. Elements in progress stay so.
     @inlinable
     public mutating func removeAll() -> [Element] {
         var removed: [Element] = []

@@ -1,10 +1,11 @@
-/// A value that one thread at a time may access, guarded by a mutex of the system.
+/// A value that one thread at a time may access, protected by a system mutex.
 ///
-/// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`, as with the
-/// standard library's `Mutex`. That one would do the same; but on Linux the thread sanitizer does not see it hand over a
-/// lock that is contended, and reports false races. This one it sees, so that what it reports is true.
+/// The compiler checks that no other code shares the value: values that enter and leave are `sending`, as with the
+/// standard library's `Mutex`. That type would do the same, but on Linux the thread sanitizer does not see how it
+/// passes on a contended lock, and reports false races. The sanitizer understands this type, so its reports are
+/// true.
 ///
-/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+/// Public, so that other modules can specialize it, which the compiler does not do for `package` types.
 ///
 /// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
 public final class Guarded<Value>: @unchecked Sendable {
@@ -13,7 +14,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let value: UnsafeMutablePointer<Value>
 
-    /// Guards a value by a new mutex.
+    /// Protects a value with a new mutex.
     public init(_ initial: consuming sending Value) {
         mutex = .allocate(capacity: 1)
         value = .allocate(capacity: 1)
@@ -28,7 +29,8 @@ public final class Guarded<Value>: @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Runs a closure with the value while no other thread can; it must not ask for the same value again.
+    /// Runs a closure with the value while no other thread can access it. The closure must not access the same
+    /// value again.
     @inlinable @inline(__always)
     public func withLock<Result>(
         _ body: (inout sending Value) throws -> sending Result
@@ -41,11 +43,13 @@ public final class Guarded<Value>: @unchecked Sendable {
 
 // MARK: - Lent
 
-/// A value that one thread at a time may use, because a lock or a pool gives it to one after the other.
+/// A value that one thread at a time may use, because a lock or a pool passes it from one to the next.
 ///
-/// The compiler can't see that an object which was taken from a ``Guarded`` value comes back before anybody else gets it.
+/// The compiler can't see that an object that was taken from a ``Guarded`` value is given back before anybody else
+/// gets it.
 ///
-/// Unchecked, no lock of its own: the `Guarded` lock of the pool that keeps the value hands it to one thread at a time.
+/// Unchecked: it has no lock of its own. The `Guarded` lock of the pool that keeps the value gives it to one thread
+/// at a time.
 package struct Lent<Value>: @unchecked Sendable {
     package let value: Value
 

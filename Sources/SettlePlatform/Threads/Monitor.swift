@@ -1,8 +1,8 @@
-/// A value that one thread at a time may touch, and whose changes threads can wait for.
+/// A value that one thread at a time may access, and for whose changes threads can wait.
 ///
-/// Limits of time are measured by the clock that nobody sets.
+/// Time limits use the monotonic clock.
 ///
-/// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`.
+/// The compiler checks that no other code shares the value: values that enter and leave are `sending`.
 ///
 /// Unchecked: the value that `value` points to is accessed only while `mutex`, the lock, is held.
 package final class Monitor<Value>: @unchecked Sendable {
@@ -36,7 +36,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Runs a closure with the value, then wakes all who wait.
+    /// Runs a closure with the value, then wakes all waiting threads.
     package func update<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
@@ -46,22 +46,22 @@ package final class Monitor<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// Runs a closure with the value, then wakes one of those who wait.
+    /// Runs a closure with the value, then wakes one waiting thread.
     package func updateForOne<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result
     {
-        // Woken after the lock is released; otherwise the thread would only wait for the lock.
+        // Wake the thread after the lock is released; otherwise it would only wait for the lock.
         defer { pthread_cond_signal(condition) }
         return try withLock(body)
     }
 
-    /// Runs a closure with the value and wakes nobody.
+    /// Runs a closure with the value, and wakes no thread.
     package func withLock<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 
-    /// Waits until a closure gives a result, asking it again after each change.
+    /// Waits until a closure returns a result; calls it again after each change.
     package func wait<Result>(for body: (inout sending Value) throws -> sending Result?) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -71,7 +71,8 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// Waits until a closure gives a result, or a number of seconds is over; more than a year counts as a year.
+    /// Waits until a closure returns a result, or until a number of seconds has passed. More than a year counts as
+    /// a year.
     package func wait<Result>(
         seconds: Double, for body: (inout sending Value) throws -> sending Result?
     ) rethrows -> sending Result? {
@@ -86,7 +87,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// Waits until somebody is woken, or for some time.
+    /// Waits for a wake-up, at most for some time.
     private func waitForChange(atMost time: Duration) {
         let (seconds, attoseconds) = time.components
         var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

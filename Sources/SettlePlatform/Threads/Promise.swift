@@ -1,4 +1,4 @@
-/// A value that comes once, which closures, threads and tasks may wait for.
+/// A value that arrives once. Closures, threads and tasks can wait for it.
 ///
 ///     pending ─────── fulfil ──────→ fulfilled
 ///        │                               │
@@ -6,10 +6,11 @@
 ///        ├ wait            blocks        ├ returns
 ///        └ get             suspends      └ returns
 ///
-/// The first value counts, and later ones are dropped. So everything that may end a wait fulfils the same promise: the work, a time
-/// limit, the cancellation of a task. The fastest wins.
+/// Only the first value counts; later ones are dropped. So everything that may end a wait fulfils the same promise:
+/// the work, a time limit, or the cancellation of a task. The first one wins.
 ///
-/// Any number may wait, and each gets the value. A promise that nobody fulfils keeps its waiters forever.
+/// Any number of waiters may wait, and each gets the value. A promise that is never fulfilled keeps its waiters
+/// forever.
 package final class Promise<Value: Sendable>: Sendable {
     private enum State {
         case pending([@Sendable (Value) -> Void])
@@ -20,12 +21,12 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private let state = Monitor(State.pending([]))
 
-    /// Makes a promise that is pending.
+    /// Creates a pending promise.
     package init() {}
 
-    /// Gives the value, on whose arrival closures are called on this thread.
+    /// Sets the value, and calls the waiting closures on this thread.
     ///
-    /// - Returns: Whether it was the first.
+    /// - Returns: Whether this value was the first.
     @discardableResult
     package func fulfil(_ value: Value) -> Bool {
         let takers = state.update { state -> [@Sendable (Value) -> Void]? in
@@ -41,7 +42,8 @@ package final class Promise<Value: Sendable>: Sendable {
     /// The value; `nil` while it is pending.
     package var value: Value? { state.withLock(\.value) }
 
-    /// Calls a closure with the value: at once, or when it comes, on the thread that gives it. The closure must return soon.
+    /// Calls a closure with the value: immediately, or when it is set, on the thread that sets it. The closure must
+    /// return soon.
     package func whenFulfilled(_ taker: @escaping @Sendable (Value) -> Void) {
         let value = state.withLock { state -> Value? in
             switch state {
@@ -54,7 +56,7 @@ package final class Promise<Value: Sendable>: Sendable {
         if let value { taker(value) }
     }
 
-    /// A promise of what a closure makes of the value.
+    /// A promise of the closure's result for the value.
     package func map<Other>(_ change: @escaping @Sendable (Value) -> Other) -> Promise<Other> {
         let other = Promise<Other>()
         whenFulfilled { other.fulfil(change($0)) }
@@ -65,20 +67,21 @@ package final class Promise<Value: Sendable>: Sendable {
 // MARK: - Waiting
 
 extension Promise {
-    /// Waits for the value. The thread is blocked, so this must not be a thread that others need to go on.
+    /// Waits for the value and blocks the thread, so this must not be a thread that the value's producer needs.
     @available(*, noasync)
     package func wait() -> Value { state.wait(for: \.value) }
 
-    /// Waits for the value for some time; returns `nil` after that.
+    /// Waits for the value for a limited time and blocks the thread; returns `nil` after that.
     @available(*, noasync)
     package func wait(seconds: Double) -> Value? { state.wait(seconds: seconds, for: \.value) }
 
-    /// Waits for the value without a thread; a cancelled task waits on.
+    /// Waits for the value without blocking a thread. Cancelling the task does not end the wait.
     package func get() async -> Value {
         await withCheckedContinuation { task in whenFulfilled { task.resume(returning: $0) } }
     }
 
-    /// Waits for the value without a thread. If the task is cancelled first, the promise is fulfilled with another value.
+    /// Waits for the value without blocking a thread. If the task is cancelled first, the promise is fulfilled with
+    /// another value.
     package func get(ifCancelled other: @autoclosure @escaping @Sendable () -> Value) async -> Value {
         await withTaskCancellationHandler {
             await get()

@@ -1,13 +1,13 @@
 /// A FIFO queue whose elements can be put back at the front.
 ///
-/// Public, so that other modules specialize it: the compiler does not do that for what is `package`.
+/// Public, so that other modules can specialize it, which the compiler does not do for `package` types.
 public struct Queue<Element> {
     @usableFromInline
     var elements: [Element?] = []
     @usableFromInline
     var head = 0
 
-    /// Makes an empty one.
+    /// Creates an empty queue.
     @inlinable
     public init() {}
 
@@ -19,15 +19,15 @@ public struct Queue<Element> {
     @inlinable
     public var isEmpty: Bool { head == elements.count }
 
-    /// The one that leaves next.
+    /// The next element.
     @inlinable
     public var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// Puts one at the end.
+    /// Adds an element at the end.
     @inlinable
     public mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Puts one in front.
+    /// Adds an element at the front.
     @inlinable
     public mutating func putBack(_ element: Element) {
         if head > 0 {
@@ -38,7 +38,7 @@ public struct Queue<Element> {
         }
     }
 
-    /// Takes the next one.
+    /// Removes and returns the next element.
     @inlinable
     public mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }

@@ -1,12 +1,12 @@
-/// Wakes a thread that waits in `poll`: it waits for ``descriptor``, too.
+/// Wakes a thread that waits in `poll`. The thread includes ``descriptor`` in its `poll`.
 package final class SocketBell: Sendable {
     /// The descriptor that the thread adds to its `poll`, for reading.
     package let descriptor: Int32
     private let far: Int32
-    /// Whether the thread has a ring that it has not forgotten; then another one adds nothing.
+    /// Whether there is a ring that the thread has not silenced; then another one need not be sent.
     private let isRung = Guarded(false)
 
-    /// Makes a bell; `nil` if the system has no sockets left.
+    /// Creates a bell; `nil` if the system has no sockets left.
     package init?() {
         guard let pair = Sockets.pair() else { return nil }
         (descriptor, far) = pair
@@ -28,11 +28,11 @@ package final class SocketBell: Sendable {
         withUnsafeBytes(of: UInt8(0)) { _ = Sockets.send(far, $0) }
     }
 
-    /// Forgets all rings so far. Call it before you look for what they were about.
+    /// Clears all rings so far. Call it before you check for the changes that they announced.
     package func silence() {
         var room = [UInt8](repeating: 0, count: 512)
         while read(descriptor, &room, room.count) > 0 {}
-        // Not before: a ring in between would be read away, and keep later ones from being sent.
+        // Only now: a ring in between would be read away, and would prevent later ones from being sent.
         isRung.withLock { $0 = false }
     }
 }

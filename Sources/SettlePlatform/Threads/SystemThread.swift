@@ -1,6 +1,6 @@
-/// A thread of the system, which may block. It is either joined or detached, once.
+/// A system thread, which may block. It is joined or detached exactly once.
 ///
-/// Unchecked, no lock: the handle is immutable.
+/// Unchecked: it needs no lock, because the handle is immutable.
 package struct SystemThread: @unchecked Sendable {
     private let handle: pthread_t
 
@@ -11,7 +11,7 @@ package struct SystemThread: @unchecked Sendable {
 
     /// Runs a closure on a new thread.
     ///
-    /// - Throws: ``SystemError`` when the system gives no thread; the closure is not called then.
+    /// - Throws: ``SystemError`` if the system can't create a thread; the closure is then not called.
     package init(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
@@ -38,9 +38,9 @@ package struct SystemThread: @unchecked Sendable {
         self.handle = handle
     }
 
-    /// Runs a closure on a new thread that nobody waits for.
+    /// Runs a closure on a new thread that is never joined.
     ///
-    /// - Throws: ``SystemError`` when the system gives no thread; the closure is not called then.
+    /// - Throws: ``SystemError`` if the system can't create a thread; the closure is then not called.
     package static func detach(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         pthread_detach(try SystemThread(body).handle)
     }
@@ -51,14 +51,14 @@ package struct SystemThread: @unchecked Sendable {
 
 // MARK: - SystemError
 
-/// A call of the system that failed.
+/// A system call that has failed.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call, as `pthread_create`.
+    /// The name of the call, like `pthread_create`.
     package let call: String
-    /// Its error number, as `EAGAIN`.
+    /// The error number, like `EAGAIN`.
     package let code: Int32
 
-    /// Creates the error; the default number is that of the last call.
+    /// Creates the error; by default with the error number of the last call.
     package init(_ call: String, _ code: Int32 = errno) { (self.call, self.code) = (call, code) }
 
     package var description: String { "\(call): \(String(cString: strerror(code)))" }

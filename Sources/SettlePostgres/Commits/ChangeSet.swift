@@ -1,12 +1,13 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// The changes of a write and the stored state that it expects: a value that is committed as a whole or not at all.
+/// The changes of a write, and the stored state that they expect. The changes are committed as a whole or not at
+/// all.
 ///
 ///     conditions   documents and side records as they were read, ages of settings and design documents, uploads
 ///     changes      documents, contents apart, side records, contents of attachments
 struct ChangeSet: Sendable {
-    /// The state of a document in the table: where it is, and which kind it is. Sequence 0 stands for none.
+    /// The state of a document in the table: its sequence and its edition. Sequence 0 stands for no document.
     struct Base: Sendable, Hashable {
         var sequence: Int64 = 0
         var edition: Int64 = 0
@@ -20,27 +21,28 @@ struct ChangeSet: Sendable {
         /// Writes a document under the sequence it has, for an exact copy.
         case restore(DocumentRecord)
         case remove
-        /// A later change of the list counts instead. A write and a removal still take their sequence, as in every engine.
+        /// A later change in the list replaces this one. A write and a removal still take a sequence, as in every
+        /// engine.
         case superseded(takesSequence: Bool)
     }
 
-    /// Documents that were read or are changed, as they must be stored.
+    /// The expected state of the documents that were read or are changed.
     var expected: [DocumentID: Base] = [:]
     /// The changes, in the order in which documents get their sequences.
     var documents: [(id: DocumentID, change: DocumentChange)] = []
     var newContents: [UInt64: RevisionContent] = [:]
     var removedContents: Set<UInt64> = []
-    /// Side records as they were read; `nil` for one that was not there.
+    /// Side records as they were read; `nil` for a missing one.
     var seen: [SideRecord.Key: SideRecord?] = [:]
-    /// Side records as they will be; `nil` removes one.
+    /// The new side records; `nil` removes one.
     var records: [SideRecord.Key: SideRecord?] = [:]
-    /// Contents of attachments that must be there.
+    /// The contents of attachments that must exist.
     var neededBlobs: Set<BlobDigest> = []
     var newBlobs: [BlobDigest: BlobRecord] = [:]
     var removedBlobs: Set<BlobDigest> = []
-    /// The age of the settings that were read, if any were.
+    /// The age of the settings that were read; `nil` if none were read.
     var settingsAge: Int64?
-    /// The age of the design documents that the write was checked against, if it was.
+    /// The age of the design documents with which the write was validated; `nil` without validation.
     var designAge: Int64?
 
     /// Whether there is nothing to commit.
@@ -57,7 +59,7 @@ struct ChangeSet: Sendable {
     /// Whether a design document changes.
     var changesDesign: Bool { documents.contains { $0.id.isDesign } }
 
-    /// Adds the changes of another set that does not depend on what this one touches.
+    /// Adds the changes of another set that is independent of this one.
     mutating func merge(_ other: ChangeSet) {
         documents += other.documents
         expected.merge(other.expected) { first, _ in first }
@@ -68,7 +70,7 @@ struct ChangeSet: Sendable {
         removedBlobs.formUnion(other.removedBlobs)
     }
 
-    /// Whether another change set that is committed at once with this one touches what this one expects.
+    /// Whether this set expects something that an earlier set of the same commit touches.
     func depends(on touched: Touched) -> Bool {
         expected.keys.contains { touched.documents.contains($0) } || seen.keys.contains { touched.records.contains($0) }
             || records.keys.contains { touched.records.contains($0) }
@@ -96,15 +98,15 @@ struct ChangeSet: Sendable {
 
 // MARK: - Calls
 
-/// The questions and statements that commit change sets.
+/// Creates the queries and statements that commit change sets.
 extension ChangeSet {
-    /// Gives documents their sequences, and makes the calls that write all changes.
+    /// Assigns sequences to documents, and creates the calls that write all changes.
     ///
     /// - Parameters:
     ///   - database: The number of the database.
-    ///   - state: The locked row, which moves on.
-    ///   - tallies: The sums, which take the differences.
-    /// - Returns: The calls, in their order.
+    ///   - state: The locked row, which is updated.
+    ///   - tallies: The sums, to which the differences are added.
+    /// - Returns: The calls, in order.
     /// - Throws: ``DatabaseError`` for a document without its content.
     func calls(_ database: Int64, _ state: inout DatabaseState, _ tallies: inout Tallies) throws -> [PostgresCall] {
         let number = PostgresValue.integer(database)
@@ -219,13 +221,14 @@ extension ChangeSet {
 }
 
 extension DocumentRecord {
-    /// The number of the document's kind.
+    /// The flags of the document's kind.
     var flags: Int16 { Int16(RecordFlags(tree).rawValue) }
 }
 
 // MARK: - Tallies
 
-/// The changes of a commit to the sums of documents: level 0 has a sum for each 1,024 sequences, level 1 for each 1,048,576.
+/// The changes of a commit to the numbers of documents: level 0 has a row for each 1,024 sequences, level 1 for
+/// each 1,048,576.
 ///
 ///     level 1   │ 0: 812,004                     │ 1: 3,101 │
 ///     level 0   │ 0: 871 │ 1: 902 │ …  │ 1023: 7 │ 1024: 990 │ …
@@ -237,7 +240,7 @@ struct Tallies {
         let number: Int64
     }
 
-    /// The differences, by bucket, for each of the four flags.
+    /// The differences by bucket, for each of the four flags.
     private var differences: [Bucket: SIMD4<Int64>] = [:]
 
     /// Counts that a document leaves or enters its buckets.
@@ -248,7 +251,7 @@ struct Tallies {
         }
     }
 
-    /// The call that adds the differences to the table, or `nil` when all sums stay the same.
+    /// The call that adds the differences to the table; `nil` if no number changes.
     func call(_ database: Int64) -> PostgresCall? {
         let rows = differences.filter { $0.value != .zero }.sorted {
             ($0.key.level, $0.key.number) < ($1.key.level, $1.key.number)

@@ -7,14 +7,14 @@ internal import SettlePlatform
 ///     commit here ─→ bell: NOTIFY at most every 20 ms, in a transaction of its own ─→ other nodes
 ///     poll, every second: the rows of all databases that are open here ─→ what was missed
 ///
-/// A bell is a hint: one that is lost costs a second. Where `LISTEN` fails, the poll runs every 250 ms.
+/// A notification is only a hint: a lost one costs a second. If `LISTEN` fails, the tables are polled every 250 ms.
 final class CommitHub: Sendable {
     private struct State {
-        /// The open databases, by their numbers.
+        /// The open databases by number.
         var open: [Int64: Weak] = [:]
-        /// The states that the next bell announces.
+        /// The states that the next notification announces.
         var rung: [Int64: DatabaseState] = [:]
-        /// Whether the next bell asks other nodes to look at all databases.
+        /// Whether the next notification asks other nodes to check all databases.
         var ringsAll = false
         /// Whether there may be rows to remove.
         var hasHousework = true
@@ -24,21 +24,21 @@ final class CommitHub: Sendable {
     private struct Weak: Sendable { weak let engine: PostgresEngine? }
 
     private let pool: PostgresPool
-    /// A name of this process, by which it knows its own bells.
+    /// A random name of this process, by which it recognizes its own notifications.
     private let node = SecureRandom.hexadecimal(bytes: 6)
     private let state = Monitor(State())
-    /// The time in seconds for which a bell collects commits.
+    /// The time for which commits are collected before a notification, in seconds.
     private static let quiet = 0.02
-    /// For more databases than this, a bell names none, and the other nodes look at all.
+    /// The number of databases above which a notification names none, and other nodes check all.
     private static let maximumNames = 150
-    /// The interval at which the rows are read.
+    /// The interval at which the rows are polled.
     static let interval: Duration = .seconds(1)
-    /// The same where nobody rings.
+    /// The polling interval without notifications.
     static let intervalWithoutBell: Duration = .milliseconds(250)
 
     init(_ pool: PostgresPool) { self.pool = pool }
 
-    /// Starts the threads that ring and listen.
+    /// Starts the threads that send and receive notifications.
     func start() throws {
         do {
             try SystemThread.detach { [weak self] in
@@ -54,27 +54,27 @@ final class CommitHub: Sendable {
     /// Ends the threads.
     func stop() { state.update { $0.isStopped = true } }
 
-    /// Follows a database from now on.
+    /// Starts to follow a database.
     func add(_ engine: PostgresEngine) { state.withLock { $0.open[engine.database] = Weak(engine: engine) } }
 
-    /// Follows a database no more, unless another engine of it is open.
+    /// Stops following a database, unless another engine of it is open.
     func remove(_ database: Int64) {
         guard engine(database)?.isClosed ?? true else { return }
         state.withLock { $0.open[database] = nil }
     }
 
-    /// Announces a commit of this node to the other nodes, soon.
+    /// Announces a commit of this node to the other nodes soon.
     func ring(_ database: Int64, _ newest: DatabaseState) { state.updateForOne { $0.rung[database] = newest } }
 
-    /// Asks the other nodes to look at all their databases, soon.
+    /// Asks the other nodes to check all their databases soon.
     func ringAll() { state.updateForOne { $0.ringsAll = true } }
 
-    /// The number of this node's writes that wait for their turn, in all open databases.
+    /// The number of this node's waiting writes, in all open databases.
     var waitingWrites: Int {
         state.withLock { $0.open.values.compactMap(\.engine) }.reduce(0) { $0 + $1.waitingWrites }
     }
 
-    /// Removes rows of deleted databases, soon.
+    /// Removes rows of deleted databases soon.
     func keepHouse() { state.withLock { $0.hasHousework = true } }
 
     // MARK: - Ringing
@@ -92,14 +92,14 @@ final class CommitHub: Sendable {
         }
         let names = rung.map { "\($0.key):\($0.value.sequence):\($0.value.settingsAge):\($0.value.designAge)" }
         let text = isAll ? "\(node) *" : ([node] + names).joined(separator: " ")
-        // A bell that is lost is made up for by the poll.
+        // Polling makes up for a lost notification.
         try? pool.with { _ = try $0.run([PostgresCall(.notify, .text(text))]) }
         return true
     }
 
     // MARK: - Housekeeping
 
-    /// Looks for rows to remove: at the start, after a deletion, and once a minute.
+    /// Removes obsolete rows: at the start, after a deletion, and once a minute.
     private func keepHouseOnce() -> Bool {
         pool.lookAtHosts()
         let house = Housekeeping(pool: pool)
@@ -107,7 +107,7 @@ final class CommitHub: Sendable {
             while try !isStopped && house.destroyOne() {}
             for number in state.withLock({ Array($0.open.keys) }) where !isStopped { try engine(number)?.keepHouse() }
         } catch {
-            // The server is away; the next round does it.
+            // The server can't be reached; the next round tries again.
         }
         for _ in 0..<120 where !isStopped {
             usleep(500_000)
@@ -131,19 +131,19 @@ final class CommitHub: Sendable {
                 let connection = try pool.connect()
                 let hears = (try? connection.run([PostgresCall(.listen)])) != nil && !connection.isBroken
                 try poll(connection)
-                // A newer primary may have been found.
+                // End when the pool has found a newer primary.
                 while !isStopped, pool.generation == generation {
                     try wait(connection, ContinuousClock.now + (hears ? Self.interval : Self.intervalWithoutBell))
                     try poll(connection)
                 }
             } catch {
-                // The server is away. Feeds stay open, and learn what they missed when it is back.
+                // The server can't be reached. Feeds stay open, and get the missed changes when it is back.
                 usleep(300_000)
             }
         }
     }
 
-    /// Takes bells until a moment.
+    /// Receives notifications until a time.
     private func wait(_ connection: PostgresConnection, _ end: ContinuousClock.Instant) throws {
         while !isStopped,
             connection.wait(until: min(end, ContinuousClock.now + .milliseconds(500))) || ContinuousClock.now < end

@@ -2,18 +2,19 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Commits to one database, and finds out how a commit ended whose answer was lost.
+/// Commits to one database. If the answer to a commit is lost, finds out whether the commit succeeded.
 ///
-/// Each commit writes a *mark*: the number of this node's last commit. A commit whose answer did not come is there exactly if the
-/// mark of its number is. The mark is read after a commit of its own on the database's row, which waits for one that still
-/// stands in line, and which is on the standby once it is acknowledged, with all before it.
+/// Each commit writes a *mark*: the number of this node's last commit. A commit whose answer was lost has succeeded
+/// exactly if the mark has its number. Before the mark is read, an extra commit locks the database's row, so it
+/// waits for a commit that is still in line. When that extra commit is acknowledged, the standby has it and
+/// everything before it.
 final class Committer: Sendable {
     private let database: Int64
     private let pool: PostgresPool
-    /// The name of this node among the leases.
+    /// The name of this node in leases.
     private let node: String
     private let marks: CommitMarks
-    /// The longest time that a commit may take, and the longest time to find out then how it ended.
+    /// The maximum time of a commit, and the maximum time to find out afterwards whether it succeeded.
     private static let patience: Duration = .seconds(5)
     private static let retries = 5
 
@@ -21,7 +22,7 @@ final class Committer: Sendable {
         (self.database, self.pool, self.marks, self.node) = (database, pool, marks, node)
     }
 
-    /// The outcomes of the commit of a group.
+    /// The outcomes of committing a group.
     struct Outcomes {
         var each: [CommitOutcome]
         /// The state after the commit; `nil` if nothing was committed.
@@ -30,7 +31,7 @@ final class Committer: Sendable {
 
     // MARK: - A group of change sets
 
-    /// Commits those of some change sets that are not stale.
+    /// Commits the change sets that are not stale.
     func commit(_ sets: [ChangeSet], _ settings: SettingsCache, _ followed: FollowedState) -> Outcomes {
         do {
             var attempt = 0
@@ -45,7 +46,7 @@ final class Committer: Sendable {
                     if let state = outcomes.state { followed.follow(state, settings, isForeign: false) }
                     return outcomes
                 } catch let failure as PostgresFailure {
-                    // A connection that was idle may have broken long ago; nothing was sent on it then.
+                    // An idle connection may have broken long ago; in that case nothing was sent on it.
                     attempt += 1
                     guard failure.isTransient ? attempt <= Self.retries : failure.endsConnection && attempt == 1 else {
                         throw failure.error
@@ -88,7 +89,7 @@ final class Committer: Sendable {
 
     // MARK: - A locked session
 
-    /// Runs a closure with the row of the database locked, and commits.
+    /// Locks the row of the database, runs a closure, and commits.
     func locked<Result>(
         _ settings: SettingsCache, _ followed: FollowedState, _ body: (LockedSession) throws -> Result,
         done: (DatabaseState) -> Void
@@ -101,7 +102,7 @@ final class Committer: Sendable {
                     return try locked(connection, results[1], settings, followed, body, done)
                 }
             } catch let failure as PostgresFailure {
-                // Only the lock fails so, before the closure has run.
+                // Only the lock can fail in this way, before the closure has run.
                 attempt += 1
                 guard failure.isTransient ? attempt <= Self.retries : failure.endsConnection && attempt == 1 else {
                     throw failure.error
@@ -148,7 +149,8 @@ final class Committer: Sendable {
 
     /// Sends the last statements and the commit.
     ///
-    /// - Throws: ``PostgresFailure`` when nothing was committed; ``DatabaseError`` with code `unavailable` when nobody knows.
+    /// - Throws: ``PostgresFailure`` if nothing was committed; ``DatabaseError`` with code `unavailable` if that is
+    ///   unknown.
     private func finish(_ calls: [PostgresCall], _ connection: PostgresConnection, _ mark: Int64) throws {
         let warnings = connection.warnings
         do {
@@ -156,7 +158,7 @@ final class Committer: Sendable {
             guard results.last?.tag == "COMMIT" else {
                 throw PostgresFailure.refused(state: "40000", message: "the transaction was rolled back")
             }
-            // A warning may say that the standby was not waited for.
+            // A warning may mean that the commit did not wait for the standby.
             if connection.warnings == warnings { return pool.recordWrite(isAnswered: true) }
         } catch PostgresFailure.broken {}
         pool.recordWrite(isAnswered: false)
@@ -196,7 +198,7 @@ final class Committer: Sendable {
             """, cause: last)
     }
 
-    /// Reads the row of the database that was locked, and checks that this program still knows the tables.
+    /// Reads the locked row of the database, and checks that this program supports the version of the tables.
     private func lockedState(_ row: PostgresResult) throws -> DatabaseState {
         let state = try DatabaseState(row)
         try pool.check(version: row.integer(0, 4))
@@ -218,7 +220,7 @@ final class Committer: Sendable {
 
 /// The marks of this process: each commit writes the next number under the process's name, in every database.
 final class CommitMarks: Sendable {
-    /// A name that no other process has, nor an earlier one of this node.
+    /// A name that no other process has, and no earlier process of this node had.
     let name: String
     private let last = Guarded<Int64>(0)
 

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Compares what change sets expect with what is stored, while the row of the database is locked.
+/// Compares the expectations of change sets with the stored state, while the row of the database is locked.
 struct Comparison {
     private let sets: [ChangeSet]
     private let database: Int64
@@ -23,7 +23,7 @@ struct Comparison {
         uploads = Array(Set(sets.flatMap { $0.newBlobs.values.compactMap(\.place) }))
     }
 
-    /// The questions to ask, in one round trip with the lock.
+    /// The queries to send in one round trip with the lock.
     var calls: [PostgresCall] {
         let number = PostgresValue.integer(database)
         var calls: [PostgresCall] = []
@@ -38,7 +38,7 @@ struct Comparison {
         return calls
     }
 
-    /// The outcome of each set, given the locked row and the answers.
+    /// The outcome of each set, given the locked row and the results.
     func outcomes(_ state: DatabaseState, _ results: [PostgresResult]) throws -> [CommitOutcome] {
         var rest = results[...]
         var stored: [DocumentID: ChangeSet.Base] = [:]
@@ -73,7 +73,7 @@ struct Comparison {
         }
     }
 
-    /// The error of a document that names an upload that was collected.
+    /// The error of a document with an upload that was already collected.
     static func lost(_ blob: BlobRecord) -> DatabaseError {
         DatabaseError(
             .attachmentMissing,

@@ -1,22 +1,22 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The line in which the writes of one database on this node wait: locked sessions one by one, change sets in groups.
+/// The queue of one database's writes on this node: locked sessions one by one, change sets in groups.
 ///
 ///     waiting   set · set · set · locked · set · set
 ///     turns     └─ one commit ─┘  alone    └ one commit ┘
 ///
 /// So at most one connection of a node waits for the row of a database.
 final class WriteLine: Sendable {
-    /// A thread in the line.
+    /// A thread in the queue.
     final class Place: Sendable {
         /// A message that wakes the thread.
         enum Signal: Sendable {
-            /// Commit the thread's own set, and those of these places after it.
+            /// Commit the thread's own set, together with those of these later places.
             case lead([Place])
             /// Write alone.
             case alone
-            /// The set was committed or not, by another thread.
+            /// Another thread has committed the set, or failed to.
             case ended(CommitOutcome)
         }
 
@@ -41,8 +41,8 @@ final class WriteLine: Sendable {
     private let state = Guarded(State())
     private static let largestGroup = 256
     private static let maximumBytes = 8 << 20
-    /// Turns are short unless PostgreSQL does not answer. After a longer one without an answer, those who wait are refused, since they
-    /// would wait as long again.
+    /// Turns are short unless PostgreSQL does not answer. If a longer turn got no answer, the waiting writes are
+    /// refused, because they would wait just as long.
     private static let patience: Duration = .seconds(2)
 
     /// The number of writes that wait for a turn.
@@ -55,7 +55,7 @@ final class WriteLine: Sendable {
         return place.signal.wait()
     }
 
-    /// Ends a turn and wakes the next ones.
+    /// Ends a turn and wakes the next threads.
     func leave(unanswered: Bool) {
         var refused = state.withLock { state in
             defer { state.turn = nil }
@@ -72,7 +72,7 @@ final class WriteLine: Sendable {
             guard state.turn == nil, let first = state.waiting.popFirst() else { return nil }
             state.turn = .now
             guard first.set != nil else { return (first, .alone) }
-            // Without the first, which would keep itself alive by its signal.
+            // Without the first place, which would keep itself alive through its signal.
             var (others, bytes) = ([Place](), first.bytes)
             while let place = state.waiting.first, place.set != nil, others.count + 1 < Self.largestGroup,
                 bytes + place.bytes <= Self.maximumBytes
@@ -95,7 +95,7 @@ final class WriteLine: Sendable {
 /// The outcome of the commit of a change set.
 enum CommitOutcome: Sendable {
     case committed
-    /// Another commit has changed what it expects; nothing of it was written.
+    /// Another commit has changed what the set expects; nothing of it was written.
     case stale
     case failed(any Error)
 

@@ -2,19 +2,21 @@ internal import CPostgres
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The settings by which a node connects to PostgreSQL.
+/// The settings with which a node connects to PostgreSQL.
 ///
 ///     PostgresConfiguration("host=db1,db2 dbname=settle user=settle_app sslmode=verify-full", passwordFile: "secret")
 ///
-/// The connection string is libpq's: words `name=value`, or a URL. Of several hosts the one that takes writes is used.
+/// The connection string is libpq's: `name=value` pairs, or a URL. If it names several hosts, the one that accepts
+/// writes is used.
 public struct PostgresConfiguration: Sendable {
-    /// The connection string, which has no password.
+    /// The connection string. It contains no password.
     public let connection: String
-    /// The file whose first line is the password; `nil` for none, as with client certificates.
+    /// The file whose first line is the password; `nil` without a password, for example with client certificates.
     public var passwordFile: String?
-    /// The number of connections that a node opens for requests; 16 by default. One more listens for the feeds.
+    /// The maximum number of connections that a node opens for requests; 16 by default. An additional one listens
+    /// for notifications.
     public var connections = 16
-    /// The name of this node, which leases and `_scheduler` show; unique among the nodes.
+    /// The name of this node, which leases and `_scheduler` show. It must be unique among the nodes.
     public var node: String
     private let parameters: [(name: String, value: String)]
 
@@ -23,9 +25,10 @@ public struct PostgresConfiguration: Sendable {
     /// - Parameters:
     ///   - connection: The string.
     ///   - passwordFile: The file with the password.
-    ///   - node: The node's name; by default the host's and the number of the process.
-    /// - Throws: ``DatabaseError`` with code `invalid` for a string that libpq can't read, that contains a password, or that
-    ///   allows an unencrypted or unchecked connection to another machine: `sslmode=verify-full` is required there.
+    ///   - node: The node's name; by default the host name and the process id.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a string that libpq can't parse, that contains a
+    ///   password, or that allows an unencrypted or unverified connection to another machine, which requires
+    ///   `sslmode=verify-full`.
     public init(_ connection: String, passwordFile: String? = nil, node: String? = nil) throws {
         self.connection = connection
         self.passwordFile = passwordFile
@@ -47,15 +50,15 @@ public struct PostgresConfiguration: Sendable {
         }
     }
 
-    /// The address for messages: hosts, ports and database.
+    /// The address in messages: hosts, ports and database.
     public var place: String {
         let hosts = (value("host") ?? value("hostaddr") ?? "local socket").split(separator: ",").joined(separator: ",")
         return "\(hosts):\(value("port") ?? "5432")/\(value("dbname") ?? value("user") ?? "postgres")"
     }
 
-    /// Whether some host is another machine.
+    /// Whether any host is another machine.
     ///
-    /// libpq also takes hosts from the environment and from a file of services.
+    /// libpq also reads hosts from the environment and from a service file.
     private var isRemote: Bool {
         if value("service") != nil || getenv("PGSERVICE") != nil { return true }
         let given = [
@@ -69,15 +72,15 @@ public struct PostgresConfiguration: Sendable {
         }
     }
 
-    /// The number of servers that the string names; they are tried in order.
+    /// The number of servers in the string; they are tried in order.
     var hosts: Int {
         (value("host") ?? value("hostaddr")).map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
             ?? 1
     }
 
-    /// The parameters of a connection, with the password. Some of the first servers come last.
+    /// The parameters of a connection, including the password. The first `passed` servers are moved to the end.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput` for a password file that can't be read.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` if the password file can't be read.
     func connectionParameters(passing passed: Int = 0) throws -> [(String, String)] {
         var all: [(String, String)] = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "2"), ("tcp_user_timeout", "3000"),
@@ -92,7 +95,7 @@ public struct PostgresConfiguration: Sendable {
         return all
     }
 
-    /// The parameters of a connection to one of the servers, whether it takes writes or not.
+    /// The parameters of a connection to one of the servers, even if it does not accept writes.
     ///
     /// - Throws: As ``connectionParameters(passing:)``.
     func connectionParameters(only host: Int) throws -> [(String, String)] {
@@ -108,7 +111,7 @@ public struct PostgresConfiguration: Sendable {
     private static func parse(_ connection: String) throws -> [(name: String, value: String)] {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(connection, &message) else {
-            // The message may repeat a part of the string.
+            // The message may repeat a part of the string, so it is not used.
             PQfreemem(message)
             throw DatabaseError(
                 .invalid,

@@ -4,34 +4,35 @@ internal import SettlePlatform
 
 /// A connection to a server, by libpq. One thread at a time uses it.
 ///
-/// Statements go in pipelines: any number of calls, one round trip. Each statement is prepared at its first use.
+/// Statements are sent in pipelines: any number of calls take one round trip. Each statement is prepared at its
+/// first use.
 ///
 ///     run([a, b, c])     Parse a · Bind a · Execute · Bind b · Execute · …· Sync ──→
 ///                        ←── results of a, b, c
 ///
-/// The values are always bound, never part of the text, and the texts are those of ``PostgresStatement``.
+/// Values are always bound and never part of the text. The texts are those of ``PostgresStatement``.
 final class PostgresConnection {
     private let handle: OpaquePointer
     private var names: [PostgresStatement: String] = [:]
-    /// Begins the names of prepared statements. It is random: with a pooler, the session may have had another client, whose
-    /// statements must not be run.
+    /// The beginning of the names of prepared statements. It is random: behind a pooler, the session may have had
+    /// another client, whose statements must not be run.
     private let prefix = "s\(SecureRandom.hexadecimal(bytes: 6))_"
-    /// The number of names that prepared statements have got.
+    /// The number of names that prepared statements have used.
     private var lastName = 0
     /// The statements that the pipeline being sent prepares.
     private var fresh: [PostgresStatement] = []
     /// The number of sent calls whose results were not read yet.
     private var owed = 0
     private let notices: UnsafeMutablePointer<Int>
-    /// Whether the connection must no longer be used.
+    /// Whether the connection must not be used again.
     private(set) var isBroken = false
 
-    /// The longest time that an answer may take.
+    /// The maximum time to wait for an answer.
     static let patience: Duration = .seconds(30)
 
-    /// Connects with parameters of libpq.
+    /// Connects with libpq's parameters.
     ///
-    /// - Throws: ``PostgresFailure/broken(_:)`` with libpq's message, which has no password.
+    /// - Throws: ``PostgresFailure/broken(_:)`` with libpq's message, which contains no password.
     init(_ parameters: [(String, String)]) throws {
         notices = .allocate(capacity: 1)
         notices.initialize(to: 0)
@@ -52,7 +53,7 @@ final class PostgresConnection {
             throw PostgresFailure.broken("libpq is out of memory")
         }
         handle = opened
-        // From here on `deinit` closes what is open, also when this throws.
+        // From here on `deinit` closes the connection, even if this throws.
         guard PQstatus(handle) == CONNECTION_OK else { throw PostgresFailure.broken(Self.message(handle)) }
         PQsetNoticeReceiver(handle, { counter, _ in counter?.assumingMemoryBound(to: Int.self).pointee += 1 }, notices)
         guard PQenterPipelineMode(handle) == 1 else { throw PostgresFailure.broken(Self.message(handle)) }
@@ -69,12 +70,12 @@ final class PostgresConnection {
     /// The descriptor of the socket, on which notifications arrive.
     var socket: Int32 { PQsocket(handle) }
 
-    /// The id of the server's process that was reported when the connection began; a pooler reports another one.
+    /// The id of the server's process, as reported at the start of the connection. A pooler reports another one.
     var announcedProcess: Int64 { Int64(PQbackendPID(handle)) }
 
     /// Sends calls together and returns their results.
     ///
-    /// - Throws: ``PostgresFailure``. When a call is refused, those after it were not run.
+    /// - Throws: ``PostgresFailure``. If a call is refused, the calls after it were not run.
     func run(_ calls: [PostgresCall], within limit: Duration = patience) throws -> [PostgresResult] {
         try running(within: limit) { for call in calls { try send(call) } }
     }
@@ -90,7 +91,7 @@ final class PostgresConnection {
         var failure: PostgresFailure?
         var results: [PostgresResult] = []
         try guarding {
-            // A call that is prepared has two results; that of the preparation is passed over.
+            // A call that is prepared has two results; the result of the preparation is skipped.
             for _ in 0..<pending { try receive(until: deadline, &results, &failure) }
             pending = 0
             try receiveSync(until: deadline)
@@ -108,7 +109,7 @@ final class PostgresConnection {
         throw failure
     }
 
-    /// Sends a call whose result nobody waits for; the next use of the connection reads it.
+    /// Sends a call without waiting for its result, which the next use of the connection reads.
     func post(_ call: PostgresCall) throws {
         try guarding {
             try drain(until: ContinuousClock.now + Self.patience)
@@ -118,7 +119,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Runs a text of the migration, which has no parameters.
+    /// Runs an SQL text of the migration, which has no parameters.
     @discardableResult
     func runText(_ text: String) throws -> [PostgresResult] {
         try running(within: .seconds(600)) {
@@ -128,9 +129,9 @@ final class PostgresConnection {
         }
     }
 
-    /// A name as it stands in a text, quoted.
+    /// Quotes a name for an SQL text.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for a name that PostgreSQL can't have.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is invalid in PostgreSQL.
     func identifier(_ name: String) throws -> String {
         guard let quoted = PQescapeIdentifier(handle, name, name.utf8.count) else {
             throw DatabaseError(.invalid, "\"\(name)\" is not the name of a role")
@@ -139,13 +140,13 @@ final class PostgresConnection {
         return String(cString: quoted)
     }
 
-    /// Undoes an open transaction; the next use of the connection waits for that.
+    /// Rolls back an open transaction. The next use of the connection waits for the result.
     func abandonTransaction() {
         guard !isBroken else { return }
         try? post(PostgresCall(.rollback))
     }
 
-    /// The payloads that other sessions have sent by `NOTIFY`, after what came was read.
+    /// Reads received bytes, and returns the payloads that other sessions have sent by `NOTIFY`.
     func notifications() throws -> [String] {
         guard PQconsumeInput(handle) == 1 else { throw broken() }
         var payloads: [String] = []
@@ -158,15 +159,15 @@ final class PostgresConnection {
 
     // MARK: - Sending
 
-    /// The number of results that the pipeline being sent will have.
+    /// The number of results of the pipeline being sent.
     private var pending = 0
-    /// Which of those results are of preparations.
+    /// Which of these results belong to preparations.
     private var preparations: Queue<Bool> = Queue()
 
     private func send(_ call: PostgresCall) throws {
         let name = try prepared(call.statement)
         let encoded = call.values.map(\.encoded)
-        // One block of memory for all values, so that each has an address until they are sent.
+        // One block of memory for all values, so that each has a stable address until they are sent.
         var block: [UInt8] = []
         block.reserveCapacity(encoded.reduce(1) { $0 + ($1?.count ?? 0) })
         var places: [(offset: Int, length: Int)?] = []
@@ -201,7 +202,7 @@ final class PostgresConnection {
 
     // MARK: - Receiving
 
-    /// Reads the results that nobody has waited for.
+    /// Reads results that were not awaited.
     private func drain(until deadline: ContinuousClock.Instant) throws {
         guard owed > 0 else { return }
         var (results, failure) = ([PostgresResult](), PostgresFailure?.none)
@@ -244,7 +245,7 @@ final class PostgresConnection {
         return PQgetResult(handle)
     }
 
-    /// Waits until the server has sent something; false if the time is over.
+    /// Waits until the server has sent something; returns false after the deadline.
     func wait(until deadline: ContinuousClock.Instant) -> Bool {
         while true {
             let left = deadline - ContinuousClock.now

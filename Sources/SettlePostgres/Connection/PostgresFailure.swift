@@ -1,19 +1,19 @@
 internal import CPostgres
 internal import SettleDatabase
 
-/// The failure of a query or a write, before it is translated into an error of the database.
+/// The failure of a query or a write, before it is converted to an error of the database.
 enum PostgresFailure: Error {
-    /// The connection broke, or an answer did not come in time. What was sent may have been done.
+    /// The connection broke, or an answer did not come in time. The sent statements may have been executed.
     case broken(String)
-    /// The server refused with an SQLSTATE and its message, without the detail, which may hold values.
+    /// The server refused with an SQLSTATE and a message. The detail is left out, because it may contain values.
     case refused(state: String, message: String)
 
-    /// Whether the server did nothing and would do the same again: a serialization failure, a deadlock.
+    /// Whether a retry may succeed, because the server did nothing: after a serialization failure or a deadlock.
     var isTransient: Bool {
         if case .refused(let state, _) = self { ["40001", "40P01"].contains(state) } else { false }
     }
 
-    /// Whether the connection is unusable, or leads to a server that must not be queried.
+    /// Whether the connection is unusable, or its server must not be queried.
     var endsConnection: Bool {
         switch self {
         case .broken: true
@@ -22,7 +22,7 @@ enum PostgresFailure: Error {
         }
     }
 
-    /// The failure of a result.
+    /// Creates a failure from a result.
     init(_ result: OpaquePointer?) {
         func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
         self = .refused(
@@ -30,13 +30,13 @@ enum PostgresFailure: Error {
             message: field(Int32(UInt8(ascii: "M"))) ?? "an error without a message")
     }
 
-    /// Advice about a pooler that does not give sessions.
+    /// Advice about a pooler that is not in session mode.
     static let poolerAdvice = """
         the connection goes through a pooler that lends a session for one transaction; give each node its sessions: \
         `pool_mode = session` in PgBouncer.
         """
 
-    /// The same in the words of a database.
+    /// The failure as an error of the database.
     var error: DatabaseError {
         switch self {
         case .broken(let reason):

@@ -1,29 +1,29 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The connections of a node, lent to one thread at a time.
+/// The connections of a node. Each is lent to one thread at a time.
 ///
-/// A connection that broke is not used again, and those that were idle then are closed as well: after a failover they lead to
-/// the old primary. All connections lead to one cluster, which the first one has reported, and to its newest primary: a promotion
-/// begins a timeline, and a server of an older one is passed over.
+/// After a connection has broken, it is not used again, and the idle connections are closed too: after a failover
+/// they are connected to the old primary. All connections must lead to the cluster that the first one has reported,
+/// and to its newest primary. A promotion starts a new timeline, and servers of an older timeline are skipped.
 final class PostgresPool: Sendable {
     private struct State {
         var idle: [Lent<PostgresConnection>] = []
         var count = 0
-        /// Raised when a connection breaks; connections of older generations are closed when they come back.
+        /// Increased when a connection breaks. Connections of older generations are closed when they are returned.
         var generation = 0
         var cluster: String?
         /// The newest timeline that a connection has reported, in hexadecimal digits.
         var timeline = ""
         var isClosed = false
-        /// After a failed attempt: until when no further one is made, and why it failed.
+        /// After a failed attempt to connect: the end of the pause before the next one, and the error.
         var pause: (end: ContinuousClock.Instant, error: any Error)?
         var counts = Counts()
     }
 
-    /// The numbers that operators watch.
+    /// Counts for monitoring.
     struct Counts: Sendable {
-        /// Threads that wait for a connection now.
+        /// The number of threads that wait for a connection.
         var waiting = 0
         /// The number of times that a thread had to wait.
         var waits = 0
@@ -39,11 +39,11 @@ final class PostgresPool: Sendable {
     private let state = Monitor(State())
     /// Whether the last write got no answer.
     private let isDoubtful = Guarded(false)
-    /// The jobs whose leases this node holds, by their databases.
+    /// The jobs whose leases this node holds, by database.
     let leases = Guarded<[Int64: Set<String>]>([:])
-    /// For how long a thread waits for a free connection.
+    /// The time that a thread waits for a free connection.
     private static let patience: Duration = .seconds(2)
-    /// The longest wait if a part of the answer was sent already.
+    /// The maximum wait if a part of the response was already sent.
     private static let longPatience: Duration = .seconds(30)
     /// The pause after a failed attempt to connect.
     private static let pause: Duration = .milliseconds(250)
@@ -52,14 +52,15 @@ final class PostgresPool: Sendable {
 
     /// Lends a connection to a closure.
     ///
-    /// - Throws: ``DatabaseError`` with code `unavailable` when none is free or the server can't be reached; what the closure throws.
+    /// - Throws: ``DatabaseError`` with code `unavailable` if no connection is free or the server can't be reached;
+    ///   errors of the closure.
     func with<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
         let (connection, generation) = try borrow()
         defer { giveBack(connection, generation) }
         return try body(connection.value)
     }
 
-    /// Asks questions that change nothing; once more on another connection if that breaks.
+    /// Sends queries that change nothing. If the connection breaks, they are sent once more on another one.
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
         do { return try with { try $0.run(calls) } } catch let failure as PostgresFailure {
             guard failure.endsConnection else { throw failure.error }
@@ -67,7 +68,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Runs statements once, without a second attempt: what they changed before the answer was lost may be there.
+    /// Runs statements once, without a second attempt: if the answer is lost, they may have been executed.
     ///
     /// - Throws: ``DatabaseError``.
     func runOnce(_ calls: [PostgresCall]) throws -> [PostgresResult] {
@@ -76,9 +77,10 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Takes a connection, which the caller gives back.
+    /// Borrows a connection, which the caller must give back.
     ///
-    /// While PostgreSQL refuses further connections, as when it has `max_connections`, a thread waits for one of the node's own.
+    /// While PostgreSQL refuses further connections, for example because of `max_connections`, the thread waits for
+    /// one of the node's own.
     func borrow() throws -> (connection: Lent<PostgresConnection>, generation: Int) {
         let end = ContinuousClock.now + (StartedAnswer.isUnderWay ? Self.longPatience : Self.patience)
         var hasWaited = false
@@ -96,7 +98,7 @@ final class PostgresPool: Sendable {
                 state.withLock { ($0.counts.waits, $0.counts.waiting) = ($0.counts.waits + 1, $0.counts.waiting + 1) }
             }
             guard ContinuousClock.now < end else { throw refusal() }
-            // A pause ends without a notice, so it looks again after a while.
+            // Nothing announces the end of a pause, so check again after a while.
             let left = min(end - .now, Self.pause).inSeconds
             _ = state.wait(seconds: left) { !$0.idle.isEmpty || $0.isClosed ? true : nil }
         }
@@ -108,14 +110,14 @@ final class PostgresPool: Sendable {
         guard state.count < limit else { return nil }
         if let pause = state.pause {
             if pause.end > .now { return state.count > 0 ? nil : .failed(pause.error) }
-            // Only one of the waiting threads tries.
+            // Only one of the waiting threads tries to connect.
             state.pause = (.now + Self.pause, pause.error)
         }
         state.count += 1
         return .new(state.generation)
     }
 
-    /// Makes a connection; `nil` if that failed and one of the node's own may become free.
+    /// Opens a connection; `nil` if that failed and one of the node's own may become free.
     private func open() throws -> Lent<PostgresConnection>? {
         do {
             let connection = Lent(try connect())
@@ -143,26 +145,26 @@ final class PostgresPool: Sendable {
         return DatabaseError(.unavailable, "all \(count) connections to PostgreSQL are in use\(reason); try again")
     }
 
-    /// The numbers of lent and of idle connections, and the counts.
+    /// The numbers of lent and idle connections, and the counts.
     var load: (lent: Int, idle: Int, counts: Counts) {
         state.withLock { ($0.count - $0.idle.count, $0.idle.count, $0.counts) }
     }
 
-    /// A number that rises when open connections must no longer be used.
+    /// A number that increases when open connections must not be used again.
     var generation: Int { state.withLock { $0.generation } }
 
     // MARK: - Writes without an answer
 
-    /// Notes whether a write was answered.
+    /// Records whether a write was answered.
     func recordWrite(isAnswered: Bool) { isDoubtful.withLock { $0 = !isAnswered } }
 
-    /// Checks that writes are answered: after one that was not, by a write that changes nothing.
+    /// Checks that the server answers writes. If the last one was not answered, sends one that changes nothing.
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     func checkWrites() throws {
         guard isDoubtful.withLock({ $0 }) else { return }
         do {
-            // A connection of its own, because a connection can't be used after a query without an answer.
+            // On a separate connection, because a connection can't be used after a query without an answer.
             let connection = try connect()
             let warnings = connection.warnings
             _ = try connection.run([PostgresCall(.probe)], within: Self.patience)
@@ -177,9 +179,9 @@ final class PostgresPool: Sendable {
 
     // MARK: - Connecting
 
-    /// Checks that a pooler, if there is one, gives sessions.
+    /// Checks that a pooler, if there is one, is in session mode.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for one that lends a session for one transaction.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a pooler that lends a session for only one transaction.
     func checkPooler() throws {
         func process(_ connection: PostgresConnection) throws -> Int64 {
             try connection.run([PostgresCall(.process)], within: Self.patience)[0].integer(0, 0)
@@ -188,19 +190,21 @@ final class PostgresPool: Sendable {
             let connection = try connect()
             let before = try process(connection)
             guard before != connection.announcedProcess else { return }
-            // In transaction mode the session is free now: another client gets it, and keeps it in its transaction.
+            // In transaction mode the session is free now: another client gets it, and keeps it during its
+            // transaction.
             let other = try connect()
             _ = try other.run([PostgresCall(.begin), PostgresCall(.process)], within: Self.patience)
             guard try process(connection) == before else { throw DatabaseError(.invalid, PostgresFailure.poolerAdvice) }
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
-    /// Asks every server of the connection string for its timeline, so that a replaced primary is passed over even if it comes first.
-    /// Each has a few seconds, and one that does not answer does not delay the others.
+    /// Asks every server in the connection string for its timeline, so that a replaced primary is skipped even if
+    /// it is listed first. Each has a few seconds to answer, and a server that does not answer doesn't delay the
+    /// others.
     func lookAtHosts() {
         guard configuration.hosts > 1 else { return }
         let found = Monitor<[String]>([])
-        // A listed host may by now belong to another cluster, whose timelines say nothing here.
+        // A listed host may now belong to another cluster, whose timelines mean nothing here.
         let cluster = state.withLock(\.cluster)
         let configuration = configuration
         for host in 0..<configuration.hosts {
@@ -215,7 +219,8 @@ final class PostgresPool: Sendable {
         raise(newest ?? found.withLock { $0.max() ?? "" })
     }
 
-    /// The timeline of one server; nothing if it does not answer, is a standby, or belongs to another cluster than a known one.
+    /// The timeline of one server; empty if it does not answer, is a standby, or belongs to another than the known
+    /// cluster.
     private static func timeline(
         of host: Int, _ configuration: PostgresConfiguration, in cluster: String?
     ) -> String {
@@ -226,7 +231,7 @@ final class PostgresPool: Sendable {
         return cluster.map { $0 == results[1].text(0, 1) } ?? true ? results[1].text(0, 2) : ""
     }
 
-    /// Stops using connections of an older timeline.
+    /// Stops using connections of older timelines.
     func raise(_ timeline: String) {
         let closing = state.update { state -> [Lent<PostgresConnection>] in
             guard timeline > state.timeline else { return [] }
@@ -258,10 +263,10 @@ final class PostgresPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    /// Makes a connection beside those that are lent, as feeds use one.
+    /// Opens a connection in addition to those of the pool, for example for notifications.
     ///
-    /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached or refuses; `invalid` for another
-    ///   cluster; `newerFormat`, or `storage` for a schema that is not there.
+    /// - Throws: ``DatabaseError`` with code `unavailable` if the server can't be reached or refuses; `invalid` for
+    ///   another cluster; `newerFormat`; `storage` if the schema is missing.
     func connect() throws -> PostgresConnection {
         for passed in 0..<configuration.hosts {
             if let connection = try connect(passing: passed) { return connection }
@@ -274,7 +279,7 @@ final class PostgresPool: Sendable {
             """)
     }
 
-    /// Makes a connection; `nil` if it leads to a primary that was replaced.
+    /// Opens a connection; `nil` if it leads to a primary that was replaced.
     private func connect(passing passed: Int) throws -> PostgresConnection? {
         let parameters = try configuration.connectionParameters(passing: passed)
         let connection: PostgresConnection
@@ -289,7 +294,7 @@ final class PostgresPool: Sendable {
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
-    /// Checks the version of the tables, and that all connections lead to one cluster.
+    /// Checks the version of the tables, and that all connections lead to the same cluster.
     func check(_ format: PostgresResult) throws {
         guard format.count == 1 else {
             throw DatabaseError(.storage, "the table settle.format is damaged: it has \(format.count) rows")
@@ -332,7 +337,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Closes all connections; those that are lent when they come back.
+    /// Closes all connections; lent ones are closed when they are returned.
     func close() {
         let closing = state.update { state -> [Lent<PostgresConnection>] in
             state.isClosed = true

@@ -1,7 +1,7 @@
-// Length: the closed list of all texts in one place, which a test reads.
+// Length: the complete list of SQL texts in one place, which a test reads.
 
 extension PostgresStatement {
-    /// The statement as PostgreSQL reads it.
+    /// The SQL text of the statement.
     var text: String {
         switch self {
         case .document(let columns): "SELECT \(columns.list) FROM documents AS d WHERE d.database_id = $1 AND d.id = $2"
@@ -46,8 +46,8 @@ extension PostgresStatement.Direction {
 }
 
 extension PostgresStatement.Kind {
-    /// The documents of a range of ids, from `$2` on and below `$3`. `$4` is the flag asked for; the others do not use it, but
-    /// all have the same parameters.
+    /// The condition for the documents of a range of ids, from `$2` to below `$3`. `$4` is the flag of
+    /// ``Kind/flagged``. The other kinds don't use it, but have the same parameters.
     fileprivate var condition: String {
         let range = "d.database_id = $1 AND d.id >= $2 AND d.id < $3"
         return switch self {
@@ -81,7 +81,7 @@ extension PostgresStatement {
             "SELECT number, cluster, left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline FROM settle.format"
         case .version: "SELECT number FROM settle.format"
         case .process: "SELECT pg_backend_pid()::bigint"
-        // A commit that changes nothing, and waits for the disk and the standbys as others do.
+        // A commit that changes nothing, but waits for the disk and the standbys like any other.
         case .probe: "SELECT pg_logical_emit_message(true, 'settle', '')::text"
         case .rights:
             """

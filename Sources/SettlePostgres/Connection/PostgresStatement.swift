@@ -1,7 +1,8 @@
-/// The closed list of statements that are sent to PostgreSQL, but for those that make the schema.
+/// The complete list of statements that are sent to PostgreSQL, except for those that create the schema.
 ///
-/// Their texts are constant: what varies is a parameter, and names of databases and documents are values like any other.
-/// Relatives of PostgreSQL lack some constructs, which a test looks for here: decision 48 has the list.
+/// The texts are constant: variable parts are parameters, including the names of databases and documents. Databases
+/// derived from PostgreSQL lack some constructs, and a test checks that these texts don't use them; decision 48 has
+/// the list.
 enum PostgresStatement: Hashable, Sendable {
     // Transactions.
     case begin, beginSnapshot, commit, rollback, savepoint, releaseSavepoint, rollbackToSavepoint
@@ -41,16 +42,16 @@ enum PostgresStatement: Hashable, Sendable {
     // Maintenance.
     case weigh, size, wrongCounts, wrongFlags, sumsAtOdds
 
-    /// Which columns of documents are read.
+    /// The columns of documents to read.
     enum Columns: CaseIterable { case id, head, whole }
 
     /// The order of rows.
     enum Direction: CaseIterable { case ascending, descending }
 
-    /// Which documents count, by their flags.
+    /// The documents to include, by their flags.
     enum Kind: CaseIterable { case any, live, flagged }
 
-    /// The tables whose rows of a deleted database are few enough to go at once.
+    /// The tables whose rows of a deleted database are few enough to be deleted at once.
     enum Table: String, CaseIterable { case tallies, blobs, uploads, records, leases, marks, databases }
 
     /// All statements.
@@ -69,7 +70,7 @@ enum PostgresStatement: Hashable, Sendable {
         return all
     }
 
-    /// Those of which there is one.
+    /// The statements without variants.
     private static let constant: [PostgresStatement] = [
         .begin, .beginSnapshot, .commit, .rollback, .savepoint, .releaseSavepoint, .rollbackToSavepoint, .setUp,
         .format, .version, .process, .probe, .rights, .listen, .notify, .allowIdle, .state, .lock, .advance,

@@ -11,7 +11,7 @@ enum PostgresValue: Sendable {
     case shorts([Int16])
     case byteArrays([[UInt8]?])
 
-    /// The bytes that are sent; `nil` for SQL's null.
+    /// The encoded bytes; `nil` for SQL's null.
     var encoded: [UInt8]? {
         switch self {
         case .integer(let number): Self.bigEndian(number)
@@ -25,7 +25,7 @@ enum PostgresValue: Sendable {
         }
     }
 
-    /// PostgreSQL's numbers of types, which never change.
+    /// PostgreSQL's type numbers, which never change.
     private enum TypeNumber {
         static let bytes: Int32 = 17
         static let integer: Int32 = 20
@@ -36,8 +36,8 @@ enum PostgresValue: Sendable {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
-    /// An array of one dimension: dimensions, whether there are nulls, type, length, lower bound, then each element with its
-    /// length in front.
+    /// A one-dimensional array: number of dimensions, whether there are nulls, type, length, lower bound, then each
+    /// element after its length.
     private static func array(of type: Int32, _ count: Int, _ element: (Int) -> [UInt8]?) -> [UInt8] {
         var bytes: [UInt8] = []
         for number in [count == 0 ? 0 : 1, 1, type] { bytes += bigEndian(Int32(number)) }
@@ -67,7 +67,7 @@ struct PostgresCall: Sendable {
 
 // MARK: - PostgresResult
 
-/// The rows that a statement returned, in binary format. It belongs to the thread that asked.
+/// The rows that a statement returned, in binary format. Only the thread that ran the statement uses it.
 final class PostgresResult {
     private let handle: OpaquePointer
 
@@ -89,7 +89,7 @@ final class PostgresResult {
 
     func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(handle, Int32(row), Int32(column)) == 1 }
 
-    /// A column's bytes while the closure runs.
+    /// Runs a closure with the bytes of a column.
     func withBytes<Result>(
         _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -114,6 +114,6 @@ final class PostgresResult {
 
     func flag(_ row: Int, _ column: Int) -> Bool { integer(row, column) != 0 }
 
-    /// A value for each row.
+    /// Makes a value from each row.
     func map<Value>(_ body: (Int) throws -> Value) rethrows -> [Value] { try (0..<count).map(body) }
 }

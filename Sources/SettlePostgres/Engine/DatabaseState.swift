@@ -1,25 +1,25 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The row of a database: what every node has to know before it uses what it remembers.
+/// The row of a database. Every node has to know it before it uses cached values.
 struct DatabaseState: Sendable, Hashable {
     /// The newest sequence.
     var sequence: Int64
-    /// The newest token of a content that was given out.
+    /// The newest token that was given to a content.
     var token: Int64
-    /// Raised by each commit that changes a setting.
+    /// Increased by each commit that changes a setting.
     var settingsAge: Int64
-    /// Raised by each commit that changes a design document.
+    /// Increased by each commit that changes a design document.
     var designAge: Int64
 
-    /// A state that a bell or a poll has reported, without the token, which only the locked row needs.
+    /// Creates a state from a notification or from polling. It has no token, which only the locked row needs.
     init(sequence: Int64, settingsAge: Int64, designAge: Int64) {
         (self.sequence, token, self.settingsAge, self.designAge) = (sequence, 0, settingsAge, designAge)
     }
 
     /// Reads the row.
     ///
-    /// - Throws: ``DatabaseError`` with code `closed` when the result has no row, because the database was deleted.
+    /// - Throws: ``DatabaseError`` with code `closed` if the result has no row, because the database was deleted.
     init(_ result: PostgresResult) throws {
         guard result.count > 0 else { throw DatabaseError(.closed, "the database was deleted") }
         (sequence, token) = (result.integer(0, 0), result.integer(0, 1))
@@ -27,9 +27,9 @@ struct DatabaseState: Sendable, Hashable {
     }
 }
 
-/// Sends questions to PostgreSQL.
+/// Sends queries to PostgreSQL.
 protocol PostgresLink {
-    /// Sends questions together.
+    /// Sends queries in one round trip.
     ///
     /// - Throws: ``DatabaseError``.
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult]
@@ -37,7 +37,7 @@ protocol PostgresLink {
 
 extension PostgresPool: PostgresLink {}
 
-/// A connection whose questions see one state, from the first one on.
+/// A connection whose queries all see one snapshot, starting with the first one.
 final class SnapshotLink: PostgresLink {
     private let pool: PostgresPool
     private var lent: (connection: Lent<PostgresConnection>, generation: Int)?
@@ -49,13 +49,13 @@ final class SnapshotLink: PostgresLink {
             if let lent { return try lent.connection.value.run(calls) }
             let taken = try pool.borrow()
             lent = taken
-            // The transaction begins in the round trip of the first question.
+            // The transaction begins in the round trip of the first query.
             let begin = [PostgresCall(.beginSnapshot), PostgresCall(.allowIdle)]
             return Array(try taken.connection.value.run(begin + calls).dropFirst(begin.count))
         } catch let failure as PostgresFailure { throw failure.error }
     }
 
-    /// Ends the transaction. Nobody waits for that: the next use of the connection does.
+    /// Ends the transaction, without waiting for the result: the next use of the connection reads it.
     func end() {
         guard let lent else { return }
         self.lent = nil
@@ -66,20 +66,20 @@ final class SnapshotLink: PostgresLink {
 
 // MARK: - FollowedState
 
-/// The state of a database as this node knows it, and the listener that is notified when it moves on.
+/// The state of a database as this node knows it, and the listener that is notified of changes.
 ///
-/// Commits of this node and of others come in any order; the state never goes back.
+/// Commits of this node and of other nodes arrive in any order; the state never goes back.
 final class FollowedState: Sendable {
     private struct State {
         var newest: DatabaseState
         var readAt: ContinuousClock.Instant?
-        /// The age of design documents that the listener was notified of.
+        /// The age of design documents of which the listener was notified.
         var announcedDesignAge: Int64
         var listener: (@Sendable (CommitNotice) -> Void)?
     }
 
     private let state: Guarded<State>
-    /// Held while a notice is given, so that notices come in the order of commits.
+    /// Held while the listener is notified, so that notices come in the order of commits.
     private let announcing = Guarded(())
 
     init(_ newest: DatabaseState) {
@@ -88,22 +88,22 @@ final class FollowedState: Sendable {
 
     func listen(_ notify: @escaping @Sendable (CommitNotice) -> Void) { state.withLock { $0.listener = notify } }
 
-    /// The age of the design documents that observers know. They are notified before this changes, so that a write is never
-    /// checked against functions older than this age says.
+    /// The age of the design documents that observers know. They are notified before this changes, so a write is
+    /// never validated by functions that are older than this age.
     var announcedDesignAge: Int64 { state.withLock { $0.announcedDesignAge } }
 
-    /// Whether the state was read since the request of this thread began.
+    /// Whether the state was read after the start of this thread's request.
     var isFresh: Bool {
         guard let moment = state.withLock({ $0.readAt }) else { return false }
         return Freshness.accepts(readAt: moment)
     }
 
-    /// Notes that the newest state was read by a question that was sent at a moment.
+    /// Records that the newest state was read by a query that was sent at `moment`.
     func record(readAt moment: ContinuousClock.Instant) {
         state.withLock { $0.readAt = max($0.readAt ?? moment, moment) }
     }
 
-    /// Moves on to a state, and notifies the listener if something changed or the commit is this node's.
+    /// Advances to a state, and notifies the listener if something has changed or the commit is this node's.
     func follow(_ next: DatabaseState, _ settings: SettingsCache, isForeign: Bool) {
         announcing.withLock { _ in
             let (notice, listener) = state.withLock { state -> (CommitNotice?, (@Sendable (CommitNotice) -> Void)?) in
@@ -131,7 +131,8 @@ final class FollowedState: Sendable {
 
 // MARK: - SettingsCache
 
-/// The settings of a database as of an age, so that a write need not read them: it is committed only if the age is still theirs.
+/// The settings of a database at an age, so that a write need not read them. The write is committed only if the
+/// settings still have that age.
 final class SettingsCache: Sendable {
     /// All settings at one age.
     struct Values: Sendable {
@@ -145,19 +146,19 @@ final class SettingsCache: Sendable {
 
     init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
 
-    /// The settings that were read last, or that are read now.
+    /// The cached settings, or newly read ones.
     func values() throws -> Values {
         if let known = known.withLock({ $0 }) { return known }
         return try read(pool)
     }
 
-    /// The settings at an age, which the caller has from the locked row.
+    /// The settings at an age, which the caller has read from the locked row.
     func values(at age: Int64, _ link: any PostgresLink) throws -> Values {
         if let known = known.withLock({ $0 }), known.age == age { return known }
         return try read(link)
     }
 
-    /// Forgets settings older than an age.
+    /// Drops settings older than an age.
     func expect(_ age: Int64) {
         known.withLock { if let values = $0, values.age < age { $0 = nil } }
     }

@@ -1,18 +1,18 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// A write that has the database's row locked, on a connection of its own; see ``WriteSession``.
+/// A write that has locked the database's row, on its own connection; see ``WriteSession``.
 final class LockedSession: WriteSession {
     private let link: ConnectionLink
     private let node: String
-    /// The locked row, as the changes sent so far leave it.
+    /// The row, including the changes sent so far.
     private(set) var state: DatabaseState
-    /// The row as it was when it was locked.
+    /// The row at the time of the lock.
     let start: DatabaseState
     /// Whether changes were sent that wait for the commit.
     private(set) var hasSent = false
 
-    /// Makes a session of a row that was locked.
+    /// Creates a session for a locked row.
     init(_ database: Int64, _ link: ConnectionLink, node: String, state: DatabaseState, settings: SettingsCache.Values)
     {
         (self.link, self.node, self.state, start) = (link, node, state, state)
@@ -20,7 +20,7 @@ final class LockedSession: WriteSession {
         changes.sequence = state.sequence
     }
 
-    /// The row itself moves on at the commit.
+    /// The sequence after the changes of this write; the stored row is updated at the commit.
     override var lastSequence: UpdateSequence { UpdateSequence(changes.sequence) }
 
     override func prepareForScan() throws { try send() }
@@ -34,7 +34,7 @@ final class LockedSession: WriteSession {
         if changes.bytes > Self.maximumBytes { try send() }
     }
 
-    /// Reads a document that this write has not read yet, because `apply` says at once whether it is there.
+    /// Reads a document that this write has not read yet, because `apply` needs to know at once whether it exists.
     override func assumeAbsent(_ id: DocumentID) throws { try prepare([id], withContent: false) }
 
     override func require(_ lease: JobLease) throws {
@@ -54,7 +54,7 @@ final class LockedSession: WriteSession {
             undo: { [self] in
                 let token = state.token
                 (state, sentSettings) = (before, settingsBefore)
-                // Contents of the part are gone, but their tokens may be known outside.
+                // Contents of the part are removed, but the caller may already know their tokens.
                 state.token = token
                 try? link.undoPart()
             },
@@ -65,10 +65,10 @@ final class LockedSession: WriteSession {
         )
     }
 
-    /// The statements of what was changed and not sent, without those that end the transaction.
+    /// Removes and returns the statements for changes that were not sent, without those that end the transaction.
     func dequeueCalls() throws -> [PostgresCall] {
         let set = changes.set
-        // Sent changes are in the tables now and are read from there if needed, so memory does not grow with the write.
+        // Sent changes are in the tables and can be read from there, so memory does not grow with the write.
         (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
         guard !set.isEmpty else { return [] }
         var tallies = Tallies()
@@ -76,13 +76,13 @@ final class LockedSession: WriteSession {
         return written + (tallies.call(database).map { [$0] } ?? [])
     }
 
-    /// Sees that tokens given later are higher than one.
+    /// Makes sure that tokens given later are greater than `token`.
     func raiseToken(to token: Int64) { state.token = max(state.token, token) }
 
-    /// Moves the newest sequence on without a change.
+    /// Increases the newest sequence without a change.
     func raiseSequence(to sequence: Int64) { (state.sequence, changes.sequence) = (sequence, sequence) }
 
-    /// Sends what was changed, so that questions see it.
+    /// Sends the changes, so that queries see them.
     private func send() throws {
         let changed = changedSettings
         try checkUploads()
@@ -93,7 +93,7 @@ final class LockedSession: WriteSession {
         _ = try ask(calls)
     }
 
-    /// Settings that were changed and sent.
+    /// The settings that were changed and sent.
     private var sentSettings: [SideRecord.Key: SideRecord?] = [:]
 
     private var changedSettings: [SideRecord.Key: SideRecord?] {
@@ -105,7 +105,7 @@ final class LockedSession: WriteSession {
         return try super.sideRecord(key)
     }
 
-    /// Sees that the uploads are there which new contents name.
+    /// Checks that the uploads of new contents exist.
     func checkUploads() throws {
         let new = changes.set.newBlobs.values.filter { $0.place != nil }
         guard !new.isEmpty else { return }
@@ -161,7 +161,7 @@ final class LockedSession: WriteSession {
 /// A connection in a transaction.
 final class ConnectionLink: PostgresLink {
     let connection: PostgresConnection
-    /// The failure of a statement, because of which the transaction can't be committed.
+    /// The failure of a statement, after which the transaction can't be committed.
     private(set) var failure: DatabaseError?
 
     init(_ connection: PostgresConnection) { self.connection = connection }
@@ -174,7 +174,7 @@ final class ConnectionLink: PostgresLink {
         }
     }
 
-    /// Undoes what was done since the last savepoint, and a failure since then.
+    /// Undoes everything since the last savepoint, including a failure.
     func undoPart() throws {
         do {
             _ = try connection.run([PostgresCall(.rollbackToSavepoint), PostgresCall(.releaseSavepoint)])

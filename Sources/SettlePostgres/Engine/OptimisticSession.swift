@@ -3,28 +3,29 @@ internal import SettlePlatform
 
 /// A write without a lock; see ``WriteSession``.
 final class OptimisticSession: WriteSession {
-    /// Whether the closure asked what can't be compared later, so that it has to run again in a locked session.
+    /// Whether the closure has asked a question that can't be compared later, so that it has to run again in a
+    /// locked session.
     private(set) var needsLock = false
-    /// Whether it is known already that it can't be committed.
+    /// Whether the write is known to be stale, so that it can't be committed.
     private(set) var isStale = false
     private let tokens: ContentTokens
     private let designAge: () -> Int64
 
-    /// Makes a session.
+    /// Creates a session.
     ///
     /// - Parameters:
     ///   - database: The number of the database.
-    ///   - link: Where questions go.
-    ///   - settings: The settings as they were read last.
+    ///   - link: Sends queries.
+    ///   - settings: The cached settings.
     ///   - tokens: Gives tokens of contents.
-    ///   - designAge: The age of design documents that observers were notified of.
+    ///   - designAge: Returns the age of design documents of which observers were notified.
     init(
         _ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values, tokens: ContentTokens,
         designAge: @escaping () -> Int64
     ) {
         (self.tokens, self.designAge) = (tokens, designAge)
         super.init(database, link, settings: settings)
-        // Sequences are given at the commit. Until then changes have places above all of them.
+        // Sequences are assigned at the commit. Until then, changes have placeholders above all sequences.
         changes.sequence = 1 << 62
     }
 
@@ -46,7 +47,7 @@ final class OptimisticSession: WriteSession {
         if changes.bytes > Self.maximumBytes { try goOnLocked() }
     }
 
-    /// Ends this run of the closure.
+    /// Ends this run of the closure; it runs again with a lock.
     private func goOnLocked() throws {
         needsLock = true
         throw DatabaseError(.storage, "the write goes on with the lock of its database")
@@ -55,15 +56,16 @@ final class OptimisticSession: WriteSession {
 
 // MARK: - ContentTokens
 
-/// Tokens of contents that this node has reserved, so that a write knows them before it is committed.
+/// The tokens for contents that this node has reserved, so that a write knows them before it is committed.
 ///
-/// A reservation is used for a minute, so the order of tokens is that of time but for a minute; compaction by age relies on that.
+/// A reservation is used for a minute, so tokens are in the order of time except within a minute. Compaction by age
+/// relies on that.
 final class ContentTokens: Sendable {
     private struct State {
         var next: Int64 = 0
         var last: Int64 = -1
         var end = ContinuousClock.now
-        /// The number of sequences reserved next time: few for a database that is seldom edited.
+        /// The number of tokens to reserve next: few for a database that is seldom edited.
         var count: Int64 = 16
     }
 
@@ -85,7 +87,7 @@ final class ContentTokens: Sendable {
 
     private func reserve(_ state: inout State) throws {
         let call = PostgresCall(.reserveTokens, .integer(database), .integer(state.count))
-        // Not repeated after a failure: tokens that are lost are not missed.
+        // Not repeated after a failure: unused tokens do no harm.
         let results = try pool.runOnce([call])
         guard let result = results.first, result.count > 0 else {
             throw DatabaseError(.closed, "the database was deleted")

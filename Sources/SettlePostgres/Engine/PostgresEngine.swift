@@ -10,8 +10,8 @@ internal import SettlePlatform
 ///                 all writers of the node that wait
 ///     hold        lock the row ─→ the closure reads and writes ─→ commit
 ///
-/// Every commit locks the row of the database first, so sequences rise in the order of commits, and a reader of a sequence has
-/// seen all below it.
+/// Every commit first locks the row of the database. So sequences are in the order of commits, and a reader that
+/// sees a sequence also sees all lower ones.
 final class PostgresEngine: StorageEngine {
     /// The number of the database.
     let database: Int64
@@ -22,7 +22,7 @@ final class PostgresEngine: StorageEngine {
     private let committer: Committer
     private let storedBlobs: PostgresBlobs
     private let followed: FollowedState
-    /// The sessions and snapshots of threads, the innermost last.
+    /// The sessions and snapshots of each thread, innermost last.
     private let threads = Guarded<[ThreadID: [Lent<PostgresReader>]]>([:])
     private let closed = Guarded(false)
     private let onDeletion = Guarded<(@Sendable () -> Void)?>(nil)
@@ -31,7 +31,7 @@ final class PostgresEngine: StorageEngine {
     private let ring: @Sendable (Int64, DatabaseState) -> Void
     private let onClose: @Sendable () -> Void
 
-    /// The longest id of a document: an entry of a B-tree has to fit into a third of a page.
+    /// The maximum length of a document id, because a B-tree entry must fit into a third of a page.
     static let longestID = 2048
     /// The number of times that a closure runs without a lock before it gets one.
     private static let attempts = 3
@@ -57,7 +57,7 @@ final class PostgresEngine: StorageEngine {
 
     var isWriting: Bool { session != nil }
 
-    /// The session in which this thread is.
+    /// The current session of this thread.
     private var session: WriteSession? { inner as? WriteSession }
 
     private var inner: PostgresReader? {
@@ -82,7 +82,7 @@ final class PostgresEngine: StorageEngine {
         return try within(PostgresReader(database, link)) { try body($0) }
     }
 
-    /// Runs a closure with a reader that further calls on this thread use too.
+    /// Runs a closure with a reader, which further calls on this thread use too.
     private func within<Reader: PostgresReader, Result>(
         _ reader: Reader, _ body: (Reader) throws -> Result
     ) throws -> Result {
@@ -97,7 +97,7 @@ final class PostgresEngine: StorageEngine {
         return try body(reader)
     }
 
-    /// Whether it was closed.
+    /// Whether the engine was closed.
     var isClosed: Bool { closed.withLock { $0 } }
 
     private func checkOpen() throws {
@@ -116,7 +116,7 @@ final class PostgresEngine: StorageEngine {
                 designAge: { [followed] in followed.announcedDesignAge })
             var result: Result?
             do {
-                // The documents that the last attempt read are read together now.
+                // Read the documents that the last attempt has read, all at once.
                 try session.prepare(touched, withContent: true)
                 result = try within(session) { try $0.whole(body) }
             } catch  where session.needsLock || session.isStale {}
@@ -134,7 +134,7 @@ final class PostgresEngine: StorageEngine {
         return try locked(body)
     }
 
-    /// Commits what an optimistic session has collected; false if another commit was faster.
+    /// Commits the changes of an optimistic session; returns false if another commit was faster.
     private func commit(_ changes: WriteSession.Changes) throws -> Bool {
         guard !changes.set.isEmpty else {
             for action in changes.actions { action() }
@@ -186,19 +186,19 @@ final class PostgresEngine: StorageEngine {
 
     // MARK: - Others
 
-    /// Takes the state of the row as somebody has read it.
+    /// Applies the state of the row that another part of this node has read.
     func follow(_ state: DatabaseState, isForeign: Bool) { followed.follow(state, settings, isForeign: isForeign) }
 
-    /// Says that another node has deleted the database.
+    /// Called when another node has deleted the database.
     func wasDeleted() { onDeletion.withLock { $0 }?() }
 
-    /// Sets what is called once another node has deleted the database.
+    /// Sets the closure that is called after another node has deleted the database.
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
-    /// Notes that the state that was followed last was read at a moment.
+    /// Records that the followed state was read at `moment`.
     func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
-    /// Prolongs what this node pins, and removes what nobody needs.
+    /// Extends the pins of this node, and removes unused data.
     func keepHouse() throws {
         try storedBlobs.tend()
         let house = Housekeeping(pool: pool)
@@ -245,7 +245,7 @@ extension PostgresEngine: SharedStorage, LeasingStorage, BlobKeepingStorage, Res
 
     func prepare(_ ids: [DocumentID], withContent: Bool) throws { try inner?.prepare(ids, withContent: withContent) }
 
-    /// The session of this thread.
+    /// The current session of this thread, for a call that needs one.
     private func ownSession() throws -> WriteSession {
         guard let session else { throw DatabaseError(.invalid, "this belongs into a transaction") }
         return session

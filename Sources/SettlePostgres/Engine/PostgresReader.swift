@@ -1,16 +1,16 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Asks PostgreSQL questions about one database.
+/// Queries one database in PostgreSQL.
 ///
-/// Documents that ``prepare(_:withContent:)`` has fetched are at hand for the queries that follow.
+/// Documents that ``prepare(_:withContent:)`` has fetched are cached for the following calls.
 class PostgresReader: StorageReader {
     /// The number of the database.
     let database: Int64
     private let link: any PostgresLink
     private var prepared: [DocumentID: Prepared] = [:]
 
-    /// A document that was fetched ahead; `nil` for one that is not there.
+    /// A document that was fetched ahead; `nil` if it does not exist.
     private struct Prepared {
         let row: DocumentRow?
         let hasContent: Bool
@@ -18,12 +18,12 @@ class PostgresReader: StorageReader {
 
     init(_ database: Int64, _ link: any PostgresLink) { (self.database, self.link) = (database, link) }
 
-    /// Sends questions together.
+    /// Sends queries in one round trip.
     ///
     /// - Throws: ``DatabaseError``.
     func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] { try link.ask(calls) }
 
-    /// The results of one question.
+    /// The result of one query.
     func ask(_ statement: PostgresStatement, _ values: PostgresValue...) throws -> PostgresResult {
         guard let result = try ask([PostgresCall(statement, [.integer(database)] + values)]).first else {
             throw DatabaseError(.storage, "PostgreSQL gave no result")
@@ -37,8 +37,8 @@ class PostgresReader: StorageReader {
 
     // MARK: - Documents
 
-    /// The rows of some documents, in no order. One has a statement of its own: PostgreSQL plans a statement with an array at each
-    /// use, which takes longer than to find one row.
+    /// The rows of some documents, in no particular order. A single document has its own statement: PostgreSQL
+    /// plans a statement with an array at each use, which takes longer than finding one row.
     func rows(of ids: [DocumentID], withContent: Bool) throws -> [DocumentRow] {
         guard let first = ids.first else { return [] }
         let columns: PostgresStatement.Columns = withContent ? .whole : .head
@@ -203,7 +203,7 @@ extension PostgresCall {
 // MARK: - Maintenance
 
 extension PostgresReader {
-    /// Does a task of maintenance, which only reads: space is given back by PostgreSQL itself.
+    /// Performs a maintenance task. It only reads, because PostgreSQL itself frees space.
     func report(on task: MaintenanceTask) throws -> MaintenanceReport {
         var report = MaintenanceReport()
         switch task {
@@ -232,7 +232,8 @@ extension PostgresReader {
 
 // MARK: - DocumentRow
 
-/// A document as it is stored, with the number of its edition: each change of the tree alone, at the same sequence, raises that.
+/// A stored document with the number of its edition, which increases when only the tree changes and the sequence
+/// stays.
 struct DocumentRow {
     var record: DocumentRecord
     let edition: Int64
@@ -244,7 +245,7 @@ extension PostgresResult {
         String(validating: bytes(row, column), as: UTF8.self).map { DocumentID(unchecked: $0) }
     }
 
-    /// The documents of a result with the given columns. Those with damaged ids are left out, or have no revisions.
+    /// The documents of a result with these columns. Documents with damaged ids are left out, or have no revisions.
     func documents(_ columns: PostgresStatement.Columns, keepingDamagedIDs: Bool = false) -> [DocumentRow] {
         (0..<count).compactMap { row in
             let sequence = UpdateSequence(integer(row, 1))
@@ -262,7 +263,7 @@ extension PostgresResult {
 }
 
 extension DocumentKind {
-    /// The part of the statement that chooses documents of this kind.
+    /// The variant of the statement for documents of this kind.
     var part: PostgresStatement.Kind {
         switch self {
         case .any: .any
@@ -271,7 +272,7 @@ extension DocumentKind {
         }
     }
 
-    /// The flag that the statement compares with.
+    /// The flag that the statement compares.
     var flag: Int16 {
         switch self {
         case .any: 0

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// The kinds of side records that one table holds: a number and a value under a key.
+/// The kinds of side records in one table, which has a number and a value for each key.
 ///
 ///     kind         key              number                value
 ///     local        _local/…         N of its revision     its body
@@ -14,7 +14,7 @@ enum RecordKind: Int16 {
 }
 
 extension SideRecord.Key {
-    /// The kind and key of a row; `nil` for what other tables hold.
+    /// The kind and key of the row; `nil` for records in other tables.
     var place: (kind: RecordKind, key: [UInt8])? {
         switch self {
         case .local(let id): (.local, Array(id.string.utf8))
@@ -36,7 +36,7 @@ struct RecordRow: Hashable, Sendable {
         (self.kind, self.key, self.number, self.value) = (kind.rawValue, key, number, value)
     }
 
-    /// The row of a side record; `nil` for what other tables hold.
+    /// The row of a side record; `nil` for records in other tables.
     init?(_ record: SideRecord) {
         switch record {
         case .local(let document):
@@ -72,7 +72,7 @@ extension PostgresResult {
         }
     }
 
-    /// The contents of attachments of a result with digest, md5, length and upload, and with the bytes if it has them.
+    /// The contents of attachments in a result with digest, MD5, length and upload, and optionally the bytes.
     func blobs() throws -> [BlobRecord] {
         try map { row in
             guard let digest = BlobDigest(bytes(row, 0)) else {

@@ -1,44 +1,46 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// A write: what its closure has read and changed, in front of what is stored.
+/// A write: the reads and changes of its closure, on top of the stored state.
 ///
-/// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so.
-/// A *locked* session has the database's row locked from the beginning and sends its changes when a question needs them.
+/// There are two kinds. An *optimistic* session reads without a lock, and its changes are committed only if
+/// everything it has read is unchanged. A *locked* session locks the database's row at the start, and sends its
+/// changes when a query needs them.
 ///
 ///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ CommitQueue: lock, compare, write, commit
 ///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
 ///
-/// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
-/// says so, and its closure runs again in a locked one.
+/// An optimistic session can't verify a query about a range or a number of documents later. Such a query needs the
+/// lock: the session says so, and its closure runs again in a locked session.
 class WriteSession: PostgresReader, StorageWriter {
     /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
-        /// Documents that were read or changed, as they are in this write. A document without an entry was not looked at.
+        /// The documents that were read or changed, in their state within this write. A document without an entry
+        /// was not read.
         var documents: [DocumentID: Entry] = [:]
-        /// The places of changed documents in the list of changes.
+        /// The positions of changed documents in the list of changes.
         var places: [DocumentID: Int] = [:]
         var actions: [@Sendable () -> Void] = []
         /// The number of changes that were made.
         var count = 0
-        /// About how many bytes they have.
+        /// Their approximate size in bytes.
         var bytes = 0
         /// The sequence of the newest change.
         var sequence: Int64 = 0
     }
 
-    /// A document as this write sees it.
+    /// A document in its state within this write.
     struct Entry {
-        /// `nil` for none.
+        /// `nil` if the document does not exist.
         var record: DocumentRecord?
         var hasContent: Bool
     }
 
     var changes = Changes()
-    /// The error by which the open part is bound to fail, though its closure may continue.
+    /// The error with which the open part must fail, although its closure may continue.
     private var doomed: (any Error)?
-    /// Settings, as the session has them, by name.
+    /// The settings by name.
     let settings: SettingsCache.Values
 
     init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values) {
@@ -46,27 +48,27 @@ class WriteSession: PostgresReader, StorageWriter {
         super.init(database, link)
     }
 
-    /// The most bytes of changes in memory.
+    /// The maximum size of changes in memory, in bytes.
     static let maximumBytes = 16 << 20
 
-    // MARK: - What the two kinds do differently
+    // MARK: - Differences between the two kinds
 
-    /// Called before a question about more than single documents and side records.
+    /// Called before a query about more than single documents and side records.
     func prepareForScan() throws {}
 
     /// A token for a new content.
     func newToken() throws -> UInt64 { throw DatabaseError(.storage, "a session without tokens") }
 
-    /// Called with each change, which may be too many for memory.
+    /// Called with each change; the changes may now be too many for memory.
     func changed() throws {}
 
-    /// Begins a part that can fail alone, and returns how it is undone and how it is kept.
+    /// Begins a part that can fail alone. Returns closures that undo and keep it.
     func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) { ({}, {}) }
 
     /// Called before a document is removed.
     func prepareForRemoval() throws {}
 
-    /// Keeps a content at a token that it has elsewhere.
+    /// Stores a content under a given token, for an exact copy.
     func putContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
 
     func require(_ lease: JobLease) throws {}
@@ -83,7 +85,7 @@ class WriteSession: PostgresReader, StorageWriter {
 
     // MARK: - Documents
 
-    /// Fetches documents that the write has not looked at.
+    /// Fetches documents that the write has not read.
     override func prepare(_ ids: [DocumentID], withContent: Bool) throws {
         var missing: [DocumentID] = []
         var known: Set<DocumentID> = []
@@ -95,7 +97,7 @@ class WriteSession: PostgresReader, StorageWriter {
         let rows = try rows(of: missing, withContent: withContent)
         let found = Dictionary(rows.map { ($0.record.id, $0) }) { first, _ in first }
         for id in missing {
-            // A changed document whose content is read again keeps its changes.
+            // If a changed document's content is read again, its changes stay.
             if changes.places[id] != nil { continue }
             let row = found[id]
             let base = row.map {
@@ -108,7 +110,7 @@ class WriteSession: PostgresReader, StorageWriter {
         }
     }
 
-    /// Called when two readings of one document differ, so that the write can't be committed.
+    /// Called when two reads of a document differ, so that the write can't be committed.
     func markStale() {}
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
@@ -152,7 +154,7 @@ class WriteSession: PostgresReader, StorageWriter {
         }
     }
 
-    /// Takes a document for absent that was not looked at.
+    /// Assumes that a document that was not read does not exist.
     func assumeAbsent(_ id: DocumentID) throws {
         changes.set.expected[id] = ChangeSet.Base()
         changes.documents[id] = Entry(record: nil, hasContent: true)
@@ -178,7 +180,7 @@ class WriteSession: PostgresReader, StorageWriter {
         return record.sequence
     }
 
-    /// Notes a document that is written under the sequence it has.
+    /// Records a document that is written under the sequence it has.
     func recordRestored(_ record: DocumentRecord) throws {
         try checkLength(of: record.id)
         changes.sequence = record.sequence.number
@@ -198,7 +200,7 @@ class WriteSession: PostgresReader, StorageWriter {
             """)
     }
 
-    /// Puts a change at the end of the list, in place of an earlier one of the document.
+    /// Appends a change to the list, replacing an earlier change of the document.
     private func append(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
         changes.count += 1
         if let place = changes.places[id] {
@@ -245,14 +247,14 @@ class WriteSession: PostgresReader, StorageWriter {
         }
     }
 
-    /// Runs a closure as all there is in this write.
+    /// Runs a closure as the whole content of this write.
     func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         let result = try body(self)
         if let doomed { throw doomed }
         return result
     }
 
-    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    /// Runs a closure as a part of the surrounding write: if it fails midway, that write can't succeed.
     func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         let before = changes.count
         do { return try body(self) } catch {
@@ -299,7 +301,7 @@ extension WriteSession {
         changes.count += 1
         switch record {
         case .blob(let blob):
-            // The content of an attachment that is there stays as it is, and its row is harmless alone.
+            // An existing content stays unchanged, and its row does no harm.
             changes.count -= 1
             changes.set.removedBlobs.remove(blob.digest)
             changes.set.newBlobs[blob.digest] = blob
@@ -333,7 +335,7 @@ extension WriteSession {
         }
     }
 
-    /// A side record as this write sees it; what was read is compared at the commit.
+    /// A side record in its state within this write. Reads are compared at the commit.
     func record(_ key: SideRecord.Key, stored: () throws -> SideRecord?) throws -> SideRecord? {
         switch key {
         case .journal: return nil
@@ -360,7 +362,7 @@ extension WriteSession {
         }
     }
 
-    /// Whether a content that is kept apart can have a token.
+    /// Whether a separately stored content can have this token.
     private static func isToken(_ token: UInt64) -> Bool {
         token >= BodyToken.firstApart && token <= UInt64(Int64.max)
     }

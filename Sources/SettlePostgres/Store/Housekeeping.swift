@@ -1,13 +1,14 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Removes unreferenced rows in small steps: those of deleted databases, and uploads that no document uses.
+/// Removes unreferenced rows in small steps: rows of deleted databases, and uploads that no document uses.
 ///
-/// Every node does it. Each step is a transaction that finds its work under a lock, so two nodes do no harm to each other.
+/// Every node does this. Each step is a transaction that finds its work under a lock, so several nodes don't
+/// interfere.
 struct Housekeeping: Sendable {
     let pool: PostgresPool
 
-    /// Removes the rows of one deleted database. Returns false when no database waits for that.
+    /// Removes the rows of one deleted database. Returns false if there is none.
     func destroyOne() throws -> Bool {
         guard let rows = try pool.ask([PostgresCall(.doomed)]).first, rows.count > 0 else { return false }
         let number = rows.integer(0, 0)
@@ -20,7 +21,7 @@ struct Housekeeping: Sendable {
         return true
     }
 
-    /// Removes the chunks of some uploads of a database whose time is over.
+    /// Removes the chunks of some expired uploads of a database.
     ///
     /// - Returns: The number of uploads that were removed.
     func collectUploads(of database: Int64) throws -> Int {
@@ -44,7 +45,7 @@ struct Housekeeping: Sendable {
         }
     }
 
-    /// Removes marks of processes that have not written for a day.
+    /// Removes the marks of processes that have not written for a day.
     func forgetMarks(of database: Int64) throws { _ = try run(PostgresCall(.removeMarks, .integer(database))) }
 
     private func run(_ call: PostgresCall) throws -> Int { try pool.runOnce([call])[0].changed }

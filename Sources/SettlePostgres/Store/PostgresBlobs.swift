@@ -7,11 +7,11 @@ internal import SettlePlatform
 ///     chunks    a4f0… 0 │ a4f0… 1 │ …
 ///     blobs     sha-256 → a4f0…           written by the commit of the document, which takes the pin away
 ///
-/// An upload without a pin, whose time is over, is removed by any node.
+/// Any node removes an expired upload without a pin.
 final class PostgresBlobs: BlobStorage {
     private let database: Int64
     private let pool: PostgresPool
-    /// The uploads that this process needs, and those that it needs no more.
+    /// The uploads that this process pins, and those that it has released.
     private let pins = Guarded(Pins())
 
     private struct Pins {
@@ -19,7 +19,7 @@ final class PostgresBlobs: BlobStorage {
         var released: [[UInt8]] = []
     }
 
-    /// The number of bytes of each chunk but the last.
+    /// The size of each chunk except for the last, in bytes.
     static let chunkLength = 256 * 1024
 
     init(_ database: Int64, _ pool: PostgresPool) { (self.database, self.pool) = (database, pool) }
@@ -51,7 +51,7 @@ final class PostgresBlobs: BlobStorage {
 
     // MARK: - Uploads
 
-    /// Writes chunks in one transaction, which also prolongs the pin.
+    /// Writes chunks in one transaction, which also extends the pin.
     func put(_ chunks: [[UInt8]], from number: Int64, of name: [UInt8]) throws {
         let calls = chunks.enumerated().map { index, bytes in
             PostgresCall(.putChunk, .integer(database), .bytes(name), .integer(number + Int64(index)), .bytes(bytes))
@@ -63,7 +63,7 @@ final class PostgresBlobs: BlobStorage {
         }
     }
 
-    /// Reads a chunk of an upload. Returns `nil` when the upload was collected.
+    /// Reads a chunk of an upload; returns `nil` if the upload was collected.
     func chunk(_ number: Int64, of name: [UInt8]) throws -> [UInt8]? {
         let rows = try pool.ask([PostgresCall(.chunk, .integer(database), .bytes(name), .integer(number))])
         return rows.first.flatMap { $0.count > 0 ? $0.bytes(0, 0) : nil }
@@ -76,7 +76,7 @@ final class PostgresBlobs: BlobStorage {
         }
     }
 
-    /// Prolongs the pins that are needed, and ends the others. Called once a minute.
+    /// Extends the pins that are needed, and ends the others. Called once a minute.
     func tend() throws {
         let (live, released) = pins.withLock { pins in
             defer { pins.released = [] }
@@ -103,7 +103,7 @@ final class UploadPin: Sendable {
 
 // MARK: - PostgresBlobWriter
 
-/// Writes one content in chunks. A lost answer fails the upload, which the client begins anew.
+/// Writes one content in chunks. If an answer is lost, the upload fails and the client has to start it again.
 final class PostgresBlobWriter: BlobWriter {
     private let blobs: PostgresBlobs
     private let pin: UploadPin
@@ -124,7 +124,7 @@ final class PostgresBlobWriter: BlobWriter {
         return FinishedBlob(place: pin.name, pin: pin)
     }
 
-    /// Sends whole chunks, and the rest if it is the last.
+    /// Sends full chunks, and the rest if it is the last.
     private func send(isLast: Bool) throws {
         let length = PostgresBlobs.chunkLength
         var start = 0

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The settings of all servers of a cluster: one row, which nodes change by comparing versions.
+/// The shared settings of a cluster's servers: one row, which nodes change by comparing versions.
 final class PostgresRecord: ServerRecord {
     private let pool: PostgresPool
     let place: String
@@ -39,13 +39,14 @@ final class PostgresRecord: ServerRecord {
 
     var newestVersion: Int64? { newest.withLock { $0 } }
 
-    /// Notes the version that a question has found.
+    /// Records the version that a query has found.
     func recordVersion(_ version: Int64) { newest.withLock { $0 = max($0 ?? version, version) } }
 }
 
 // MARK: - PostgresNames
 
-/// The names of all databases of a cluster, read anew each time, because any node creates and deletes.
+/// The names of all databases of a cluster. They are read each time, because any node can create and delete
+/// databases.
 struct PostgresNames: DatabaseNameList {
     let pool: PostgresPool
 

@@ -1,18 +1,18 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The tables, as docs/POSTGRES.md describes them. Only the owner's role makes them.
+/// The tables, as docs/POSTGRES.md describes them. Only the owner's role creates them.
 ///
-/// Each step brings the schema from one version to the next and leaves the version before able to run, so that nodes are replaced
-/// one by one.
+/// Each step migrates the schema from one version to the next, and programs of the previous version can still run
+/// with it. So nodes can be replaced one by one.
 enum PostgresSchema {
     /// The version that this program reads and writes.
     ///
-    /// Version 2 has the tables of version 1: rows have checksums in `tree` and `attachments`, which a program of version 1 can't
-    /// read.
+    /// Version 2 has the tables of version 1, but rows have checksums in `tree` and `attachments`, which a program
+    /// of version 1 can't read.
     static let version: Int64 = 2
 
-    /// The texts that make the tables.
+    /// The SQL texts that create the tables.
     static let first: [String] = [
         "CREATE SCHEMA IF NOT EXISTS settle",
         "CREATE TABLE settle.format (number bigint NOT NULL, cluster text NOT NULL)",
@@ -76,7 +76,7 @@ enum PostgresSchema {
         "CREATE TABLE settle.server (name text PRIMARY KEY, value bytea NOT NULL, version bigint NOT NULL)",
     ]
 
-    /// Settings of storage that relatives of PostgreSQL lack, each of which may fail without harm.
+    /// Storage settings that databases derived from PostgreSQL lack. Each may fail without harm.
     static let tuning: [String] = [
         "ALTER TABLE settle.documents ALTER COLUMN body SET COMPRESSION lz4",
         "ALTER TABLE settle.contents ALTER COLUMN body SET COMPRESSION lz4",
@@ -89,7 +89,7 @@ enum PostgresSchema {
         "ALTER TABLE settle.marks SET (fillfactor = 20)",
     ]
 
-    /// The tables, on which a server's role needs rights.
+    /// The tables on which a server's role needs rights.
     static let tables = [
         "format", "names", "databases", "documents", "tallies", "contents", "records", "blobs", "chunks", "uploads",
         "leases", "marks", "server",
@@ -98,31 +98,32 @@ enum PostgresSchema {
 
 // MARK: - PostgresMigration
 
-/// Makes the tables, or brings them up to this version, as the role that owns them.
+/// Creates the tables, or migrates them to this version, as the role that owns them.
 ///
 ///     try PostgresMigration.run(PostgresConfiguration("host=db dbname=settle user=settle_owner …"), appRole: "settle_app")
 ///
-/// Everything happens in one transaction: a migration that fails changes nothing. Servers may run meanwhile.
+/// Everything happens in one transaction: a migration that fails changes nothing. Servers may be running meanwhile.
 public enum PostgresMigration {
-    /// The report of a migration.
+    /// The result of a migration.
     public struct Report: Sendable, Hashable {
-        /// The version before; `nil` where there were no tables.
+        /// The previous version; `nil` if there were no tables.
         public let before: Int64?
-        /// The version now.
+        /// The current version.
         public let now: Int64
         /// The random id of the cluster's tables, by which nodes distinguish clusters.
         public let cluster: String
-        /// Settings of storage that this server does not have; it works without them.
+        /// The storage settings that this server does not support. It works without them.
         public let skipped: [String]
     }
 
-    /// Makes or migrates the tables, and grants a server's role what it needs.
+    /// Creates or migrates the tables, and grants a server's role the rights it needs.
     ///
     /// - Parameters:
-    ///   - configuration: Where the cluster is, and the owner's role.
-    ///   - appRole: The role of the servers, which must be there; `nil` grants nothing.
-    /// - Returns: What was done.
-    /// - Throws: ``DatabaseError`` with code `unavailable`, `newerFormat`, or `storage` when the role may not make tables.
+    ///   - configuration: The cluster, and the owner's role.
+    ///   - appRole: The role of the servers, which must exist; `nil` grants nothing.
+    /// - Returns: The result.
+    /// - Throws: ``DatabaseError`` with code `unavailable`, `newerFormat`, or `storage` if the role may not create
+    ///   tables.
     public static func run(_ configuration: PostgresConfiguration, appRole: String? = nil) throws -> Report {
         do {
             let connection = try PostgresConnection(try configuration.connectionParameters())
@@ -165,7 +166,7 @@ public enum PostgresMigration {
         { return nil }
     }
 
-    /// Grants a role what a server needs: to read and change rows, and nothing else.
+    /// Grants a role only what a server needs: to read and change rows.
     private static func grant(_ role: String, _ connection: PostgresConnection) throws {
         let name = try connection.identifier(role)
         try connection.runText("GRANT USAGE ON SCHEMA settle TO \(name)")

@@ -1,11 +1,11 @@
 internal import SettleDatabase
 
 extension PostgresStore {
-    /// The row with the place that the tables had when a node was started last.
+    /// The name of the row that stores the tables' location at the last start of a node.
     private static let placeName = "place"
 
-    /// Gives all databases new suffixes of their sequences, because they were restored from an older state: a client that reads their
-    /// changes from a position of the lost state starts over.
+    /// Gives new sequence suffixes to all databases, because they were restored from an older state. A client that
+    /// continues from a position of the lost state then starts over.
     ///
     /// Nodes keep the suffixes of open databases in memory, so stop the nodes first.
     ///
@@ -21,10 +21,10 @@ extension PostgresStore {
         return count
     }
 
-    /// Does the same if the tables have moved since a node was last started: to another cluster, or because they were restored from a
-    /// dump.
+    /// Does the same if the tables have moved since the last start of a node: to another cluster, or because they
+    /// were restored from a dump.
     ///
-    /// If a relative of PostgreSQL does not report where the tables are, they count as the same.
+    /// If the database server does not report the tables' location, they count as unmoved.
     ///
     /// - Returns: Whether the databases got new suffixes.
     func renewIfRestored() throws -> Bool {
@@ -39,7 +39,7 @@ extension PostgresStore {
         var isDone = false
         try write { connection in
             let put = PostgresCall(.putServerRecord, name, bytes, .integer(known.integer(0, 1)))
-            // If several nodes start at once, only one of them does it.
+            // If several nodes start at once, only one of them does this.
             isDone = try connection.run([PostgresCall(.begin), put])[1].count > 0
             let renewal = isDone ? [PostgresCall(.renewInstances), PostgresCall(.renewAges)] : []
             _ = try connection.run(renewal + [PostgresCall(.commit)])

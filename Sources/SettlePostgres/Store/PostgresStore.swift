@@ -6,8 +6,8 @@ internal import SettlePlatform
 ///     let store = try PostgresStore(PostgresConfiguration("host=127.0.0.1 dbname=settle user=settle_app", passwordFile: "secret"))
 ///     let notes = try store.open("notes")
 ///
-/// A write is acknowledged once PostgreSQL has it on the disk, and on its synchronous standbys if it has some. `settle postgres
-/// migrate` makes the tables. Names are CouchDB's, as those of a ``DocumentStore``.
+/// A write is acknowledged when PostgreSQL has it on disk, and on its synchronous standbys if it has some. `settle
+/// postgres migrate` creates the tables. Names follow CouchDB's rules, as in a ``DocumentStore``.
 public final class PostgresStore: Sendable {
     let pool: PostgresPool
     let configuration: PostgresConfiguration
@@ -17,7 +17,7 @@ public final class PostgresStore: Sendable {
     let record: PostgresRecord
     private let servedRecord: any ServerRecord
     let uploads = UploadFolder()
-    /// The open databases, so that opening one twice returns the same object.
+    /// The open databases, so that opening a database twice returns the same object.
     private let open = Guarded<[Int64: Open]>([:])
 
     private struct Open: Sendable {
@@ -29,18 +29,18 @@ public final class PostgresStore: Sendable {
     /// Connects to a cluster.
     ///
     /// - Parameters:
-    ///   - configuration: Where it is.
-    ///   - options: How databases are opened. ``DatabaseOptions/journal`` must not be on. ``DatabaseOptions/indexFolder`` gets a folder
-    ///     for each database.
-    /// - Throws: ``DatabaseError`` with code `unavailable` when the server can't be reached; `storage` for a schema that is not there or
-    ///   a role that may not write; `newerFormat`.
+    ///   - configuration: The cluster, and how to connect to it.
+    ///   - options: The options of the databases. ``DatabaseOptions/journal`` must not be on.
+    ///     ``DatabaseOptions/indexFolder`` gets a subfolder for each database.
+    /// - Throws: ``DatabaseError`` with code `unavailable` if the server can't be reached; `storage` if the schema
+    ///   is missing or the role may not write; `newerFormat`.
     public convenience init(
         _ configuration: PostgresConfiguration, options: DatabaseOptions = DatabaseOptions()
     ) throws {
         try self.init(configuration, options: options) { $0 }
     }
 
-    /// Connects to a cluster in which the settings of servers are kept by way of another record, which encrypts them.
+    /// Connects to a cluster. The settings of servers are stored through another record, which encrypts them.
     package init(
         _ configuration: PostgresConfiguration, options: DatabaseOptions,
         keepingServersIn wrap: (any ServerRecord) throws -> any ServerRecord
@@ -68,7 +68,7 @@ public final class PostgresStore: Sendable {
         pool.close()
     }
 
-    /// Opens a database, or returns the object by which this process has it open.
+    /// Opens a database, or returns the object if this process has it open.
     ///
     /// - Throws: ``DatabaseError`` with code `notFound` or `unavailable`.
     public func open(_ name: String) throws -> Database {
@@ -86,7 +86,7 @@ public final class PostgresStore: Sendable {
         return try open(name)
     }
 
-    /// Makes the rows of a new database.
+    /// Creates the rows of a new database.
     private func make(_ name: String) throws {
         try DocumentStore.checkName(name)
         let number = Int64.random(in: 1 ... .max)
@@ -108,7 +108,7 @@ public final class PostgresStore: Sendable {
         return try engine(of: name)
     }
 
-    /// Another engine of a database that is there.
+    /// Another engine of an existing database.
     package func engine(of name: String) throws -> any LeasingStorage {
         guard let row = try find([name]).first else {
             throw DatabaseError(.notFound, "there is no database \"\(name)\"")
@@ -146,7 +146,7 @@ public final class PostgresStore: Sendable {
         return rows.map { rows.text($0, 0) }
     }
 
-    /// Runs a closure in a transaction, which is undone if it throws.
+    /// Runs a closure in a transaction, which is rolled back if the closure throws.
     func write(_ body: (PostgresConnection) throws -> Void) throws {
         try pool.with { connection in
             do { try body(connection) } catch {
@@ -169,12 +169,12 @@ public final class PostgresStore: Sendable {
         let state: DatabaseState
     }
 
-    /// The rows of databases by their names.
+    /// The rows of databases by name.
     func find(_ names: [String]) throws -> [Row] {
         try pool.ask(finding(names)).flatMap(rows)
     }
 
-    /// The questions that ``rows(_:)`` reads the answers of, one for each name.
+    /// The queries whose results ``rows(_:)`` reads, one for each name.
     func finding(_ names: [String]) -> [PostgresCall] { names.map { PostgresCall(.find, .text($0)) } }
 
     /// The databases of a result.
@@ -189,7 +189,7 @@ public final class PostgresStore: Sendable {
 
     private func open(_ row: Row) throws -> Database {
         if let database = opened(row.number) { return database }
-        // Made without the lock, as it asks PostgreSQL; of two that are made at once one is used.
+        // Created without the lock, because that queries PostgreSQL. Of two that are created at once, one is used.
         let engine = engine(row)
         let made = try Database.make(on: engine, options: options(of: row.number))
         return open.withLock { open in
@@ -206,7 +206,7 @@ public final class PostgresStore: Sendable {
         }
     }
 
-    /// The options of one database, whose indexes have a folder of their own.
+    /// The options of one database, whose indexes have a separate folder.
     private func options(of number: Int64) -> DatabaseOptions {
         var options = options
         options.indexFolder = options.indexFolder.map { "\($0)/\(number)" }
@@ -217,14 +217,14 @@ public final class PostgresStore: Sendable {
         open.withLock { open in open[number]?.database.flatMap { $0.isClosed ? nil : $0 } }
     }
 
-    /// Takes the state of a database as somebody has read it by a question that was sent at a moment.
+    /// Applies the state of a database that a query, sent at `moment`, has read.
     func follow(_ row: Row, readAt moment: ContinuousClock.Instant) {
         guard let engine = open.withLock({ $0[row.number]?.engine }) else { return }
         engine.follow(row.state, isForeign: true)
         engine.record(readAt: moment)
     }
 
-    /// Closes databases that had some names and are not in the rows that were read.
+    /// Closes the databases with these names that are missing in the rows.
     func closeOthers(_ names: [String], _ rows: [Row]) {
         let (wanted, there) = (Set(names), Set(rows.map(\.number)))
         let gone = open.withLock { open in
@@ -256,9 +256,10 @@ public final class PostgresStore: Sendable {
 // MARK: - Copies
 
 extension PostgresStore {
-    /// The database into which a copy goes: it has no name for others until the copy is complete, and one that was begun goes on.
+    /// The database that receives a copy. It has no visible name until the copy is complete. A copy that was begun
+    /// before is continued.
     ///
-    /// - Throws: ``DatabaseError`` with code `exists` if there is a database of the name, `invalid` for an illegal name.
+    /// - Throws: ``DatabaseError`` with code `exists` if a database has this name, `invalid` for an illegal name.
     package func beginCopy(_ name: String) throws -> Database {
         try DocumentStore.checkName(name)
         guard try find([name]).isEmpty else {
@@ -303,16 +304,16 @@ extension PostgresStore: DatabaseStore, ServerStore {
     /// True: any number of nodes use it.
     package var isShared: Bool { true }
 
-    /// Asks whether there is a database of a name.
+    /// Returns whether a database with this name exists.
     public func contains(_ name: String) throws -> Bool {
         guard DocumentStore.isName(name) else { return false }
         return try !find([name]).isEmpty
     }
 
-    /// Makes a list that is read anew each time.
+    /// Returns a list that is read each time.
     package func nameList() -> any DatabaseNameList { PostgresNames(pool: pool) }
 
-    /// Asks in one round trip what other nodes have changed.
+    /// Reads in one round trip what other nodes have changed.
     package func freshen(_ names: [String]) throws {
         let names = names.filter(DocumentStore.isName)
         let begin = ContinuousClock.now
@@ -325,10 +326,10 @@ extension PostgresStore: DatabaseStore, ServerStore {
         closeOthers(names, rows)
     }
 
-    /// Writes something that changes nothing, if the last write got no answer.
+    /// Sends a write that changes nothing, if the last write got no answer.
     package func checkWrites() throws { try pool.checkWrites() }
 
-    /// Counts connections, writes that wait, and leases.
+    /// The numbers of connections, waiting writes, and leases.
     package var numbers: [StoreNumber] {
         let load = pool.load
         return [
@@ -354,13 +355,13 @@ extension PostgresStore: DatabaseStore, ServerStore {
         ]
     }
 
-    /// Makes a temporary folder of this node, at the first call.
+    /// The path of this node's temporary folder, which is created at the first call.
     package func uploadFolder() throws -> String { try uploads.path() }
 }
 
 // MARK: - UploadFolder
 
-/// The folder of this node for long bodies of requests, made when it is first needed.
+/// The folder of this node for long bodies of requests, created when it is first needed.
 final class UploadFolder: Sendable {
     private let made = Guarded<String?>(nil)
 

@@ -41,12 +41,12 @@ public enum Collation {
     /// Whether the first value comes before the second, for sorting.
     public static func isBefore(_ left: JSONValue, _ right: JSONValue) -> Bool { compare(left, right) == .before }
 
-    /// The version of the order of strings, which only another version of Settle changes.
+    /// The version of the order of strings. It can change only with a new version of Settle.
     ///
     /// Indexes stored in this order have to be rebuilt when the version changes.
     public static var version: String { StringCollator.version }
 
-    /// The version's number without zeros at its end, as CouchDB shows ICU's: `153.120`.
+    /// The version's number without trailing zeros, as CouchDB shows ICU's: `153.120`.
     package static var shortVersion: String {
         var text = Substring(version.replacing("icu ", with: ""))
         while text.hasSuffix(".0") { text = text.dropLast(2) }
@@ -88,7 +88,7 @@ package enum ErlangOrder {
         JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.bytes)
     }
 
-    /// Whether the values are equal and their numbers of the same kind, whereas ``compare(_:_:)`` treats 1 and 1.0 as
+    /// Whether the values are equal and their numbers are of the same kind. ``compare(_:_:)`` treats 1 and 1.0 as
     /// equal.
     static func isIdentical(_ left: JSONValue, _ right: JSONValue) -> Bool {
         let order = JSONWalk.compare(
@@ -125,7 +125,7 @@ package enum ErlangOrder {
 
 // MARK: - JSONWalk
 
-/// Walks two JSON values side by side until they differ, without recursion.
+/// Walks through two JSON values side by side until they differ, without recursion.
 ///
 ///     [1, {"a": 2}]      frames:  [1, {…}] against [1, {…}], next 2
 ///     [1, {"a": 3}]               {"a": 2} against {"a": 3}, next 1
@@ -172,7 +172,7 @@ enum JSONWalk {
         case done(Collation.Order)
     }
 
-    /// Finds the next two values to compare, and closes containers that have none left.
+    /// Finds the next two values to compare, and leaves containers that have no more.
     private static func advance(_ open: inout [Frame], _ name: (String, String) -> Collation.Order) -> Step {
         while let frame = open.popLast() {
             switch frame {
@@ -200,8 +200,8 @@ enum JSONWalk {
 
 /// The order of JSON numbers by value, without rounding an integer to a float.
 ///
-/// Erlang, and so CouchDB, has integers of any size and compares them with floats exactly: different integers are never
-/// equal, and an integer equals a float only if their values are identical.
+/// Erlang, and so CouchDB, has integers of any size and compares them with floats exactly: different integers are
+/// never equal, and an integer equals a float only if their values are identical.
 enum NumberOrder {
     /// Compares two numbers.
     ///
@@ -226,7 +226,7 @@ enum NumberOrder {
         }
     }
 
-    /// Compares digits; JSON has no leading zeros, so the longer one is greater.
+    /// Compares digit strings. JSON has no leading zeros, so the longer one is greater.
     private static func magnitudes(
         _ left: Substring.UTF8View, _ right: Substring.UTF8View
     ) -> Collation.Order {
@@ -242,7 +242,7 @@ enum NumberOrder {
 
     private static func integer(_ text: String, float: Double) -> Collation.Order {
         let whole = float.rounded(.towardZero)
-        // Beyond 2⁶³ a float is an integer, whose digits C prints exactly.
+        // From 2⁶³ on a float is an integer, and C prints all its digits.
         let digits = Int(exactly: whole).map(String.init) ?? String(format: "%.0f", whole)
         let order = integers(text, digits)
         return order == .same ? Collation.Order(whole, float) : order
@@ -253,7 +253,7 @@ enum NumberOrder {
 
 /// Compares strings by Unicode's root collation, as CouchDB does with ICU.
 ///
-/// The order and the bytes of keys are those of ICU 72 on every system.
+/// The order and the sort keys are those of ICU 72 on every system.
 enum StringCollator {
     /// The version of the order.
     static var version: String { CollationData.version }
@@ -265,7 +265,7 @@ enum StringCollator {
         bytes.append(0)
     }
 
-    /// Appends the bytes of the text, those below two escaped as two, and a zero.
+    /// Appends the bytes of the text and a zero; bytes below two are escaped as two bytes.
     static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             if byte < 2 { bytes.append(1) }

@@ -2,13 +2,13 @@
 struct CollationElements {
     let table: CollationTable
     let text: UnsafeBufferPointer<UInt8>
-    /// The place where the next code point begins.
+    /// The position of the next code point.
     var place: Int
-    /// Marks that a contraction passed over, which come before the rest of the text.
+    /// Marks that were skipped by a contraction; they come before the rest of the text.
     var passed: ArraySlice<UInt32> = []
     private var run: UnsafePointer<UInt64>
     private var runCount = 0
-    /// The Jamo of a syllable that are still to come, sixteen bits each.
+    /// The remaining Jamo of a syllable, sixteen bits each.
     private var jamo: UInt64 = 0
 
     init(of text: UnsafeBufferPointer<UInt8>, from place: Int, in table: CollationTable) {
@@ -58,13 +58,13 @@ struct CollationElements {
         return Self.point(of: text, at: &place)
     }
 
-    /// A syllable has the elements of its two or three Jamo.
+    /// Continues with the elements of a syllable's two or three Jamo.
     private mutating func adoptHangul(_ index: UInt32) {
         let last = index % 28 == 0 ? 0 : 0x11A7 + index % 28
         jamo = UInt64(0x1100 + index / 588) | UInt64(0x1161 + index % 588 / 28) << 16 | UInt64(last) << 32
     }
 
-    /// The code point at a place, which advances past it.
+    /// The code point at a position; advances past it.
     @inline(__always)
     static func point(of text: UnsafeBufferPointer<UInt8>, at place: inout Int) -> UInt32 {
         let first = UInt32(text[place])
@@ -82,9 +82,9 @@ struct CollationElements {
 
 // MARK: - Context
 
-/// Contractions, and code points whose elements depend on the one in front of them.
+/// Contractions, and code points whose elements depend on the code point before them.
 extension CollationElements {
-    /// Continues with the elements of a code point that was read, and of those that belong to it.
+    /// Continues with the elements of a code point that was read, and of the code points that belong to it.
     mutating func adoptContext(of point: UInt32, _ entry: UInt32) {
         let alone = CollationRun(place: entry >> 8, count: Int(entry & 31))
         let contractions = table.contractions
@@ -105,7 +105,7 @@ extension CollationElements {
         adoptContraction(of: point, alone)
     }
 
-    /// Finds the longest contraction, then lengthens it with marks that follow others of lower classes.
+    /// Finds the longest contraction, then extends it with marks that come after marks of lower classes.
     private mutating func adoptContraction(of point: UInt32, _ alone: CollationRun) {
         let contractions = table.contractions
         var ahead = CollationAhead(self)
@@ -134,7 +134,7 @@ extension CollationElements {
         adopt(run)
     }
 
-    /// The code point in front of one that was just read from the text.
+    /// The code point before one that was just read from the text.
     private func front(of point: UInt32) -> UInt32? {
         var start = place - (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4)
         guard start > 0 else { return nil }
@@ -143,11 +143,11 @@ extension CollationElements {
     }
 }
 
-/// The code points that follow, read as far as they are asked for.
+/// The next code points, which are read on demand.
 private struct CollationAhead {
     private let text: UnsafeBufferPointer<UInt8>
     private var points: [UInt32]
-    /// The place where the text goes on after each of the points.
+    /// The position in the text after each of the points.
     private var ends: [Int]
 
     init(_ elements: CollationElements) {
@@ -166,7 +166,7 @@ private struct CollationAhead {
         return points[index]
     }
 
-    /// The points to come before the text goes on, and where it does.
+    /// The unused points before the rest of the text, and the position of that rest.
     func rest(after matched: Int, without removed: [Int]) -> (ArraySlice<UInt32>, Int) {
         let used = max(matched, (removed.last ?? -1) + 1)
         let held = ends.prefix { $0 == ends[0] }.count - 1
@@ -178,13 +178,13 @@ private struct CollationAhead {
 
 // MARK: - CollationComparison
 
-/// Compares two texts in UTF-8 without building their keys.
+/// Compares two UTF-8 texts without building their keys.
 struct CollationComparison {
     let left: UnsafeBufferPointer<UInt8>
     let right: UnsafeBufferPointer<UInt8>
     let table: CollationTable
 
-    /// Below zero if the left text comes first, zero if they compare as equal, above zero otherwise.
+    /// A negative number if the left text comes first, zero if they compare as equal, a positive number otherwise.
     func order() -> Int {
         let start = equalStart()
         if start == left.count, start == right.count { return 0 }
@@ -208,7 +208,7 @@ struct CollationComparison {
         }
     }
 
-    /// How many bytes at the start are equal and can be skipped, because nothing after them belongs to them.
+    /// The number of leading bytes that are equal and can be skipped, because nothing after them belongs to them.
     private func equalStart() -> Int {
         let shorter = min(left.count, right.count)
         var start = 0
@@ -217,7 +217,7 @@ struct CollationComparison {
         return start
     }
 
-    /// Whether a place is inside of a code point or in front of one that may belong to what stands before it.
+    /// Whether a position is inside of a code point, or before a code point that may belong to earlier ones.
     private func isAttached(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
         guard place < text.count else { return false }
         if text[place] & 0xC0 == 0x80 { return true }
@@ -228,7 +228,7 @@ struct CollationComparison {
 }
 
 extension CollationElements {
-    /// The next weight of a level that is not zero; zero at the end.
+    /// The next nonzero weight of a level; zero at the end.
     @inline(__always)
     fileprivate mutating func nextWeight(_ shift: UInt64, _ mask: UInt64) -> UInt64 {
         while case let element = next(), element != 0 {

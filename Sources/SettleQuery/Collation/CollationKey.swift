@@ -1,4 +1,4 @@
-/// Writes sort keys: bytes whose order is that of the strings.
+/// Writes sort keys: bytes whose order is the order of the strings.
 ///
 ///     "Äa"    29 29            primaries, without their zero bytes
 ///             01 45 8A 06 …    secondaries after 01; runs of the common weight are one byte
@@ -23,10 +23,10 @@ struct CollationKey {
         append(.tertiary, commons: counts.tertiary, to: &bytes)
     }
 
-    /// Appends the primaries. A first byte that is shared with the primary before is not written; where another one
-    /// follows, 03 or FF stands between them for the order.
+    /// Appends the primary weights. The first byte is omitted if the previous primary has the same one and it is
+    /// shared. Where another first byte follows, 03 or FF comes between them to keep the order.
     ///
-    /// Returns how many common weights the other levels have, nil where they have others too.
+    /// Returns the number of common weights on each other level; `nil` for a level that also has other weights.
     private func appendPrimaries(to bytes: inout [UInt8]) -> (secondary: Int?, tertiary: Int?) {
         var elements = CollationElements(of: text, from: 0, in: table)
         var shared: UInt32 = 0
@@ -84,13 +84,13 @@ struct CollationKey {
 
 // MARK: - CollationLevel
 
-/// How a sort key writes the weights of one level.
+/// The way in which a sort key writes the weights of one level.
 ///
-/// A run of the common weight is one byte, or some for a long one: `low` and up where a lower weight or the end follows,
-/// `high` and down where a higher one does.
+/// A run of the common weight is one byte, or several if it is long: from `low` upward if a lower weight or the end
+/// follows, from `high` downward if a higher weight follows.
 struct CollationLevel {
     static let secondary = CollationLevel(shift: 16, middle: 0x25, high: 0x45, longest: 0x21, lift: 0)
-    /// Weights above the common one are lifted out of the bytes of its runs.
+    /// Weights above the common one are moved beyond the bytes of its runs.
     static let tertiary = CollationLevel(shift: 0, middle: 0x65, high: 0xC5, longest: 0x61, lift: 0xC000)
 
     /// The weight of most elements.
@@ -107,7 +107,7 @@ struct CollationLevel {
         (self.shift, self.middle, self.high, self.longest, self.lift) = (shift, middle, high, longest, lift)
     }
 
-    /// An element's weight of this level; zero for none.
+    /// An element's weight on this level; zero for none.
     @inline(__always)
     func weight(of element: UInt64) -> UInt64 { element >> shift & 0xFFFF }
 

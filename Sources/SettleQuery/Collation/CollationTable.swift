@@ -7,17 +7,17 @@ internal import SettlePlatform
 ///                               oooooo fc     elements from o on, c of them in five bits, and three flags
 ///     element                   primary (32 bits), secondary (16), tertiary (16)
 ///
-/// Entries stand in pages of 256 code points; equal empty pages are one.
-// Unchecked, no lock: written by `init` alone and immutable since.
+/// Entries are in pages of 256 code points; equal empty pages are shared.
+// Unchecked: it needs no lock, because `init` writes it and it is immutable afterwards.
 final class CollationTable: @unchecked Sendable {
-    /// The table of the process, unpacked when it is first needed.
+    /// The table of the process, which is unpacked at its first use.
     static let shared = CollationTable(unpacking: CollationData.packed)
 
     /// The secondary and tertiary weight of most elements.
     static let common: UInt64 = 0x0500_0500
-    /// The code point has an entry of its own.
+    /// The code point has its own entry.
     static let isKnown: UInt32 = 0x20
-    /// Contractions begin with the code point, or the code point before it matters.
+    /// Contractions begin with the code point, or its elements depend on the code point before it.
     static let hasContext: UInt32 = 0x40
     /// The code point may belong to the code points before it.
     static let isAttached: UInt32 = 0x80
@@ -27,7 +27,7 @@ final class CollationTable: @unchecked Sendable {
     private let elements: UnsafeMutablePointer<UInt64>
     /// Contractions, as steps from one code point to the next.
     let contractions: CollationContractions
-    /// Whether a primary's first byte is written once for neighbours that share it.
+    /// Whether neighbors that share a primary's first byte write it only once.
     let isShared: [Bool]
 
     init(unpacking packed: StaticString) {
@@ -58,11 +58,11 @@ final class CollationTable: @unchecked Sendable {
         entries[Int(pages[Int(point >> 8)]) << 8 | Int(point & 0xFF)]
     }
 
-    /// The elements from a place on.
+    /// The elements from an index on.
     @inline(__always)
     func elements(from place: UInt32) -> UnsafePointer<UInt64> { UnsafePointer(elements + Int(place)) }
 
-    /// The element of a code point without weights of its own: after all others, in the order of code points.
+    /// The element of a code point without weights: after all other elements, in the order of code points.
     static func unassigned(_ point: UInt32) -> UInt64 {
         let low = (point + 1) % 18 * 14 + 2
         let rest = (point + 1) / 18
@@ -149,23 +149,23 @@ struct CollationParts {
 
 // MARK: - CollationContractions
 
-/// Some elements of the table that stand in a row.
+/// Consecutive elements of the table.
 struct CollationRun {
-    /// The place where the first one stands.
+    /// The index of the first element.
     let place: UInt32
     /// The number of elements.
     let count: Int
 }
 
-/// The contractions: code points that have elements of their own where they stand together.
+/// The contractions: sequences of code points that have their own elements.
 ///
 ///     0CC6 0CC2 0CD5     the state is 0CC6 first, then a number for "0CC6 0CC2", then one for all three
 struct CollationContractions {
-    /// What follows from a state and a code point.
+    /// The result of a state and a code point.
     struct Step {
-        /// The state, for the steps that follow.
+        /// The state for the following steps.
         let state: UInt32
-        /// The elements, where the code points so far are a contraction.
+        /// The elements, if the code points so far are a contraction.
         var run: CollationRun?
         /// Whether longer contractions begin with these code points.
         var goesOn = false
@@ -176,10 +176,10 @@ struct CollationContractions {
     /// The combining classes of a code point's first and last mark, in two bytes.
     var classes: [UInt32: UInt16] = [:]
 
-    /// The step that a code point makes from a state; the first state is the contraction's first code point.
+    /// The step that a code point makes from a state. The first state is the contraction's first code point.
     func step(from state: UInt32, by point: UInt32) -> Step? { steps[Self.key(state, point)] }
 
-    /// The elements of a code point that follows a certain one, like the dot in `l·`.
+    /// The elements of a code point after a certain other one, like the dot in `l·`.
     func run(of point: UInt32, after front: UInt32) -> CollationRun? { fronts[Self.key(front, point)] }
 
     /// The combining class of a code point's first mark; zero if it does not begin with one.
@@ -188,7 +188,7 @@ struct CollationContractions {
     /// The combining class of a code point's last mark.
     func lastClass(of point: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: classes[point, default: 0]) }
 
-    /// Adds a contraction of two or three code points, or of zero, a code point and the one in front of it.
+    /// Adds a contraction of two or three code points; or, after a zero, a code point and the one before it.
     mutating func add(_ text: [UInt32], _ run: CollationRun) {
         guard text[0] > 0 else {
             fronts[Self.key(text[2], text[1])] = run
@@ -211,13 +211,13 @@ struct CollationContractions {
 
 // MARK: - CollationReader
 
-/// Reads the numbers of the packed table: gzip in base64, and in it unsigned numbers in groups of seven bits.
+/// Reads the numbers of the packed table: base64 of gzip of unsigned numbers in groups of seven bits.
 struct CollationReader {
     private var bytes: [UInt8] = []
     private var place = 0
 
     init(_ packed: StaticString) {
-        // The bytes are the program's own; a test reads all of them.
+        // The bytes are part of the program, and a test reads all of them.
         bytes = (try? Deflate.expand(packed.withUTF8Buffer(Self.decode), .gzip, limit: .max)) ?? []
     }
 
@@ -242,7 +242,7 @@ struct CollationReader {
         return numbers
     }
 
-    /// The next numbers, each given as the step from the one before.
+    /// The next numbers, each stored as the difference from the one before.
     mutating func steps(_ count: Int, areSigned: Bool = false) -> [Int] {
         var last = 0
         return column(count).map { step in
@@ -251,7 +251,7 @@ struct CollationReader {
         }
     }
 
-    /// A number that may be below zero.
+    /// Decodes a number that may be negative.
     static func signed(_ number: Int) -> Int { number & 1 == 0 ? number >> 1 : -(number >> 1) - 1 }
 
     private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {

@@ -1,6 +1,6 @@
 package import SettleCore
 
-/// A JSON value encoded as bytes whose byte order is that of ``Collation``, or raw order.
+/// The encoding of a JSON value as bytes whose order is that of ``Collation``, or raw order.
 ///
 ///     null 10   false 20   true 21   number 30 …   string 40 …   array 50 …   object 60 …
 ///
@@ -9,12 +9,13 @@ package import SettleCore
 ///     array    the keys of its elements, and 00
 ///     object   for each member the keys of its name and of its value, and 00
 ///
-/// In raw order (``KeyOrder``) the first bytes differ, and a string is its UTF-8, with 00 and 01 as 01 01 and 01 02.
+/// In raw order (``KeyOrder``) the first bytes differ, and a string is its UTF-8, with 00 and 01 escaped as 01 01
+/// and 01 02.
 ///
 ///     number 80 …   false 90   null 91   true 92   object A0 …   array A1 …   string B0 …
 ///
-/// No key is a prefix of another, so what follows it, such as a document's id, orders values that compare as equal.
-/// Values that ``Collation/compare(_:_:)`` treats as equal have the same key.
+/// No key is a prefix of another one. So bytes after the key, such as a document's id, order values that compare as
+/// equal. Values that ``Collation/compare(_:_:)`` treats as equal have the same key.
 package enum SortKey {
     /// The key of a value.
     ///
@@ -73,8 +74,8 @@ package enum SortKey {
         }
     }
 
-    /// A number's key. Floats use their shortest decimal representation, which lies between the same integers as the
-    /// float; from 2⁵³ on they are integers themselves, and use all their digits.
+    /// Appends a number's key. Floats use their shortest decimal representation, which lies between the same
+    /// integers as the float. From 2⁵³ on, floats are integers and use all their digits.
     private static func append(_ number: JSONNumber, to bytes: inout [UInt8]) {
         let decimal = JSONDecimal(number.isInteger ? number : exact(number.double))
         guard !decimal.digits.isEmpty else { return bytes.append(0x80) }
@@ -107,7 +108,8 @@ extension SortKey {
         return place
     }
 
-    /// The end of an array key's first elements; the end of the key if it has no more elements or is not an array's.
+    /// The end of the first elements in an array's key; the end of the key if it has no more elements or is not an
+    /// array's.
     package static func end(of bytes: ArraySlice<UInt8>, elements count: Int) -> Int {
         guard bytes.first == 0x50 || bytes.first == 0xA1 else { return end(of: bytes) }
         var place = bytes.startIndex + 1
@@ -150,9 +152,9 @@ extension SortKey {
 
 /// The order of a view's keys.
 package enum KeyOrder: Sendable {
-    /// That of ``Collation``.
+    /// The order of ``Collation``.
     case collation
-    /// That of ``ErlangOrder``, which CouchDB calls raw: strings by their bytes.
+    /// The order of ``ErlangOrder``, which CouchDB calls raw: strings by their bytes.
     case raw
 
     /// Compares two keys.
@@ -163,7 +165,7 @@ package enum KeyOrder: Sendable {
         }
     }
 
-    /// The first byte of a key. No two orders share one, so that a key identifies its order.
+    /// The first byte of a key. Each order has its own, so that a key identifies its order.
     func tag(of value: JSONValue) -> UInt8 {
         switch (value, self) {
         case (.null, .collation): 0x10

@@ -3,9 +3,9 @@ internal import SettlePlatform
 
 /// A regular expression over the bytes of a string, for CouchDB's `$regex`, with bounded work.
 ///
-/// The language is Perl's. Without further options `.` matches one byte, so `É` takes two. Linux has PCRE2 for it, other systems
-/// Foundation, with a part of the language (docs/PLATFORMS.md). A search that would take too long does not match, as in
-/// CouchDB; the result never depends on time.
+/// The language is Perl's. Without further options `.` matches one byte, so `É` needs two. Linux uses PCRE2; other
+/// systems use Foundation, which supports a part of the language (docs/PLATFORMS.md). A search that would take too
+/// long does not match, as in CouchDB; the result never depends on time.
 final class BytePattern: Sendable {
     #if canImport(CPCRE2)
     private typealias Engine = PCREPattern
@@ -14,7 +14,7 @@ final class BytePattern: Sendable {
     #endif
 
     private let engine: Engine
-    /// The pattern as it was given.
+    /// The original pattern.
     let text: String
 
     /// Compiles a pattern.
@@ -23,7 +23,7 @@ final class BytePattern: Sendable {
         engine = try Engine(pattern)
     }
 
-    /// Whether the pattern occurs in a text, with the steps that are left.
+    /// Whether the pattern occurs in a text, within the remaining steps.
     func occurs(in text: String, _ work: SelectorWork) -> Bool { engine.occurs(in: text, work) }
 }
 
@@ -31,9 +31,9 @@ final class BytePattern: Sendable {
 
 /// The reason why a pattern is refused.
 enum PatternRefusal: Error, Hashable {
-    /// It is not a pattern of Perl's language, or larger than is allowed.
+    /// It is not a pattern of Perl's language, or it is too large.
     case malformed
-    /// It has a construct that this engine lacks, or that may match otherwise than with PCRE2.
+    /// It has a construct that this engine lacks, or that may match differently than in PCRE2.
     case unsupported(String)
 
     /// The maximum length of a pattern, in bytes.
@@ -44,15 +44,15 @@ enum PatternRefusal: Error, Hashable {
 
 /// A regular expression over bytes on `NSRegularExpression`, for systems without PCRE2.
 ///
-/// ``PatternTranslator`` writes the pattern in ICU's language and refuses what could match otherwise than with PCRE2. ICU
-/// calls back after each 10,000 steps of a search; when the budget is spent, the text does not match. The count is one of
-/// steps and not of time, so a search always has the same result.
+/// ``PatternTranslator`` writes the pattern in ICU's language, and refuses constructs that could match differently
+/// than in PCRE2. ICU calls back after each 10,000 steps of a search; when the budget is spent, the text does not
+/// match. Steps are counted and not time, so a search always has the same result.
 ///
 ///     budget:   10 + 2 × bytes² ÷ 10,000, 1,000 at most, + 2 × cost × (1 + bytes ÷ 10,000), in calls
 ///     cost:     1 a call; 1 + bytes ÷ 1,024 where one step may read all of the text
 ///
-/// The square covers a pattern that reads the rest of the text from each start position. A search that backtracks without
-/// end takes about 100,000 steps in a short text, as with PCRE2.
+/// The square is enough for a pattern that reads the rest of the text from each start position. A search that
+/// backtracks endlessly is stopped after about 100,000 steps in a short text, as with PCRE2.
 final class FoundationPattern: Sendable {
     private let expression: NSRegularExpression
     private let hidesWork: Bool
@@ -64,7 +64,7 @@ final class FoundationPattern: Sendable {
         hidesWork = translated.hidesWork
     }
 
-    /// Whether the pattern occurs in a text; a call of ICU's counts as 10,000 steps.
+    /// Whether the pattern occurs in a text. A callback of ICU counts as 10,000 steps.
     func occurs(in text: String, _ work: SelectorWork) -> Bool {
         let (mapped, count) = ByteText.text(text)
         let cost = hidesWork ? 1 + count / 1024 : 1

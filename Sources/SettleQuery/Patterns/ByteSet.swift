@@ -1,4 +1,4 @@
-/// A set of bytes, which is what every class of characters in a pattern means.
+/// A set of bytes, the meaning of a character class in a pattern.
 struct ByteSet: Hashable {
     private var isMember = [Bool](repeating: false, count: 256)
 
@@ -13,7 +13,7 @@ struct ByteSet: Hashable {
     static let vertical = ByteSet(10...13, 0x85...0x85)
     static let all = ByteSet(0...255)
 
-    /// The classes of POSIX by their names, as in `[[:alpha:]]`.
+    /// The POSIX classes by name, as in `[[:alpha:]]`.
     static let named: [String: ByteSet] = [
         "alpha": ByteSet(65...90, 97...122), "lower": lower, "upper": upper, "digit": digits, "space": spaces,
         "alnum": ByteSet(48...57, 65...90, 97...122), "ascii": ByteSet(0...127), "blank": ByteSet(9...9, 32...32),
@@ -29,14 +29,14 @@ struct ByteSet: Hashable {
         for byte in 0..<256 where other.isMember[byte] { isMember[byte] = true }
     }
 
-    /// All other bytes.
+    /// The complement of the set.
     var inverted: ByteSet {
         var set = self
         set.isMember = isMember.map { !$0 }
         return set
     }
 
-    /// The set with the other case of its letters.
+    /// The set, including the other case of its letters.
     var ignoringCase: ByteSet {
         var set = self
         for letter in 65...90 where isMember[letter] || isMember[letter + 32] {
@@ -51,7 +51,7 @@ struct ByteSet: Hashable {
         return UInt8(first)
     }
 
-    /// The set in ICU's language: a letter or digit as it is, else a class of ranges.
+    /// The set in ICU's language: a letter or digit unchanged, anything else as a class of ranges.
     var pattern: String {
         var ranges: [ClosedRange<UInt8>] = []
         for byte in UInt8(0)...255 where isMember[Int(byte)] {
@@ -79,15 +79,15 @@ struct ByteSet: Hashable {
 
 // MARK: - ByteText
 
-/// Bytes as text that an engine for Unicode treats as bytes: the byte 80 is U+E080, and so on to U+E0FF.
+/// Bytes as text that a Unicode engine treats as bytes: the byte 80 becomes U+E080, and so on up to U+E0FF.
 ///
-/// These code points are for private use. They have no case and are not letters, digits or blanks, so that each counts as one
-/// character without properties, as a byte above 7F does in PCRE2.
+/// These code points are for private use. They have no case and are not letters, digits or blanks. So each counts
+/// as one character without properties, like a byte above 7F in PCRE2.
 enum ByteText {
     /// The code unit of a byte.
     static func unit(_ byte: UInt8) -> UInt16 { byte < 0x80 ? UInt16(byte) : 0xe000 + UInt16(byte) }
 
-    /// A text with its bytes as characters, and how many there are.
+    /// Converts the bytes of a text to characters; also returns their number.
     static func text(_ text: String) -> (text: String, count: Int) {
         let count = text.utf8.count
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return (text, count) }

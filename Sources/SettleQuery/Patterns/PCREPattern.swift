@@ -7,25 +7,26 @@ internal import CPCRE2
 ///     budget:   100,000 + 32 for each byte of the text, 10,000,000 at most
 ///               − 1 a call − the bytes between two calls ÷ 16
 ///
-/// A search that only reads its text takes a few steps for each byte; one that backtracks without end costs half a millisecond in
-/// a short text. The budget covers one search with all its start positions, because PCRE2's own limits restart at each position. A
-/// search that exceeds it does not match, as in CouchDB; the result never depends on time.
+/// A search that only reads its text takes a few steps for each byte. A search that backtracks endlessly is stopped
+/// after half a millisecond in a short text. The budget covers one search with all its start positions, because
+/// PCRE2's own limits restart at each position. A search that exceeds it does not match, as in CouchDB; the result
+/// never depends on time.
 final class PCREPattern: Sendable {
     /// The budget of a search in the longest text.
     private static let budget = 10_000_000
     /// The maximum memory of one search, in KiB.
     private static let memory: UInt32 = 65_536
 
-    // Unchecked, no lock: compiled once and immutable since. PCRE2 allows any number of threads to search with it
-    // concurrently.
+    // Unchecked: it needs no lock, because it is compiled once and immutable afterwards. PCRE2 allows any number of
+    // threads to search with it concurrently.
     nonisolated(unsafe) private let code: OpaquePointer
 
     /// Compiles a pattern.
     init(_ pattern: String) throws(PatternRefusal) {
         var pattern = pattern
-        // Before PCRE2 10.42 searches a text, it checks that the text has the characters of the pattern. The check counts a
-        // character twice that a lookahead and the pattern after it share, so `(?=B)a?B` is not found in `B`. This option
-        // switches the check off.
+        // Before PCRE2 10.42 searches a text, it checks that the text has the characters of the pattern. That check
+        // counts a character twice if a lookahead and the pattern after it share it, so `(?=B)a?B` is not found in
+        // `B`. This option switches the check off.
         let options = PCRE2_AUTO_CALLOUT | (pattern.contains("(?=") ? PCRE2_NO_START_OPTIMIZE : 0)
         let code: OpaquePointer? = pattern.withUTF8 { bytes in
             guard bytes.count <= PatternRefusal.maximumLength, let context = pcre2_compile_context_create_8(nil) else {
@@ -55,8 +56,8 @@ final class PCREPattern: Sendable {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - work: The steps that are left; those of this search are taken from it.
-    /// - Returns: Whether it occurs; `false` also when the budget is spent.
+    ///   - work: The remaining steps, from which those of this search are subtracted.
+    /// - Returns: Whether it occurs; `false` also if the budget is spent.
     /// - Complexity: Bounded by the budget.
     func occurs(in text: String, _ work: SelectorWork) -> Bool {
         guard let match = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
@@ -92,7 +93,7 @@ final class PCREPattern: Sendable {
 
         init(left: Int) { self.left = left }
 
-        /// Charges the distance since the last callout to the budget; a nonzero result ends the search.
+        /// Subtracts the distance since the last callout from the budget. A nonzero result ends the search.
         static let charge:
             @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 = {
                 block, data in

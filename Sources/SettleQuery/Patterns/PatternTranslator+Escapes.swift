@@ -1,5 +1,5 @@
 extension PatternTranslator {
-    /// Reads what follows a backslash outside of a class.
+    /// Parses an escape after its backslash, outside of a class.
     mutating func escape() throws(PatternRefusal) -> Part {
         guard let byte = peek else { throw .malformed }
         switch byte {
@@ -22,7 +22,7 @@ extension PatternTranslator {
         return part
     }
 
-    /// Reads the number of a group that was closed before.
+    /// Parses the number of a group that was closed before.
     private mutating func reference() throws(PatternRefusal) -> Part {
         let number = Int(bytes[place] - 48)
         place += 1
@@ -32,7 +32,7 @@ extension PatternTranslator {
         guard number <= groups.count, let group = groups[number - 1] else {
             throw .unsupported("references to a group that is not closed before")
         }
-        // ICU compares the bytes without counting.
+        // ICU compares these bytes without counting steps.
         guard let longest = group.longest, longest <= 1000 else {
             throw .unsupported("references to a group that may have more than 1,000 bytes")
         }
@@ -41,7 +41,7 @@ extension PatternTranslator {
         return Part(text: text, length: nil, longest: longest, canBeEmpty: group.canBeEmpty)
     }
 
-    /// Reads an escaped byte or class, which mean the same inside and outside of brackets.
+    /// Parses an escaped byte or class, which has the same meaning inside and outside of brackets.
     mutating func escapedSet() throws(PatternRefusal) -> ByteSet {
         guard let byte = peek else { throw .malformed }
         place += 1
@@ -107,7 +107,7 @@ extension PatternTranslator {
 // MARK: - Classes
 
 extension PatternTranslator {
-    /// Reads what follows an opening bracket, up to the closing one.
+    /// Parses a class after its opening bracket, through the closing one.
     mutating func characterClass() throws(PatternRefusal) -> ByteSet {
         let isNegated = skip("^")
         var set = ByteSet()
@@ -147,7 +147,7 @@ extension PatternTranslator {
         }
     }
 
-    /// Whether a hyphen comes next that is not the last character of the class.
+    /// Whether the next character is a hyphen that is not the last character of the class.
     private var startsRange: Bool {
         peek == UInt8(ascii: "-") && place + 1 < bytes.count && bytes[place + 1] != UInt8(ascii: "]")
     }
@@ -164,7 +164,7 @@ extension PatternTranslator {
         return set.onlyByte.map(Element.byte) ?? .set(set)
     }
 
-    /// Reads a class of POSIX, as `[:alpha:]` or `[:^alpha:]`.
+    /// Parses a POSIX class, like `[:alpha:]` or `[:^alpha:]`.
     private mutating func namedClass() throws(PatternRefusal) -> ByteSet {
         guard skip("[:") else { throw .unsupported("equivalent and collating characters") }
         let isNegated = skip("^")

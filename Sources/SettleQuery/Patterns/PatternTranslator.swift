@@ -3,19 +3,19 @@
 ///     (?i)^é\d{2}$    →    …(?:\A\ue0c3\ue0a9[0-9]{2}(?=\u000a?\z))
 ///
 /// Classes become sets of bytes, and anchors become assertions, so that only groups, repetitions, assertions and
-/// references are left to ICU. What is not known here is refused: no device finds other documents than the server.
+/// references are left to ICU. Unknown constructs are refused, so no device finds other documents than the server.
 struct PatternTranslator {
     /// The translation of a part of a pattern.
     struct Part {
         var text = ""
         /// The number of bytes that it matches; `nil` if that varies.
         var length: Int? = 0
-        /// The number of bytes that it matches at most; `nil` if there is no limit.
+        /// The maximum number of bytes that it matches; `nil` if there is no limit.
         var longest: Int? = 0
         var canBeEmpty = true
-        /// How many single items it has, with all repetitions.
+        /// The number of single items in it, including all repetitions.
         var size = 1
-        /// Whether it may be followed by a quantifier.
+        /// Whether a quantifier may follow it.
         var isRepeatable = true
 
         mutating func append(_ other: Part) {
@@ -37,18 +37,19 @@ struct PatternTranslator {
     var place = 0
     var flags = Flags()
     var depth = 0
-    /// The capturing groups that were opened; `nil` until they are closed.
+    /// The capturing groups that were opened; each is `nil` until it is closed.
     var groups: [Part?] = []
-    /// Whether there is a construct whose work ICU does not count.
+    /// Whether it contains a construct whose work ICU does not count.
     var hidesWork = false
 
     private init(_ pattern: String) { bytes = Array(pattern.utf8) }
 
     /// Translates a pattern.
     ///
-    /// ICU does not count its steps from one start to the next one, so the translation begins with `\A` and any bytes.
+    /// ICU does not count its steps from one start position to the next, so the translation begins with `\A` and
+    /// any bytes.
     ///
-    /// - Returns: The pattern for ICU, and whether a step of its search may take as long as the text is.
+    /// - Returns: The pattern for ICU, and whether one step of its search may take time proportional to the text.
     /// - Throws: `malformed`, or `unsupported` with the name of the construct.
     static func translate(_ pattern: String) throws(PatternRefusal) -> (text: String, hidesWork: Bool) {
         var translator = PatternTranslator(pattern)
@@ -68,7 +69,7 @@ struct PatternTranslator {
         return found
     }
 
-    /// Reads alternatives up to the end of their group.
+    /// Parses alternatives up to the end of their group.
     mutating func branches() throws(PatternRefusal) -> [Part] {
         var branches = [try sequence()]
         while skip("|") { branches.append(try sequence()) }
@@ -85,7 +86,7 @@ struct PatternTranslator {
         return whole
     }
 
-    /// Reads one item without its quantifier; `nil` for a comment or a setting.
+    /// Parses one item without its quantifier; `nil` for a comment or a setting.
     private mutating func item() throws(PatternRefusal) -> Part? {
         guard let byte = peek else { throw .malformed }
         place += 1
@@ -114,7 +115,7 @@ struct PatternTranslator {
 // MARK: - Groups
 
 extension PatternTranslator {
-    /// Reads what follows an opening parenthesis, up to the closing one; `nil` for a comment or a setting.
+    /// Parses a group after its opening parenthesis, through the closing one; `nil` for a comment or a setting.
     mutating func group() throws(PatternRefusal) -> Part? {
         if peek == UInt8(ascii: "*") { throw .unsupported("verbs, as (*F)") }
         guard skip("?") else { return try captured() }
@@ -164,7 +165,7 @@ extension PatternTranslator {
         return assertion(opening + branches.map(\.text).joined(separator: "|") + ")")
     }
 
-    /// The alternatives up to the closing parenthesis, where the flags are again what they were.
+    /// Parses the alternatives through the closing parenthesis, and restores the flags.
     private mutating func closed() throws(PatternRefusal) -> [Part] {
         let outer = flags
         depth += 1
@@ -176,7 +177,7 @@ extension PatternTranslator {
         return branches
     }
 
-    /// Reads flags: `(?i)` for the rest of the group around, `(?i:…)` for a group of its own.
+    /// Parses flags: `(?i)` for the rest of the surrounding group, `(?i:…)` for a group of its own.
     private mutating func setting() throws(PatternRefusal) -> Part? {
         let outer = flags
         var isOn = true
@@ -203,7 +204,7 @@ extension PatternTranslator {
 // MARK: - Repetition
 
 extension PatternTranslator {
-    /// The number of times that an item is repeated; no `most` means any number.
+    /// The number of times that an item is repeated; without `most` there is no limit.
     struct Bounds {
         var least: Int
         var most: Int?

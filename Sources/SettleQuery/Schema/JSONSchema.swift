@@ -17,10 +17,10 @@ public import SettleCore
 ///
 /// Numbers are compared by their exact decimal value, so `1` equals `1.0`; strings by their code points.
 ///
-/// - Important: A pattern is a Swift `Regex` over code points, searched for anywhere in the string, with ASCII `\d` and
-///   `\w`. Unlike ECMAScript's it has no lookbehind, no `\cX` and no `[^]` (rejected), and `&&`, `--` and `~~` mean set
-///   operations inside brackets. It backtracks: a pattern like `^(a+)+$` takes exponential time, so accept schemas only
-///   from trusted sources.
+/// - Important: A pattern is a Swift `Regex` over code points, searched for anywhere in the string, with ASCII `\d`
+///   and `\w`. Unlike ECMAScript's it has no lookbehind, no `\cX` and no `[^]` (rejected), and `&&`, `--` and `~~`
+///   mean set operations inside brackets. It backtracks: a pattern like `^(a+)+$` takes exponential time, so accept
+///   schemas only from trusted sources.
 public struct JSONSchema: Sendable {
     let nodes: [SchemaNode]
     let tracksEvaluated: Bool
@@ -29,9 +29,10 @@ public struct JSONSchema: Sendable {
     ///
     /// - Parameters:
     ///   - schema: The schema.
-    ///   - checksFormats: Whether `format` rejects strings of another format; by default not, as in the draft.
+    ///   - checksFormats: Whether `format` rejects strings of another format; `false` by default, as in the draft.
     ///     Supported are `date-time`, `date`, `time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`,
-    ///     `uuid`, `json-pointer`, `relative-json-pointer` and `regex`; a schema with another format is then rejected.
+    ///     `uuid`, `json-pointer`, `relative-json-pointer` and `regex`; a schema with another format is then
+    ///     rejected.
     /// - Throws: ``SchemaError`` with code `malformed` for a keyword with an invalid value, `unsupported` for
     ///   unsupported keywords, `unresolvedReference`, `endlessReference` for a reference that leads back to itself at
     ///   the same value, `tooDeep` past ``JSONLimits/depth`` levels.

@@ -2,8 +2,8 @@ import SettleCore
 
 /// Compiles a schema into nodes, one for each subschema.
 ///
-/// It does not recurse: a subschema gets its number immediately and is compiled later. References are resolved when all
-/// subschemas are known, because an anchor may follow its use; they may add further subschemas.
+/// It does not recurse: a subschema gets its number immediately and is compiled later. References are resolved
+/// after all subschemas are known, because an anchor may come after its use; they may add further subschemas.
 struct SchemaCompiler {
     private struct Pending {
         let index: Int
@@ -115,7 +115,8 @@ struct SchemaCompiler {
         nodes[reference.index].inPlace.append(target)
     }
 
-    /// Repeatedly removes nodes that no in-place application leads to; nodes that are left form cycles.
+    /// Throws if there are endless references: repeatedly removes nodes that no in-place application leads to; the
+    /// remaining nodes form cycles.
     private func refuseEndlessReferences() throws(SchemaError) {
         var incoming = [Int](repeating: 0, count: nodes.count)
         for node in nodes { for target in node.inPlace { incoming[target] += 1 } }

@@ -56,7 +56,7 @@ struct SchemaEvaluation {
         evaluated.elements.formUnion(inner.elements)
     }
 
-    /// Applies a subschema to a part of the current value, which is then evaluated.
+    /// Applies a subschema to a part of the current value, which then counts as evaluated.
     mutating func apply(_ index: Int, to part: JSONValue, under step: Step) {
         let outer = evaluated
         evaluated = Evaluated()
@@ -74,7 +74,7 @@ struct SchemaEvaluation {
         return problems.count == count
     }
 
-    /// Whether a subschema allows a part of the current value, which is not marked as evaluated.
+    /// Whether a subschema allows a part of the current value. The part is not marked as evaluated.
     mutating func matches(_ index: Int, _ part: JSONValue, under step: Step) -> Bool {
         let count = problems.count
         apply(index, to: part, under: step)
@@ -82,7 +82,7 @@ struct SchemaEvaluation {
         return problems.count == count
     }
 
-    /// Discards the evaluated parts of a check.
+    /// Runs a check, and discards the parts that it has evaluated.
     mutating func withoutEvaluated<Result>(_ body: (inout SchemaEvaluation) -> Result) -> Result {
         let outer = evaluated
         defer { evaluated = outer }
@@ -123,7 +123,7 @@ struct SchemaEvaluation {
 
 /// Limits on checking one value against a schema.
 package enum SchemaLimits {
-    /// How deep subschemas may be nested; a bare `$ref` does not count.
+    /// The maximum nesting of subschemas; a bare `$ref` does not count.
     ///
     /// A level takes up to 2 KB of stack in a debug build.
     package static let depth = 512
@@ -148,6 +148,6 @@ public struct SchemaProblem: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// One keyword of a schema with its value, ready to be checked.
 protocol SchemaRule: Sendable {
-    /// Reports to the evaluation what the rule does not allow about a value.
+    /// Reports the violations of this rule by a value to the evaluation.
     func check(_ value: JSONValue, _ evaluation: inout SchemaEvaluation)
 }

@@ -58,7 +58,7 @@ enum SchemaFormat: String, Sendable {
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(isHexadecimal) }
     }
 
-    /// RFC 3986: only its characters, each `%` with two digits, and a scheme if required.
+    /// Checks a reference by RFC 3986: only its characters, each `%` with two digits, and a scheme if required.
     private static func isReference(_ text: String, needsScheme: Bool) -> Bool {
         let bytes = Array(text.utf8)
         let allowed = "-._~:/?#[]@!$&'()*+,;=%"

@@ -15,7 +15,7 @@ struct SchemaKeywords {
         self.checksFormats = checksFormats
     }
 
-    /// Compiles all keywords; those that depend on what the others evaluate come last.
+    /// Compiles all keywords. Those that depend on the parts evaluated by other keywords come last.
     mutating func compile(_ compiler: inout SchemaCompiler) throws(SchemaError) {
         var hasProperties = false
         for name in members.names {

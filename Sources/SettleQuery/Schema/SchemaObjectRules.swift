@@ -4,7 +4,7 @@ import SettleCore
 enum SchemaObjectRules {
     /// `required` and `dependentRequired`.
     struct RequiredRule: SchemaRule {
-        /// The member whose presence requires the others; `nil` for `required`.
+        /// The member whose presence requires the named ones; `nil` for `required`.
         let trigger: String?
         let names: [String]
 

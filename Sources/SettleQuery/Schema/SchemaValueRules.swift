@@ -77,7 +77,7 @@ enum SchemaValueRules {
 
 /// JSON Schema's equality of JSON values: `1` equals `1.0`, and the order of members is ignored.
 enum SchemaCanonical {
-    /// Bytes that are equal for equal values and different for others.
+    /// Bytes that are equal for equal values and different for different values.
     ///
     /// - Complexity: O(*n* log *n*) in the size of the value.
     static func bytes(_ value: JSONValue) -> [UInt8] {
@@ -117,7 +117,7 @@ enum SchemaCanonical {
 
 /// The rules about numbers.
 enum SchemaNumberRules {
-    /// `maximum`, `minimum` and the exclusive ones.
+    /// `maximum`, `minimum` and their exclusive forms.
     struct BoundRule: SchemaRule {
         let keyword: String
         let bound: JSONNumber

@@ -98,7 +98,7 @@ struct ConditionParser {
         return row.isOfParts ? Self.containing(path, row, value) : Self.condition(path, row.name, value)
     }
 
-    /// What may follow a path, or a path and `not`.
+    /// The words that may come after a path, or after a path and `not`.
     private static func words(isNegated: Bool) -> [String] {
         let all = SelectorOperator.all.compactMap(\.word)
         if isNegated { return all.filter { !$0.isSign }.map(\.text) }
@@ -128,7 +128,7 @@ struct ConditionParser {
         return value
     }
 
-    /// The condition that a list has an element, or that a text has a part.
+    /// The condition that a list contains an element, or a string contains another one.
     private static func containing(_ path: String, _ row: SelectorOperator, _ value: JSONValue) -> JSONValue {
         let inList = condition(path, row.name, ["$eq": value])
         guard let text = value.string else { return inList }

@@ -4,10 +4,10 @@ internal import SettleCore
 struct ConditionScanner {
     private let text: String
     private var rest: Substring
-    /// The place where the last token began.
+    /// The position where the last token began.
     private(set) var place: Substring
 
-    /// The symbols, those that begin with another one first.
+    /// The symbols; a symbol that begins with another one comes before it.
     private static let symbols = (["&&", "||", "==", "(", ")", "!"] + SelectorOperator.all.compactMap(\.sign))
         .sorted { $0.count > $1.count }
 
@@ -54,7 +54,7 @@ struct ConditionScanner {
         return part
     }
 
-    /// A path, in which a backslash precedes a dot that belongs to a name.
+    /// A path, in which `\.` is a dot that belongs to a name.
     private mutating func path() -> String {
         var path = ""
         while let character = rest.first {
@@ -71,7 +71,7 @@ struct ConditionScanner {
         return path
     }
 
-    /// A quoted text: in double quotes as JSON, in single quotes with backslashes before quotes and backslashes.
+    /// A quoted string: in double quotes as JSON, in single quotes with backslashes before quotes and backslashes.
     private mutating func quoted(_ quote: Character) throws -> String {
         var text = ""
         var isEscaped = false
@@ -126,7 +126,7 @@ extension ConditionScanner {
         /// A number, a quoted text, an array or an object.
         case value(JSONValue)
 
-        /// A symbol, or a word in small letters, as it is compared with keywords; `nil` for a value.
+        /// A symbol, or a word in lower case, for comparing with keywords; `nil` for a value.
         var keyword: String? {
             switch self {
             case .symbol(let text): text
@@ -139,8 +139,8 @@ extension ConditionScanner {
 
 /// The problem with a condition.
 package struct ConditionError: Error {
-    /// The reason, with the text from where it is wrong.
+    /// The reason, with the text from the position of the problem on.
     package let message: String
-    /// Where it is wrong, in UTF-16 units from the beginning.
+    /// The position of the problem, in UTF-16 units from the beginning.
     package let offset: Int
 }

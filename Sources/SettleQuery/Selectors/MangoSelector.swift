@@ -15,8 +15,8 @@ public import SettleCore
 /// - Together: `$and`, `$or`, `$nor`, `$not`. Elements: `$elemMatch`, `$allMatch`, `$keyMapMatch`, `$all`, `$size`.
 /// - Values: `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, `$in`, `$nin`, `$exists`, `$type`, `$mod`, `$regex`,
 ///   `$beginsWith`.
-///   - Words: `$text`, which only a query with a search index can evaluate; `matches(_:)` never matches it. It stands
-///     beside other conditions, or in an `$and`.
+///   - Words: `$text`, which only a query with a search index can evaluate; `matches(_:)` never matches it. It is
+///     allowed beside other conditions, or in an `$and`.
 ///
 /// - Important: A missing member matches only `$exists: false`. So `{"a": {"$ne": 1}}` and `{"$not": {"a": 1}}` match
 ///   only documents that have an `a`.
@@ -65,16 +65,17 @@ public struct MangoSelector: Sendable {
     ///
     /// - Parameter document: The document with the members that CouchDB returns, so with `_id`, `_rev` and, for a
     ///   tombstone, `_deleted`.
-    /// - Returns: `true` if it does; `false` also if CouchDB would fail, as for `$mod` by zero, and for a document that takes more
-    ///   work than any real one should, such as a pattern that backtracks over a thousand elements.
+    /// - Returns: `true` if it matches; `false` also if CouchDB would fail, as for `$mod` by zero, and for a
+    ///   document that takes more work than any real one should, such as a pattern that backtracks over a thousand
+    ///   elements.
     public func matches(_ document: JSONValue) -> Bool {
         matches(document, work: SelectorWork(SelectorWork.document))
     }
 
-    /// Whether a document matches, with steps that other documents may share; `false` when all are spent.
+    /// Whether a document matches, with steps that other documents may share; `false` if all are spent.
     package func matches(_ document: JSONValue, work: SelectorWork) -> Bool {
         guard let root else { return true }
-        // A condition within `$elemMatch` or `$not` may have been cut off without the whole one noticing.
+        // A condition within `$elemMatch` or `$not` may have been cut off unnoticed.
         return ((try? SelectorMatch(work: work).matches(root, document)) ?? false) && !work.isSpent
     }
 
@@ -89,7 +90,7 @@ public struct MangoSelector: Sendable {
         }
     }
 
-    /// Whether a value's nesting has at most a number of levels; deeper levels are not visited.
+    /// Whether a value is nested at most `levels` deep; deeper levels are not visited.
     private static func isShallow(_ value: JSONValue, _ levels: Int) -> Bool {
         switch value {
         case .array(let elements): levels > 0 && elements.allSatisfy { isShallow($0, levels - 1) }
@@ -100,7 +101,7 @@ public struct MangoSelector: Sendable {
 }
 
 extension MangoSelector: Hashable, CustomStringConvertible {
-    /// Whether both have the same JSON.
+    /// Whether two selectors have the same JSON.
     public static func == (left: MangoSelector, right: MangoSelector) -> Bool { left.json == right.json }
 
     /// Hashes the JSON.
@@ -115,7 +116,7 @@ extension MangoSelector {
     /// The texts of its `$text`s: a document matches only if all of them find it.
     package var searches: [String] { root.map(Self.searches) ?? [] }
 
-    /// The same without its `$text`s.
+    /// The selector without its `$text` conditions.
     package var withoutSearches: MangoSelector {
         guard !searches.isEmpty else { return self }
         let rest = root.flatMap(Self.rest)
@@ -130,7 +131,7 @@ extension MangoSelector {
         }
     }
 
-    /// What remains of a node; `nil` if it was only `$text`.
+    /// The rest of a node without `$text`; `nil` if nothing is left.
     private static func rest(_ node: SelectorNode) -> SelectorNode? {
         switch node {
         case .all(let nodes):

@@ -40,7 +40,7 @@ package struct Projection: Sendable {
         return shown
     }
 
-    /// Sets a member; a value that is not an object was copied whole already.
+    /// Sets a member. If the parent is not an object, it was already copied whole.
     private static func set(_ value: JSONValue, at names: ArraySlice<String>, in whole: inout JSONValue) {
         guard let name = names.first, var members = whole.object else { return }
         let rest = names.dropFirst()

@@ -10,9 +10,9 @@ package struct SelectorCondition: Sendable {
 
 /// The values that an operator allows, as a range of the order of values.
 package enum SelectorRange: Sendable {
-    /// The values before one, and perhaps that one.
+    /// The values before one, optionally including it.
     case below(JSONValue, isIncluded: Bool)
-    /// The values after one, and perhaps that one.
+    /// The values after one, optionally including it.
     case above(JSONValue, isIncluded: Bool)
     /// One value.
     case exactly(JSONValue)
@@ -26,7 +26,7 @@ package enum SelectorRange: Sendable {
 
 // MARK: - SelectorPart
 
-/// One of the parts of a selector that all have to hold.
+/// A part of a selector; all parts must hold for a match.
 package struct SelectorPart: Sendable, CustomStringConvertible {
     fileprivate let node: SelectorNode
 
@@ -41,8 +41,8 @@ package struct SelectorPart: Sendable, CustomStringConvertible {
         if case .text = node { true } else { false }
     }
 
-    /// The part in words, `age >= 18`, with the names of CouchDB's operators that have no sign; for a part of several members in
-    /// normal form.
+    /// The part in words, `age >= 18`, with CouchDB's names for operators that have no sign. A part with several
+    /// members is shown in normal form.
     package var description: String {
         guard case .at(let path, let inner) = node, let member = MangoSelector.json(inner).object?.first else {
             return MangoSelector.json(node).description
@@ -55,7 +55,7 @@ package struct SelectorPart: Sendable, CustomStringConvertible {
 
 /// Support for planning queries.
 extension MangoSelector {
-    /// The parts that all have to hold, in their order: those of the selector itself and of its `$and`s.
+    /// The parts that all must hold, in order: those of the selector itself and of its `$and`s.
     package var parts: [SelectorPart] { root.map(Self.parts) ?? [] }
 
     /// The parts that narrow an index.
@@ -72,7 +72,7 @@ extension MangoSelector {
         }.map(\.element)
     }
 
-    /// Whether an operator of it may take many steps on one value, as a regular expression does.
+    /// Whether one of its operators may take many steps on one value, as a regular expression does.
     package var isCostly: Bool { root.map(Self.isCostly) ?? false }
 
     /// Whether it matches only documents that have all of these members.

@@ -6,8 +6,8 @@ internal import Synchronization
 ///   - A missing member matches only `$exists: false`; a path through a value that is not an object or array does not
 ///     match even that.
 ///   - Values are compared by ``Collation``, those of `_id` by ``ErlangOrder``.
-///   - If CouchDB would fail (`$mod` by zero, `$nor` inside of elements), the enclosing `$elemMatch` or similar does
-///     not match; without one, the whole selector does not.
+///   - If CouchDB would fail (`$mod` by zero, `$nor` inside of elements), the enclosing `$elemMatch` or similar
+///     does not match; if there is none, the whole selector does not match.
 ///   - When the steps of ``SelectorWork`` are spent, the whole selector does not match.
 struct SelectorMatch {
     /// CouchDB's response would be an internal error.
@@ -60,7 +60,7 @@ struct SelectorMatch {
         }
     }
 
-    /// Takes the steps of comparing each value of some with each of others.
+    /// Spends the steps for comparing each of `left` values with each of `right` values.
     func spend(comparing left: Int, with right: Int) throws(Failure) {
         let (count, overflows) = left.multipliedReportingOverflow(by: right)
         let (steps, overflowsToo) = count.multipliedReportingOverflow(by: SelectorWork.comparison)
@@ -72,10 +72,11 @@ struct SelectorMatch {
 
 /// Bounds the work of evaluating a selector, in steps.
 ///
-/// A step takes a few nanoseconds: a pattern takes one for each of its own, a condition ten, a comparison twenty. Steps are counted
-/// and not timed, so the same selector and document always have the same result. When all steps are spent, conditions don't match.
+/// A step takes a few nanoseconds: a pattern takes one for each of its own steps, a condition ten, and a comparison
+/// twenty. Steps are counted and not time, so the same selector and document always have the same result. When all
+/// steps are spent, conditions don't match.
 package final class SelectorWork: Sendable {
-    /// The steps of one document, unless a query counts those of all its documents.
+    /// The steps of one document, unless a query counts the steps of all its documents together.
     package static let document = 10_000_000
     static let condition = 10
     static let comparison = 20
@@ -85,7 +86,7 @@ package final class SelectorWork: Sendable {
 
     /// - Parameters:
     ///   - steps: The number of steps that may be taken.
-    ///   - isWanted: Whether a client still waits for the result; if not, the steps count as spent.
+    ///   - isWanted: Returns whether a client still waits for the result; if not, the steps count as spent.
     package init(_ steps: Int, isWanted: @escaping @Sendable () -> Bool = { true }) {
         left = Atomic(steps)
         self.isWanted = isWanted
@@ -94,18 +95,18 @@ package final class SelectorWork: Sendable {
     /// Whether all steps are spent.
     package var isSpent: Bool { available <= 0 }
 
-    /// The number of steps that are left.
+    /// The number of remaining steps.
     var available: Int { left.load(ordering: .relaxed) }
 
-    /// Prepares for a search, which may take long.
+    /// Prepares for a search, which may take a long time.
     ///
-    /// - Returns: Whether there are steps for it.
+    /// - Returns: Whether there are steps left.
     func begin() -> Bool {
         if !isWanted() { left.store(0, ordering: .relaxed) }
         return !isSpent
     }
 
-    /// Takes steps.
+    /// Spends steps.
     ///
     /// - Returns: Whether there were enough; otherwise all are spent now.
     func spend(_ steps: Int) -> Bool {

@@ -1,13 +1,13 @@
 internal import SettleCore
 
-/// Normalizes a selector like CouchDB, which determines what a negation means.
+/// Normalizes a selector like CouchDB, which determines the meaning of negations.
 ///
 ///     paths go down to the leaves           {"a": {"b": {"$gt": 1}}}             →  a.b: $gt 1
 ///     negations go down to the operators    {"$not": {"a": {"$gt": 1}}}          →  a: $lte 1
 ///     by De Morgan's laws                   {"$nor": [{"a": 1}, {"b": 2}]}       →  $and [a: $ne 1, b: $ne 2]
 ///
 /// That is why a missing member matches neither a condition nor its negation. Inside `$elemMatch`, `$allMatch` and
-/// `$keyMapMatch` paths start over and negations stay where they are; there a missing member does match `$not`, and
+/// `$keyMapMatch` paths start again and negations stay in place. There a missing member does match `$not`, and
 /// `$nor` never matches.
 enum SelectorNormalizer {
     /// Normalizes a parsed selector.
@@ -73,7 +73,7 @@ enum SelectorNormalizer {
         return result
     }
 
-    /// Inside of elements CouchDB lets a path with an empty part match nothing.
+    /// In conditions on elements, CouchDB accepts a path with an empty part, which matches nothing.
     private static func checked(_ path: SelectorPath, _ isInside: Bool) throws(SelectorError) -> SelectorPath {
         guard path.names != nil || isInside else {
             throw SelectorError(.invalidFieldName, "Invalid field name: \(path.spelling)")
@@ -124,11 +124,11 @@ indirect enum SelectorNode: Sendable {
     case member(String, SelectorNode)
     /// The value at a path has to match; only after paths are pushed down.
     case at(SelectorPath, SelectorNode)
-    /// Parts of the value have to match, as an operator says.
+    /// Parts of the value have to match, as the operator requires.
     case each(SelectorOperator, SelectorNode)
     /// A test of the value itself.
     case test(SelectorTest)
-    /// `$text`: what a search index has to find in the document's texts.
+    /// `$text`: the search that a search index has to match in the document's texts.
     case text(JSONValue)
     /// `$default` of something other than `$text`, which is allowed nowhere.
     case misplaced(JSONValue)

@@ -10,14 +10,15 @@ internal import SettleCore
 ///     range      the values it allows, if they are a range of an index     18 and all after it
 ///     opposite   the operator that holds for a value if this one does not, if there is one
 ///
-/// What parses, evaluates, shows and plans selectors asks the table, so a new operator is a new row. `$and`, `$or`, `$nor`, `$not` and
-/// `$text` have no row: they are the grammar that ``SelectorParser`` reads.
+/// The parser, the evaluation, the normal form and the planner of selectors use this table, so a new operator is a
+/// new row. `$and`, `$or`, `$nor`, `$not` and `$text` have no row: they are the grammar that ``SelectorParser``
+/// reads.
 struct SelectorOperator: Sendable {
     typealias Failure = SelectorMatch.Failure
 
     /// The name of an operator in a condition written as text.
     struct Word: Sendable {
-        /// What follows the word.
+        /// The operand after the word.
         enum Operand: Sendable { case nothing, value, list, text }
 
         let text: String
@@ -45,9 +46,9 @@ struct SelectorOperator: Sendable {
     ///   - word: The name in a condition written as text.
     ///   - parse: Checks the argument; `nil` for one of another type.
     ///   - test: Tests a value with the argument.
-    ///   - normal: The argument in normal form; by default as it was given.
-    ///   - range: The values it allows; by default it narrows no index.
-    ///   - opposite: The opposite operator and its argument; by default a `$not` stays.
+    ///   - normal: The argument in normal form; unchanged by default.
+    ///   - range: The allowed values; by default the operator narrows no index.
+    ///   - opposite: The opposite operator and its argument; by default a `$not` is kept.
     ///   - isCostly: Whether a test may take many steps.
     init<Argument: Sendable>(
         _ name: String, _ word: Word? = nil,
@@ -111,15 +112,15 @@ struct SelectorOperator: Sendable {
 // MARK: - Table
 
 extension SelectorOperator {
-    /// The operators; those with a word in the order in which errors list the words.
+    /// The operators. Those with a word are in the order in which errors list the words.
     static let all: [SelectorOperator] = [comparisons, memberships, elements, texts, properties].flatMap(\.self)
 
     private static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// The operator of a name.
+    /// The operator with a name.
     static func named(_ name: String) -> SelectorOperator? { named[name] }
 
-    /// The operator of a word in a condition written as text.
+    /// The operator for a word in a condition written as text.
     static func worded(_ word: String) -> SelectorOperator? { all.first { $0.word?.text == word } }
 
     /// The operator of a value without an operator.
@@ -177,7 +178,7 @@ extension SelectorOperator {
             range: range, opposite: { (opposite, $0) })
     }
 
-    /// The value, or an element of an array, is one of the argument's values, or none of them.
+    /// Tests whether the value, or an element of an array, is one of the argument's values, or none of them.
     private static func membership(
         _ name: String, _ word: Word? = nil, opposite: String, isIn: Bool
     ) -> SelectorOperator {
@@ -228,7 +229,7 @@ extension SelectorOperator {
         return values.allSatisfy { value in elements.contains { ErlangOrder.isIdentical($0, value) } }
     }
 
-    /// The number of elements; one that no array has for a number that is too great.
+    /// The number of elements. A number that is too great becomes one that no array has.
     @Sendable private static func size(_ argument: JSONValue) -> Int? {
         guard let number = argument.number, number.isInteger, !number.text.hasPrefix("-") || number.int == 0 else {
             return nil
@@ -244,7 +245,7 @@ extension SelectorOperator {
 // MARK: - Texts
 
 extension SelectorOperator {
-    /// A string; without one CouchDB knows no such operator.
+    /// Requires a string; for any other argument CouchDB reports an unknown operator.
     private static func text(_ name: String) -> @Sendable (JSONValue) throws(SelectorError) -> String? {
         { (argument: JSONValue) throws(SelectorError) -> String? in
             guard let text = argument.string else { throw .unknownOperator(name) }
@@ -285,7 +286,7 @@ extension SelectorOperator {
 // MARK: - Properties
 
 extension SelectorOperator {
-    /// The argument of `$exists`: the value exists.
+    /// `$exists`: a value that exists passes if the argument is `true`.
     @Sendable private static func exists(_ should: Bool, _: JSONValue, _: SelectorMatch) -> Bool { should }
 
     @Sendable private static func hasType(_ name: String, _ value: JSONValue, _: SelectorMatch) -> Bool {
@@ -342,9 +343,9 @@ final class SelectorTest: Sendable {
     let name: String
     /// The argument in normal form.
     let argument: JSONValue
-    /// The values it allows; `nil` if they are not a range of an index.
+    /// The allowed values; `nil` if they are not a range of an index.
     let range: SelectorRange?
-    /// The operator that holds if this one does not, and its argument.
+    /// The operator, with its argument, that holds exactly if this one does not.
     private let opposite: (String, JSONValue)?
     /// Whether it may take many steps.
     let isCostly: Bool

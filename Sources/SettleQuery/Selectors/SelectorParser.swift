@@ -7,8 +7,9 @@ internal import SettleCore
 ///     →  $and [ a: $eq 1,
 ///               b: $and [ $gt 2, c: $eq 3 ] ]
 ///
-/// An object with one member is an operator if its name starts with `$`, else a condition on a member; one with several
-/// is an `$and` of them. Anything else, even the empty object, is a value to compare with.
+/// An object with one member is an operator if its name starts with `$`; otherwise it is a condition on a member.
+/// An object with several members is an `$and` of them. Anything else, even the empty object, is a value to compare
+/// with.
 enum SelectorParser {
     /// Parses a selector, whose nesting was checked before.
     ///
@@ -69,7 +70,7 @@ enum SelectorParser {
 
 // MARK: - SelectorError
 
-/// Why JSON is not a valid selector, with CouchDB's messages.
+/// The reason why JSON is not a valid selector, with CouchDB's messages.
 ///
 ///     do { _ = try MangoSelector(["age": ["$foo": 1]]) } catch { print(error) }   // invalid_operator: Invalid operator: $foo
 public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -82,7 +83,7 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let invalidSelectorJSON = Code(name: "invalid_selector_json")
         /// A condition is not applied to a member.
         public static let invalidSelector = Code(name: "invalid_selector")
-        /// The operator is unknown, or does not accept such an argument.
+        /// The operator is unknown, or does not accept this argument.
         public static let invalidOperator = Code(name: "invalid_operator")
         /// The operator is known but not supported.
         public static let notSupported = Code(name: "not_supported")
@@ -118,7 +119,8 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
     }
 
-    /// The error for an unknown operator. CouchDB has it also for `$regex` and `$beginsWith` with an argument that is not a string.
+    /// The error for an unknown operator. CouchDB also uses it for `$regex` and `$beginsWith` with an argument that
+    /// is not a string.
     static func unknownOperator(_ name: String) -> SelectorError {
         SelectorError(.invalidOperator, "Invalid operator: \(name)")
     }

@@ -9,7 +9,7 @@ package import SettleCore
 package struct SelectorPath: Sendable {
     /// The path as written.
     package let spelling: String
-    /// The names in order; `nil` for a path with an empty part, which has no destination.
+    /// The names in order; `nil` for a path with an empty part, which leads nowhere.
     package let names: [String]?
 
     /// Parses a path.
@@ -34,7 +34,7 @@ package struct SelectorPath: Sendable {
         case value(JSONValue)
         /// An absent member of an object.
         case missing
-        /// Inside a value that has no members, or past the end of an array.
+        /// The path goes through a value that has no members, or past the end of an array.
         case astray
     }
 
@@ -72,6 +72,6 @@ package struct SelectorPath: Sendable {
         return names.map { name in String(decoding: name.filter { $0 != UInt8(ascii: "\\") }, as: UTF8.self) }
     }
 
-    /// The array index that a name denotes: decimal digits, perhaps with a sign.
+    /// The array index that a name denotes: decimal digits, optionally with a sign.
     private static func index(_ name: String) -> Int? { Int(name) }
 }

@@ -14,7 +14,7 @@ final class Authorizer: Sendable {
 
     /// - Parameters:
     ///   - credentials: The credentials to add to requests.
-    ///   - server: Where `_session` is.
+    ///   - server: The URL of the server, which has `_session`.
     ///   - client: Sends the session requests.
     ///   - clock: Seconds since 1970.
     init(
@@ -85,7 +85,7 @@ final class Authorizer: Sendable {
         "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
     }
 
-    /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
+    /// Replaces the cookie by a newer one from a response. CouchDB sends one when the old one is about to expire.
     func adoptCookie(_ headers: HTTPHeaders) {
         guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
@@ -98,7 +98,7 @@ final class Authorizer: Sendable {
     /// Discards a rejected secret.
     func forget(_ text: String) { secret?.forget(text) }
 
-    /// Remembers the challenge of a rejected request. Returns whether there are other credentials to answer it.
+    /// Stores the challenge of a rejected request. Returns whether there are other credentials to answer it.
     func adopt(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
         guard case .stored(let store) = credentials.kind else { return false }
         let before = challenge.withLock { challenge in
@@ -168,7 +168,7 @@ final class RenewedSecret: Sendable {
     private let state = Guarded(State())
     private let clock: @Sendable () -> Double
     private let make: @Sendable () async throws -> Secret
-    /// How many seconds before it expires a secret is renewed.
+    /// The time before its expiry at which a secret is renewed, in seconds.
     private let margin: Double
 
     init(
@@ -203,7 +203,7 @@ final class RenewedSecret: Sendable {
         return try result.get()
     }
 
-    /// Takes a secret that the server sent unasked.
+    /// Replaces the secret by one that the server sent unasked.
     func replace(_ secret: Secret) { state.withLock { $0.secret = secret } }
 
     /// Discards a rejected secret, if it is still the one in use.

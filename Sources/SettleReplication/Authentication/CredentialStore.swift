@@ -106,10 +106,10 @@ extension CredentialStore {
     /// Opens a sealed store.
     ///
     /// - Parameters:
-    ///   - sealed: What ``sealed(key:)`` returned.
+    ///   - sealed: The result of ``sealed(key:)``.
     ///   - key: The key it was sealed with, 32 bytes.
-    /// - Throws: ``PeerError`` with code `badRequest` for a key of another length, and `unauthorized` where the key is another
-    ///   one or the bytes were changed.
+    /// - Throws: ``PeerError`` with code `badRequest` for a key of another length, and `unauthorized` for a wrong
+    ///   key or changed bytes.
     public init(opening sealed: [UInt8], key: [UInt8]) throws {
         self.init()
         let plain: [UInt8]
@@ -162,7 +162,7 @@ extension CredentialStore {
 }
 
 extension ReplicationCredentials {
-    /// The shared store if it has credentials for the server, else no credentials.
+    /// The shared store if it has credentials for the server; otherwise no credentials.
     static func automatic(for url: HTTPURL) -> ReplicationCredentials {
         let store = CredentialStore.shared
         return store.hasEntry(for: url) ? .stored(store) : .none
@@ -175,7 +175,7 @@ extension ReplicationCredentials {
 ///
 ///     mark (8 bytes) · nonce (12) · ciphertext · tag (16)
 package struct SealedBytes: Sendable {
-    /// The number of bytes that a key has.
+    /// The length of a key, in bytes.
     package static let keyLength = 32
     private static let mark = Array("settle\u{0}1".utf8)
     private static let nonceLength = 12
@@ -191,7 +191,7 @@ package struct SealedBytes: Sendable {
     /// The bytes as they are stored.
     package let bytes: [UInt8]
 
-    /// Takes bytes that were sealed before.
+    /// Wraps bytes that are already sealed.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Seals bytes.

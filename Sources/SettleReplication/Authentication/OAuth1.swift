@@ -22,7 +22,7 @@ public struct OAuth1: Sendable {
     private let tokenSecret: String
     private let method: Method
 
-    /// Takes the keys of an application and of its user.
+    /// Creates keys for an application and its user.
     public init(
         consumerKey: String, consumerSecret: String, token: String, tokenSecret: String, method: Method = .hmacSHA256
     ) {
@@ -44,7 +44,7 @@ public struct OAuth1: Sendable {
             method: method)
     }
 
-    /// The keys for a replication document, in the form of CouchDB 1, whose method was HMAC-SHA1.
+    /// The keys for a replication document, in the form of CouchDB 1, which always used HMAC-SHA1.
     var json: JSONValue {
         [
             "consumer_key": .string(consumerKey), "consumer_secret": .string(consumerSecret), "token": .string(token),
@@ -77,7 +77,7 @@ public struct OAuth1: Sendable {
         return Base64.encode(method == .hmacSHA1 ? HMAC.sha1(text, key: key) : HMAC.sha256(text, key: key))
     }
 
-    /// What is signed (section 3.4.1): method, address without query, and all parameters in order.
+    /// The text to sign (section 3.4.1): method, address without query, and all parameters in order.
     static func baseString(_ verb: String, _ url: HTTPURL, _ parameters: [(String, String)]) -> String {
         let asked = (url.query ?? "").split(separator: "&").map { item -> (String, String) in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

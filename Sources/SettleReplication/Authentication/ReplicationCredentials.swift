@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// How requests authenticate.
+/// The credentials with which requests authenticate.
 ///
 ///     .basic(user: "anna", password: secret)       // sent with each request
 ///     .session(user: "anna", password: secret)     // a login, then a cookie that is renewed automatically
@@ -9,7 +9,8 @@ internal import SettlePlatform
 ///
 /// Printed or dumped credentials show the kind and the user, and no secret.
 public struct ReplicationCredentials: Sendable {
-    /// Makes a token; called when there is no token yet, when the last one expired, and once when a server rejected it.
+    /// Creates a token. It is called when there is no token yet, when the last one has expired, and once when a
+    /// server rejects a token.
     public typealias TokenSource = @Sendable () async throws -> String
 
     enum Kind: Sendable {
@@ -60,7 +61,7 @@ public struct ReplicationCredentials: Sendable {
     /// - Parameters:
     ///   - user: The user's name.
     ///   - roles: The user's roles.
-    ///   - secret: The secret shared with the server, used for an HMAC-SHA-1; `nil` if the server asks for none.
+    ///   - secret: The secret shared with the server, used for an HMAC-SHA-1; `nil` if the server requires none.
     /// - Returns: The credentials.
     public static func proxy(user: String, roles: [String], secret: String?) -> ReplicationCredentials {
         ReplicationCredentials(kind: .proxy(user: user, roles: roles, secret: secret))
@@ -150,7 +151,7 @@ public final class HeldCookie: Sendable {
         }
     }
 
-    /// Takes a newer cookie from the server, unless the app deleted the cookie meanwhile.
+    /// Replaces the cookie by a newer one from the server, unless the app has deleted the cookie meanwhile.
     func renew(_ newer: RenewedSecret.Secret) { state.withLock { if $0 != nil { $0 = newer } } }
 }
 

@@ -4,7 +4,7 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Decides for the attachments of fetched revisions where their contents come from.
+/// Decides how the contents of fetched revisions' attachments are fetched.
 ///
 ///     an ancestor at the target has it         ─→ stub
 ///     small, and stored unencoded             ─→ bytes: fetched for many revisions in one request
@@ -14,11 +14,11 @@ struct AttachmentFetch {
     let requests: [RevisionRequest]
     let calls: PeerCalls
 
-    /// Completes the answers to the first of the requests.
+    /// Completes the answers. They belong to the first of the requests.
     ///
     /// - Parameters:
-    ///   - answers: The answers, whose attachments are all stubs.
-    ///   - budget: How many bytes of contents to fetch.
+    ///   - answers: The answers; all their attachments are stubs.
+    ///   - budget: The maximum number of bytes to fetch.
     /// - Throws: ``PeerError`` when the server can't be reached.
     func complete(_ answers: inout [RevisionAnswer], budget: Int) async throws {
         var wanted: [Int] = []
@@ -76,7 +76,7 @@ struct AttachmentFetch {
                 return true
             }
         } catch let error as PeerError where error.code != .cancelled {
-            // They can still be streamed one by one.
+            // These attachments can still be streamed one by one.
             if error.code == .unreachable || error.code == .unauthorized { throw error }
         }
         for (index, answer) in zip(wanted, matcher.result) {
@@ -95,12 +95,12 @@ struct AttachmentFetch {
 }
 
 extension PeerAttachment {
-    /// Whether its content is streamed from the source.
+    /// Whether the content is streamed from the source.
     fileprivate var isSource: Bool { if case .source = content { true } else { false } }
 }
 
 extension AttachmentDigest {
-    /// The digest of bytes; `nil` never.
+    /// The digest of bytes; never `nil`.
     fileprivate init?(of bytes: [UInt8]) {
         let md5 = MD5()
         md5.update(bytes)
@@ -110,11 +110,11 @@ extension AttachmentDigest {
 
 // MARK: - CouchDBAttachmentSource
 
-/// The stored bytes of an attachment behind CouchDB's API: `GET /db/doc/name?rev=…`.
+/// The stored bytes of an attachment at a CouchDB server: `GET /db/doc/name?rev=…`.
 ///
-/// Compressed attachments are requested as gzip, so that the stored bytes arrive unchanged. After a cut, a range
-/// request continues. A server that ignores ranges, as CouchDB does for compressed attachments, sends everything again,
-/// and the bytes already handed over are skipped.
+/// Compressed attachments are requested as gzip, so that the stored bytes arrive unchanged. After a lost
+/// connection, a range request continues. A server that ignores ranges, as CouchDB does for compressed attachments,
+/// sends everything again; the bytes that were delivered before are skipped.
 struct CouchDBAttachmentSource: AttachmentSource {
     let calls: PeerCalls
     let id: DocumentID
@@ -122,7 +122,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
     let name: String
     let digest: AttachmentDigest
     let encoding: DocumentAttachment.Encoding
-    /// How many bytes are stored.
+    /// The number of stored bytes.
     let length: Int64
 
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
@@ -138,7 +138,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
             if end > offset {
                 let news = place >= offset ? piece : Array(piece[Int(offset - place)...])
                 md5?.update(news)
-                // The last bytes are handed over only if the digest matches.
+                // The last bytes are delivered only if the digest matches.
                 if end == length, let md5, AttachmentDigest(md5: md5.finish()) != digest {
                     throw wrong("it is not what its digest \(digest) says")
                 }

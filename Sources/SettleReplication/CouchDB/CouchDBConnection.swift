@@ -25,8 +25,8 @@ package struct CouchDBConnection: Sendable {
     ///   - client: Sends the requests.
     ///   - credentials: The credentials; `nil` for the user and the password of the address, sent as basic
     ///     authentication.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error
-    ///     unless given.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; by default writes to
+    ///     standard error.
     package init(
         database url: HTTPURL, client: any HTTPTransport, credentials: ReplicationCredentials? = nil,
         onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
@@ -74,12 +74,12 @@ package struct CouchDBConnection: Sendable {
     ///   - method: The method.
     ///   - path: The path below ``url``.
     ///   - query: The query parameters.
-    ///   - body: The JSON to send; none unless set.
-    ///   - limit: How many bytes the response may have; 64 MiB unless set.
+    ///   - body: The JSON to send; `nil`, the default, sends none.
+    ///   - limit: The maximum size of the response in bytes; 64 MiB by default.
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response.
-    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response, or
-    ///   none in JSON (code `badAnswer`).
+    /// - Throws: ``CouchDBError`` for an error response. ``TransportError`` if there is no response, or with code
+    ///   `badAnswer` if it is not JSON.
     package func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSONValue? = nil,
         limit: Int = 64 << 20,
@@ -111,10 +111,10 @@ package struct CouchDBConnection: Sendable {
     ///   - method: The method.
     ///   - path: The path below ``url``.
     ///   - query: The query parameters.
-    ///   - body: The body to send; none unless set.
+    ///   - body: The body to send; empty by default.
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
-    /// - Throws: ``CouchDBError`` for a response that means failure, ``TransportError`` if there is no response.
+    /// - Throws: ``CouchDBError`` for an error response, ``TransportError`` if there is no response.
     package func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: HTTPBody = .none,
         adjust: (inout HTTPRequest) -> Void = { _ in }
@@ -146,12 +146,13 @@ package struct CouchDBConnection: Sendable {
     }
 }
 
-/// How documents in answers spell their numbers.
+/// The spelling of numbers in a server's documents.
 ///
-/// A number may have more digits than a float, and one revision id stands for all spellings of a float. CouchDB's answers spell
-/// the float; between Settle's own programs the stored spelling travels, so that replicas keep one body.
+/// A number may have more digits than a float, and all spellings of a float have the same revision id. CouchDB
+/// sends the float's spelling. Settle's own programs exchange the stored spelling, so that all replicas have the
+/// same body.
 package enum NumberSpelling {
-    /// The request header that asks for a spelling; other servers ignore it.
+    /// The request header that asks for a spelling. Servers other than Settle ignore it.
     package static let header = "Settle-Numbers"
     /// The header's value for numbers as they are stored.
     package static let stored = "stored"

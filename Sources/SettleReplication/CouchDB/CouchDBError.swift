@@ -3,7 +3,7 @@ public import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// The refusal of a CouchDB, or of a server that speaks its protocol.
+/// An error response of CouchDB, or of a server that speaks its protocol.
 public struct CouchDBError: SettleError, Sendable {
     /// The status of the response.
     public let status: Int
@@ -20,7 +20,7 @@ public struct CouchDBError: SettleError, Sendable {
     /// The credentials that were tried if the status is 401, like `basic authentication as 'anna'`.
     public let tried: String?
 
-    /// Makes an error.
+    /// Creates an error.
     package init(
         status: Int, error: String, reason: String, method: String, path: String, retryAfter: Duration? = nil,
         tried: String? = nil
@@ -34,19 +34,19 @@ public struct CouchDBError: SettleError, Sendable {
         self.tried = status == 401 ? tried : nil
     }
 
-    /// Whether the same request may succeed later unchanged.
+    /// Whether the same request may succeed later.
     public var isTransient: Bool { Self.transientStatuses.contains(status) }
 
     /// The statuses of transient failures (SEMANTICS 113).
     private static let transientStatuses: Set = [408, 429, 500, 502, 503, 504]
 
-    /// Request, status, name and reason in one line, and the credentials tried.
+    /// The request, the status, the name, the reason and the tried credentials in one line.
     public var description: String {
         let parts = ["\(method) \(path.isEmpty ? "/" : path) was answered \(status)", error, reason]
         return parts.filter { !$0.isEmpty }.joined(separator: ": ") + (tried.map { " (tried \($0))" } ?? "")
     }
 
-    /// Reads a response that means failure.
+    /// Reads an error response.
     init(reading response: HTTPResponse, of request: HTTPRequest, tried: String) async throws {
         let body = try await response.collect(limit: 1 << 20)
         let json = try? JSONValue(utf8: body)
@@ -59,7 +59,8 @@ public struct CouchDBError: SettleError, Sendable {
 
 /// The header `Retry-After`.
 enum RetryAfter {
-    /// How long to wait, in seconds or until a date; a date is compared with the server's clock if the response has it.
+    /// The time to wait: in seconds, or until a date. A date is compared with the server's clock if the response
+    /// has it.
     static func read(
         _ headers: HTTPHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
     ) -> Duration? {

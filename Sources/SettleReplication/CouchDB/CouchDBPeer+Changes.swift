@@ -5,15 +5,15 @@ internal import SettlePlatform
 internal import SettleQuery
 
 extension CouchDBPeer {
-    /// How many bytes a row of `_changes` may have; enough for some ten thousand leaves.
+    /// The maximum size of a row of `_changes` in bytes; enough for some ten thousand leaves.
     private static let longestRow = 16 << 20
-    /// How much longer than two heartbeats a feed may be silent before it fails.
+    /// The time beyond two heartbeats after which a silent feed fails.
     private static let grace = Duration.seconds(30)
 
     /// The next changes; see ``Peer/changes(_:)``.
     ///
-    /// The server does the waiting if it is short. For longer waits CouchDB sends heartbeats indefinitely, so the call
-    /// ends the wait itself. If an intermediary cuts a connection that was silent for too long, the call returns no
+    /// For a short wait the server waits. For a longer one CouchDB sends heartbeats indefinitely, so the call ends
+    /// the wait itself. If an intermediary closes a connection that was silent for too long, the call returns no
     /// changes, and the next call asks for more frequent heartbeats.
     package func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let heartbeat = learnt.withLock { $0.idleLimit.heartbeat(request.heartbeat) }
@@ -30,7 +30,7 @@ extension CouchDBPeer {
             }
             while let ended = try await group.next() {
                 if let ended { return ended }
-                // A change that has begun to arrive is awaited.
+                // A change that has started to arrive is awaited.
                 if !progress.hasRows { return ChangesPage(changes: [], last: request.since) }
             }
             throw PeerError(CancellationError(), at: name)
@@ -91,7 +91,7 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether the cause may be an intermediary that cuts silent connections.
+    /// Whether an intermediary may have closed the connection because it was silent.
     fileprivate var mayBeCutForSilence: Bool {
         code == .connectionLost || code == .badAnswer && status == nil || [502, 504, 524].contains(status)
     }
@@ -114,7 +114,7 @@ final class FeedProgress: Sendable {
     /// Records that bytes arrived.
     func recordBytes(_ now: ContinuousClock.Instant) { state.withLock { $0.lastByte = now } }
 
-    /// How long nothing has arrived.
+    /// The time since bytes last arrived.
     func silence(until now: ContinuousClock.Instant) -> Duration { state.withLock { $0.lastByte.duration(to: now) } }
 }
 
@@ -131,7 +131,7 @@ struct ChangesParameters {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - heartbeat: How often the server sends a heartbeat while it waits indefinitely; `nil` to wait as long as the
+    ///   - heartbeat: The interval of heartbeats if the server waits indefinitely; `nil` to wait as long as the
     ///     request says.
     init(_ request: ChangesRequest, heartbeat: Duration?) {
         query = ["style": "all_docs", "since": request.since.description, "limit": "\(max(1, request.limit))"]

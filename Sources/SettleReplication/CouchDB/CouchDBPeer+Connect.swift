@@ -10,10 +10,10 @@ internal import Foundation
 extension CouchDBPeer {
     /// Asks the server for its identity and the database for its update sequence.
     ///
-    /// - Returns: What they report. The instance's name contains the server's `uuid` and, if they are meaningful, the
-    ///   database's `instance_start_time` or the mark in its sequences.
-    /// - Throws: ``PeerError``: `notFound` where there is no such database, `unauthorized`, `unreachable`, `badAnswer` for
-    ///   a server that is not a CouchDB.
+    /// - Returns: The server's identity and the database's sequence. The instance's name contains the server's
+    ///   `uuid` and, if they are meaningful, the database's `instance_start_time` or the mark in its sequences.
+    /// - Throws: ``PeerError``: `notFound` if the database does not exist, `unauthorized`, `unreachable`,
+    ///   `badAnswer` for a server that is not a CouchDB.
     public func connect() async throws -> PeerInfo {
         let calls = try calls()
         let (database, date) = try await calls.datedJSON("GET", "")
@@ -36,7 +36,7 @@ extension CouchDBPeer {
     /// - Throws: ``PeerError`` if no request can be made.
     package func product() async throws -> String? { Self.product(await welcome(try calls())) }
 
-    /// Creates the database unless it is there.
+    /// Creates the database unless it exists.
     ///
     /// - Throws: ``PeerError``: `unauthorized` or `forbidden` if the user may not create it.
     public func create() async throws {
@@ -58,7 +58,8 @@ extension CouchDBPeer {
     }
 
     /// Settle marks its sequences with the instance name of the database. CouchDB 3 reports when the database was
-    /// created. Earlier versions, and PouchDB always, report when it was opened, which identifies nothing.
+    /// created. Earlier versions, and PouchDB in every version, report when it was opened, which identifies
+    /// nothing.
     private static func instance(
         _ server: JSONValue, _ database: JSONValue, _ sequence: JSONValue, _ product: String?
     ) -> String? {

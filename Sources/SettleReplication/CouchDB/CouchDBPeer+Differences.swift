@@ -3,14 +3,14 @@ package import SettleDatabase
 internal import SettleHTTP
 
 extension CouchDBPeer {
-    /// What the database lacks; see ``Peer/differences(from:)``. Large requests are split.
+    /// The revisions that the database lacks; see ``Peer/differences(from:)``. Large requests are split.
     package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         let calls = try calls()
         var rows: [RevisionsDiff] = []
         var rest = changes[...]
         while !rest.isEmpty {
             var bytes = 0
-            // At least one, and no id twice in the same request.
+            // At least one document, and no id twice in the same request.
             var ids = Set<String>()
             let part = rest.prefix { change in
                 bytes += change.id.string.utf8.count + 40 * change.leaves.count + 8

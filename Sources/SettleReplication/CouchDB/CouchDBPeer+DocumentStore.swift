@@ -9,12 +9,12 @@ extension CouchDBPeer {
     ///     no attachments, stubs, small ones stored as they are  ─→ _bulk_docs, all leaves of a document together
     ///     large ones, compressed ones                           ─→ a PUT for each revision, streamed
     ///
-    /// A request that is too large for the server, or that it refuses as a whole without naming a document, is halved
-    /// and sent again, down to the one document that is the cause.
+    /// A request that is too large for the server, or that it refuses as a whole without naming a document, is
+    /// halved and sent again, until only the offending document is left.
     ///
-    /// If branches are refused, the server's winners are read first. A Settle server also gets the flag and checks
-    /// whole trees in the transaction that writes. With other servers a concurrent write in between goes unnoticed, and
-    /// so does an existing live branch, which is not the winner.
+    /// If branches are refused, the server's winners are read first. A Settle server also gets the flag, and checks
+    /// whole trees in the transaction that writes. On other servers two things go unnoticed: a concurrent write in
+    /// between, and an existing live branch that is not the winner.
     package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let calls = try calls()
         var outcomes = [StoreOutcome?](repeating: nil, count: revisions.count)
@@ -58,8 +58,8 @@ extension CouchDBPeer {
 }
 
 extension PeerRevision {
-    /// Whether it has an attachment whose bytes can't be inlined in the JSON: one that is streamed, or compressed,
-    /// which would not be stored unchanged.
+    /// Whether an attachment's bytes can't be inlined in the JSON, because it is streamed, or because it is
+    /// compressed and would not be stored unchanged.
     fileprivate var needsStreaming: Bool {
         attachments.contains { attachment in
             switch attachment.content {
@@ -99,7 +99,7 @@ struct StoreBatches {
         return outcomes
     }
 
-    /// As many as fit into a request: whole documents or, if one is too large, some of its leaves.
+    /// As many revisions as fit into a request: whole documents or, if one is too large, some of its leaves.
     private func next(_ indices: ArraySlice<Int>) -> ArraySlice<Int> {
         let limit = peer.learnt.withLock { $0.requestBytes }
         var bytes = 0
@@ -141,7 +141,7 @@ struct StoreBatches {
         }
     }
 
-    /// Where to split a batch: between two documents if possible.
+    /// The index at which to split a batch: between two documents if possible.
     private func middle(of batch: ArraySlice<Int>) -> Int {
         let half = batch.startIndex + batch.count / 2
         let boundaries = batch.indices.dropFirst().filter { revisions[batch[$0]].id != revisions[batch[$0 - 1]].id }
@@ -161,12 +161,13 @@ struct StoreBatches {
         }
     }
 
-    /// What an error that only one revision can have caused means for it.
+    /// The outcome of a revision, from an error that only this revision can have caused.
     static func outcome(of error: PeerError, _ revision: PeerRevision) -> StoreOutcome {
         let told = PeerError(
             error.code, "\(revision.revision) of \"\(revision.id)\": \(error.message)", status: error.status,
             retryAfter: error.retryAfter, isTransient: error.isTransient, cause: error.cause)
-        // A 400 that is not CouchDB's is not a verdict on the document; an intermediary may have caused it.
+        // A 400 that does not come from CouchDB is not a verdict on the document; an intermediary may have caused
+        // it.
         let isForeign = error.status == 400 && (error.cause as? CouchDBError)?.error.isEmpty == true
         return error.code == .attachmentMissing || isForeign ? .failed(told) : .refused(told)
     }
@@ -200,7 +201,7 @@ struct StoreBatches {
 
 // MARK: - BulkDocsAnswer
 
-/// A `_bulk_docs` response: rows about revisions that were not stored and, from some servers, about those that were.
+/// A `_bulk_docs` response: rows about revisions that were not stored and, from some servers, about stored ones.
 struct BulkDocsAnswer {
     /// A revision that was not stored.
     struct Refusal {
@@ -236,12 +237,12 @@ struct BulkDocsAnswer {
 
 /// Finds documents that would get a new branch at a server, from the winners in `_all_docs`.
 ///
-/// The rule is that of ``Peer/store(_:branching:)`` for a local database, as far as winners show it: one of a
-/// document's revisions has to descend from the server's winner, and at most one live leaf may be among them.
+/// The rule is that of ``Peer/store(_:branching:)`` for a local database, as far as winners can show it: one of a
+/// document's revisions must descend from the server's winner, and at most one of them may be a live leaf.
 struct BranchCheck {
     let calls: PeerCalls
 
-    /// The refused revisions and the reasons; the revisions of one document are refused together.
+    /// The refused revisions with reasons. The revisions of one document are refused together.
     func refusals(of revisions: [PeerRevision]) async throws -> [(Int, PeerError)] {
         let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
         let winners = try await winners(of: Array(places.keys))

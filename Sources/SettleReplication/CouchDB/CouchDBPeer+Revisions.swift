@@ -52,7 +52,7 @@ extension CouchDBPeer {
                 return !matcher.isFull || matcher.isComplete
             }
         } catch let error as PeerError where error.isTransient && !matcher.result.isEmpty {
-            // Each complete row is valid, even if the others are lost.
+            // Each complete row is valid, even if the remaining ones are lost.
             frame = nil
         }
         if frame != nil { matcher.end() }
@@ -84,8 +84,8 @@ extension CouchDBPeer {
         return answers
     }
 
-    /// Confirms with a request that every CouchDB answers with 200 that an intermediary did not cause a refusal: a
-    /// revision mistaken for missing would never be replicated.
+    /// Checks that an intermediary did not cause a refusal, with a request that every CouchDB answers with 200. A
+    /// revision that is mistaken for missing would never be replicated.
     private func confirm(
         _ refusal: PeerError, _ request: RevisionRequest, _ calls: PeerCalls
     ) async throws -> RevisionAnswer {
@@ -125,10 +125,10 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether the error may say that a revision is missing, or not readable for this user.
+    /// Whether the error may mean that a revision is missing, or that the user may not read it.
     fileprivate var isAboutOneDocument: Bool { code == .forbidden || status == 404 && !isAboutDatabase }
 
-    /// Whether a `_bulk_get` response says that the server does not support it.
+    /// Whether a `_bulk_get` response means that the server does not support it.
     fileprivate var saysNoBulkGet: Bool {
         guard let status, cause is CouchDBError else { return false }
         return [400, 404, 405, 501].contains(status) && !isAboutDatabase
@@ -147,15 +147,15 @@ struct BulkGetMatcher {
     private var answers: [RevisionAnswer?]
     /// The first request without an answer.
     private var next = 0
-    /// How many more bytes to accept.
+    /// The number of bytes that may still be accepted.
     private var rest: Int
     private var found = 0
     private var foundBytes = 0
 
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - budget: How many bytes of revisions to accept.
-    ///   - place: How messages name the server and the path.
+    ///   - budget: The maximum number of bytes of revisions.
+    ///   - place: The server and the path, for messages.
     init(_ requests: [RevisionRequest], budget: Int, place: String) {
         self.requests = requests
         self.place = place
@@ -166,17 +166,17 @@ struct BulkGetMatcher {
     /// Whether the budget is used up and there is at least one answer.
     var isFull: Bool { rest <= 0 && next > 0 }
 
-    /// Whether everything is answered.
+    /// Whether every request has an answer.
     var isComplete: Bool { next == requests.count }
 
-    /// How many bytes a found revision had on average; `nil` if none was found.
+    /// The average size of a found revision in bytes; `nil` if none was found.
     var averageBytes: Int? { found == 0 ? nil : foundBytes / found }
 
     /// The answers, in order, up to the first request without one.
     var result: [RevisionAnswer] { answers[..<next].compactMap(\.self) }
 
-    /// Takes a row. A row about an unrequested document is ignored; an unreadable row counts as the answer to the next
-    /// request.
+    /// Handles a row. A row about a document that was not requested is ignored; an unreadable row counts as the
+    /// answer to the next request.
     mutating func receive(_ element: JSONElements.Element) {
         guard case .bytes(let text) = element else {
             let error = PeerError(
@@ -208,7 +208,7 @@ struct BulkGetMatcher {
     private mutating func receive(_ id: String, _ document: UnsafeBufferPointer<UInt8>) {
         let fetched: PeerRevision
         do { fetched = try PeerRevision(answer: document) } catch {
-            // One unreadable document does not stop the others.
+            // One unreadable document does not affect the rest.
             if let index = index(of: id, nil) { answer(index, .failed(PeerError(error, at: place))) }
             return
         }
@@ -236,7 +236,7 @@ struct BulkGetMatcher {
         return requests.indices.dropFirst(next).first(where: fits)
     }
 
-    /// What an error about one revision means.
+    /// The answer for an error about one revision.
     static func failure(
         _ error: String, _ reason: String, _ request: RevisionRequest, _ place: String
     ) -> RevisionAnswer {
@@ -265,7 +265,7 @@ struct BulkGetAnswer {
     enum Entry {
         /// The range of the document's bytes.
         case document(Range<Int>)
-        /// Why there is no document: the requested revision if reported, the error and the reason.
+        /// The reason why there is no document: the requested revision if reported, the error and the reason.
         case failure(revision: RevisionID?, error: String, reason: String)
     }
 
@@ -287,7 +287,8 @@ struct BulkGetAnswer {
     private static func entry(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) throws -> Entry {
         let plain: StaticString = "{\"ok\":{"
         let prefix = UnsafeBufferPointer(start: plain.utf8Start, count: plain.utf8CodeUnitCount)
-        // Assumes that the value of `ok` ends before the last brace; reading it as a document detects if it does not.
+        // Assumes that the value of `ok` ends before the last brace; parsing it as a document detects a wrong
+        // assumption.
         if text[range].starts(with: prefix) { return .document(range.lowerBound + 6..<range.upperBound - 1) }
         let bytes = UnsafeBufferPointer(rebasing: text[range])
         let outline = try JSONOutline(bytes, elementsOf: "ok")

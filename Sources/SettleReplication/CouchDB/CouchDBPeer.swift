@@ -3,21 +3,22 @@ package import SettleDatabase
 public import SettleHTTP
 internal import SettlePlatform
 
-/// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
+/// A database at a server with CouchDB's HTTP API: CouchDB, Settle, or another server that speaks the replication
+/// protocol.
 ///
 ///     let remote = try CouchDBPeer(HTTPURL("https://anna:secret@couch.example/groceries"))
 ///     let info = try await remote.connect()
 ///
-/// Responses are read as they arrive, so memory depends on what the caller asks for, not on what a server sends. If a
-/// server does not support `_bulk_get` or large requests, the peer remembers that for its lifetime.
+/// Responses are read as they arrive, so the memory depends on the caller's limits, not on the amount that a server
+/// sends. If a server does not support `_bulk_get` or large requests, the peer remembers that for its lifetime.
 public final class CouchDBPeer: Peer, AddressedPeer {
-    /// What the peer has learned about the server.
+    /// The properties of the server that the peer has learned.
     struct Learnt: Sendable {
         var lacksBulkGet = false
-        /// How many bytes of documents one request may have.
+        /// The maximum size of the documents in one request, in bytes.
         var requestBytes: Int
         var idleLimit = IdleLimit()
-        /// How many bytes recent revisions had on average; 0 before the first.
+        /// The average size of recent revisions in bytes; 0 before the first.
         var revisionBytes = 0
     }
 
@@ -41,13 +42,14 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     /// Creates a peer; nothing is sent before the first call.
     ///
     /// - Parameters:
-    ///   - url: The address of the database, with user and password or without.
+    ///   - url: The address of the database, with or without user and password.
     ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those
     ///     of ``CredentialStore/shared`` for the server.
-    ///   - client: Sends the requests; the peer creates its own unless given.
+    ///   - client: Sends the requests; by default the peer creates its own.
     ///   - options: The options for requests.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine. Unless given, replications and
-    ///     sessions with the peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine. By default, replications
+    ///     and sessions with the peer call their database's ``DatabaseOptions/warn``, which writes to standard
+    ///     error.
     /// - Throws: ``PeerError`` with code `badRequest` if the address names no database.
     public convenience init(
         _ url: HTTPURL, credentials: ReplicationCredentials? = nil, client: any HTTPTransport = DefaultTransport(),
@@ -80,10 +82,10 @@ public final class CouchDBPeer: Peer, AddressedPeer {
         learnt = Guarded(Learnt(requestBytes: options.requestBytes))
     }
 
-    /// The address, as one of CouchDB's protocol.
+    /// The address, marked as CouchDB's protocol.
     var address: PeerAddress { PeerAddress(url) }
 
-    /// None: CouchDB has no collections.
+    /// `nil`: CouchDB has no collections.
     var collection: String? { nil }
 
     /// The headers sent with each request.
@@ -92,12 +94,12 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     /// The credentials.
     var credentials: ReplicationCredentials { state.withLock(\.credentials) }
 
-    /// Replaces the token or password from the next request on, also for a running replication: expired credentials
-    /// need not end it, and its checkpoint stays (SEMANTICS 138).
+    /// Replaces the token or password from the next request on, even for a running replication. So expired
+    /// credentials need not end it, and its checkpoint stays valid (SEMANTICS 138).
     ///
     /// - Parameter credentials: The new credentials, of the same user.
-    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would make another
-    ///   replication, and `cancelled` after ``close()``.
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would belong to another
+    ///   replication; with `cancelled` after ``close()``.
     public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
             guard state.connection != nil else { throw closed }
@@ -113,13 +115,13 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     /// The address without user and password.
     public var name: String { url.description }
 
-    /// `nil`: the database is elsewhere.
+    /// `nil`: the database is at a server.
     package var database: Database? { nil }
 
     /// Whether the server is on another machine.
     package var needsNetwork: Bool { !url.isLoopback }
 
-    /// The address in one spelling and the user, without the password (SEMANTICS 134).
+    /// The address in one canonical spelling and the user, without the password (SEMANTICS 134).
     package func identity() async throws -> String {
         address.text(user: credentials.user)
     }
@@ -138,12 +140,12 @@ public final class CouchDBPeer: Peer, AddressedPeer {
     /// How a replication reaches the peer.
     public var link: PeerLink { PeerLink(self) }
 
-    /// Releases the client: connections close after the calls in flight, unless others share the client.
+    /// Releases the client. Its connections close after the running calls, unless another peer shares the client.
     public func close() async { state.withLock { $0.connection = nil } }
 }
 
 extension ReplicationCredentials {
-    /// The user's name, if it is known.
+    /// The user's name; `nil` if it is unknown.
     var user: String? {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
@@ -151,9 +153,9 @@ extension ReplicationCredentials {
         }
     }
 
-    /// Checks that these may replace others.
+    /// Checks that these credentials may replace the old ones.
     ///
-    /// - Throws: ``PeerError`` with code `badRequest` for another user's.
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials.
     func checkUser(of old: ReplicationCredentials) throws(PeerError) {
         guard user == old.user else {
             throw PeerError(.badRequest, "\(self) is another user than \(old); make another peer for that one")
@@ -181,19 +183,20 @@ extension CouchDBPeer {
 
 // MARK: - CouchDBPeerOptions
 
-/// How a ``CouchDBPeer`` sends requests.
+/// The options for the requests of a ``CouchDBPeer``.
 public struct CouchDBPeerOptions: Sendable {
-    /// How many bytes of documents one request may have, unless a single document has more; 4 MiB unless set.
+    /// The maximum size of the documents in one request, in bytes, unless a single document is larger; 4 MiB by
+    /// default.
     public var requestBytes = 4 << 20
-    /// Up to how many bytes an attachment is fetched and sent inline, together with others; 64 KiB unless set. Larger
-    /// ones are streamed.
+    /// The size up to which an attachment is fetched and sent inline, together with other data, in bytes; 64 KiB by
+    /// default. Larger attachments are streamed.
     public var inlineAttachmentBytes: Int64 = 64 << 10
-    /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
-    /// this one is used.
+    /// Headers sent with each request in addition to those of the protocol; empty by default. They replace headers
+    /// of the same name.
     public var headers = HTTPHeaders()
-    /// How many requests for single documents may run concurrently; 4 unless set.
+    /// The maximum number of concurrent requests for single documents; 4 by default.
     public var requestsAtOnce = 4
-    /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.
+    /// The maximum size of a fetched revision without its attachments, in bytes; 64 MiB by default.
     public var largestRevision = 64 << 20
 
     /// Creates options with the defaults.
@@ -202,21 +205,21 @@ public struct CouchDBPeerOptions: Sendable {
 
 // MARK: - IdleLimit
 
-/// How long a connection may be silent before an intermediary cuts it, as far as the peer has learned.
+/// The time that a connection may be silent before an intermediary closes it, as far as the peer has learned.
 ///
 ///     heartbeat every 30 s ── cut after 20 s ─→ every 10 s ── cut after 9 s ─→ every 4.5 s …
 struct IdleLimit: Sendable {
-    /// The shortest heartbeat interval; a shorter silence before a cut teaches nothing.
+    /// The shortest heartbeat interval. A connection that is closed after a shorter silence teaches nothing.
     static let shortest = Duration.seconds(1)
 
     private var learnt: Duration?
 
-    /// The heartbeat interval to request, given the caller's preference.
+    /// The heartbeat interval to request, given the caller's preferred one.
     func heartbeat(_ wanted: Duration) -> Duration { max(Self.shortest, min(learnt ?? wanted, wanted)) }
 
-    /// Records that a connection was cut after a silence.
+    /// Records that a connection was closed after a silence.
     ///
-    /// - Returns: Whether that shortened the interval: then the cut is not a failure.
+    /// - Returns: Whether the interval has become shorter; then the closing is not a failure.
     mutating func recordCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
         guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
         learnt = max(Self.shortest, min(silence, heartbeat) / 2)
@@ -256,7 +259,7 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether a status 404 says that the database is missing, and not something in it.
+    /// Whether a status 404 means that the database is missing, and not something in it.
     var isAboutDatabase: Bool {
         guard let answer = cause as? CouchDBError, answer.status == 404 else { return false }
         let reason = answer.reason.lowercased()

@@ -1,26 +1,26 @@
 package import SettleCore
 internal import SettleDatabase
 
-/// Parses a large JSON response as it arrives: hands on the elements of one array one by one, and keeps the rest as the
-/// frame.
+/// Parses a large JSON response as it arrives: passes on the elements of one array one by one, and keeps the rest
+/// as the frame.
 ///
 ///     {"results":[ {"id":"a"} , {"id":"b"} ],"last_seq":"2-x"}
 ///                  └─ element ┘ └─ element ┘
 ///     {"results":[                         ],"last_seq":"2-x"}       the frame
 ///
-/// Memory is bounded by the longest element and the frame. Elements are separated by brackets and quotes alone; the
-/// caller that parses an element finds out whether it is valid JSON. A truncated response is detected at the end,
-/// because its frame is not valid JSON.
+/// Memory is bounded by the longest element and the frame. Only brackets and quotes decide where an element ends;
+/// the caller that parses an element finds out whether it is valid JSON. A truncated response is detected at the
+/// end, because its frame is not valid JSON.
 package struct JSONElements {
-    /// What was parsed.
+    /// A parsed element.
     package enum Element {
-        /// An element; the bytes are valid during the call only.
+        /// An element. The bytes are valid only during the call.
         case bytes(UnsafeBufferPointer<UInt8>)
         /// An element that exceeds the limit. The rest of it is skipped.
         case overlong
     }
 
-    /// Why a response can't be parsed.
+    /// The reason why a response can't be parsed.
     package enum Fault: Error {
         /// It is truncated.
         case cutOff
@@ -30,43 +30,43 @@ package struct JSONElements {
 
     private enum Place: Equatable {
         case frame
-        /// Between elements; whether an element and a comma preceded.
+        /// Between elements; tells whether an element and a comma came before.
         case between(hasElement: Bool, hasComma: Bool)
         case element
-        /// In an element that exceeds the limit.
+        /// Inside an element that exceeds the limit.
         case passedOver
     }
 
     private let key: [UInt8]
     private static let longestFrame = 1 << 20
-    /// How many bytes an element may have.
+    /// The maximum size of an element in bytes.
     var longestElement: Int
     private var place = Place.frame
     private var structure = JSONStructure()
     private var frame: [UInt8] = []
-    /// The start of an element whose end has not arrived.
+    /// The beginning of an element whose end has not arrived.
     private var carried: [UInt8] = []
     /// Whether the array has begun.
     private(set) var hasBegun = false
 
-    /// Makes a reader of an object's member that is an array of objects.
+    /// Creates a parser for an object's member that is an array of objects.
     package init(of member: String, longestElement: Int) {
         key = Array("\"\(member)\"".utf8)
         self.longestElement = longestElement
     }
 
-    /// Takes the next piece of the response.
+    /// Parses the next piece of the response.
     ///
     /// - Parameters:
     ///   - piece: The bytes.
     ///   - body: Called with each element that ends in the piece; returns whether to continue.
     /// - Returns: Whether to continue.
-    /// - Throws: ``Fault``, and what `body` throws.
+    /// - Throws: ``Fault``, and errors of `body`.
     package mutating func parse(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
         try piece.withUnsafeBufferPointer { try parse($0, body) }
     }
 
-    /// The members around the array, once everything has arrived.
+    /// The members around the array, after everything has arrived.
     ///
     /// - Throws: ``Fault/cutOff``.
     package func finish() throws -> JSONObject {
@@ -160,7 +160,7 @@ package struct JSONElements {
         return (index, false)
     }
 
-    /// Whether the name of the wanted member and a colon stand at the end of the frame and of what follows it.
+    /// Whether the frame, together with the bytes after it, ends with the member's name and a colon.
     private func endsWithKey(_ more: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var rest = (frame + more)[...]
         func trim() { while let last = rest.last, [0x20, 0x0A, 0x0D, 0x09].contains(last) { rest.removeLast() } }
@@ -175,7 +175,7 @@ package struct JSONElements {
 // MARK: - Wire
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The string whose JSON is in a range; `nil` for another kind of value.
+    /// Decodes the JSON string in a range; `nil` for another kind of value.
     func string(in range: Range<Int>) -> String? {
         let bytes = UnsafeBufferPointer(rebasing: self[range])
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\"") else { return nil }
@@ -185,7 +185,7 @@ extension UnsafeBufferPointer<UInt8> {
         return (try? JSONValue(utf8: bytes))?.string
     }
 
-    /// The value whose JSON is in a range.
+    /// Parses the JSON value in a range.
     func json(in range: Range<Int>) throws(JSONError) -> JSONValue {
         try JSONValue(utf8: UnsafeBufferPointer(rebasing: self[range]))
     }
@@ -193,7 +193,7 @@ extension UnsafeBufferPointer<UInt8> {
 
 // MARK: - WireFault
 
-/// Why a row of a response violates the protocol.
+/// The reason why a row of a response violates the protocol.
 struct WireFault: Error, CustomStringConvertible {
     let description: String
 

@@ -8,9 +8,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a server did with the changes of one object.
+/// The result of sending one object's changes to a server.
 public struct LocalChangeOutcome: Sendable, Hashable {
-    /// What the server did with the change of one attribute.
+    /// The result of the change of one attribute.
     public enum Attribute: Sendable, Hashable {
         /// The server stored the value.
         case applied
@@ -26,7 +26,7 @@ public struct LocalChangeOutcome: Sendable, Hashable {
     public let documentID: DocumentID
     /// The revision that has the changes; `nil` if the object was refused.
     public let revision: RevisionID?
-    /// What the server did with each change, by attribute; empty if the object was refused.
+    /// The result for each attribute; empty if the object was refused.
     public let attributes: [String: Attribute]
     /// Why the object was refused, as reported by the server, like `forbidden: …`; `nil` if it was accepted.
     public let refusal: String?
@@ -61,19 +61,19 @@ extension LocalChangeOutcome.Attribute {
 // MARK: - Local Changes
 
 extension CouchDBPeer {
-    /// Sends attribute changes to a Settle server whose database has attribute clocks, for thin clients that keep no
-    /// revisions: `POST /{db}/_local_changes`.
+    /// Sends attribute changes to a Settle server whose database has attribute clocks: `POST /{db}/_local_changes`.
+    /// It is for thin clients that keep no revisions.
     ///
-    /// The clocks of a database at the server are off until an administrator sends `PUT /{db}/_attribute_clocks` with the body
-    /// `true`.
+    /// A server's database has attribute clocks only after an administrator has sent `PUT /{db}/_attribute_clocks`
+    /// with the body `true`.
     ///
     ///     let outcomes = try await peer.sendLocalChanges(journal.pendingByType())
     ///
-    /// The later change of each attribute wins, whichever client sends first, so sending changes twice is harmless.
-    /// Objects without changes, deletions among them, are not sent.
+    /// The later change of each attribute wins, in whatever order clients send them, so sending changes twice is
+    /// harmless. Objects without changes, including deleted ones, are not sent.
     ///
-    /// - Parameter changes: Type → id → changes (SEMANTICS 149), whose times the server compares.
-    /// - Returns: What became of each object, types and ids in order.
+    /// - Parameter changes: The changes by type and id (SEMANTICS 149), with the times that the server compares.
+    /// - Returns: The outcome of each object, ordered by type and id.
     /// - Throws: ``PeerError``: `notFound` if the server is not a Settle server, `badRequest` if the database has no
     ///   attribute clocks, `badAnswer`.
     public func sendLocalChanges(

@@ -10,8 +10,8 @@ internal import SettlePlatform
 ///     --boundary  the bytes of c
 ///     --boundary--
 ///
-/// The stored bytes are read while they are sent. Their length is known, so the request has a `Content-Length`. A
-/// source that is cut off is resumed at the offset reached, within the same request.
+/// The stored bytes are read while they are sent. Their length is known, so the request has a `Content-Length`. If
+/// a source is interrupted, it is resumed at the reached offset within the same request.
 struct MultipartUpload {
     private let revision: PeerRevision
     private let branching: Branching
@@ -25,9 +25,9 @@ struct MultipartUpload {
         boundary = "settle-" + SecureRandom.hexadecimal()
     }
 
-    /// Sends it.
+    /// Sends the request.
     ///
-    /// - Throws: ``PeerError`` if the server can't store anything now.
+    /// - Throws: ``PeerError`` if the server can't store anything at the moment.
     func send() async throws -> StoreOutcome {
         let segments = self.segments
         let length = segments.reduce(0) { $0 + $1.length }
@@ -72,7 +72,8 @@ struct MultipartUpload {
         return segments + [.bytes(Array("\r\n--\(boundary)--".utf8))]
     }
 
-    /// Text as a header may have it. Parts match attachments by their order, so nothing depends on it.
+    /// The text of a header, with other characters replaced. Parts match attachments by their order, so nothing
+    /// depends on it.
     private static func text(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0 == "\"" ? "_" : $0 }))
     }
@@ -82,7 +83,7 @@ struct MultipartUpload {
         switch error.code {
         case .cancelled, .unreachable, .timedOut, .busy, .insecure: throw error
         case .connectionLost, .serverError, .badAnswer, .database:
-            // This document may be what makes the server fail.
+            // This document may be the reason why the server fails.
             if case .refused(let told) = one { return .failed(told) }
             return one
         case .unauthorized, .forbidden, .notFound:
@@ -103,7 +104,7 @@ final class MultipartBody: Sendable {
         case bytes([UInt8])
         case source(any AttachmentSource, length: Int64)
 
-        /// How many bytes it has.
+        /// The number of bytes.
         var length: Int64 {
             switch self {
             case .bytes(let bytes): Int64(bytes.count)
@@ -161,20 +162,21 @@ private final class MultipartReading: Sendable {
 
 // MARK: - OpenSource
 
-/// A source that a task reads into a pipe, from which the body is pulled.
+/// A source that a task reads into a pipe; the body's reader pulls from the pipe.
 ///
-/// After a cut, the source is read again from the offset reached; it gives up after a few attempts without progress.
+/// After an interruption, the source is read again from the reached offset. The task gives up after a few attempts
+/// without progress.
 private struct OpenSource: Sendable {
     private let pipe = BytePipe()
     private let reader: Task<Void, Never>
-    /// How many attempts in a row may yield nothing.
+    /// The maximum number of consecutive attempts without progress.
     private static let attempts = 4
 
     /// Starts to read a source.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - length: How many bytes it has.
+    ///   - length: The number of bytes.
     init(_ source: any AttachmentSource, length: Int64) {
         reader = Task { [pipe] in
             do {

@@ -3,19 +3,19 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Requests to a peer's database; they fail only with ``PeerError``.
+/// Sends requests to a peer's database. All errors are ``PeerError``.
 struct PeerCalls: Sendable {
-    /// How many bytes a response that is read as a whole may have.
+    /// The maximum size of a response that is read as a whole, in bytes.
     private static let longestAnswer = 64 << 20
 
     private let connection: CouchDBConnection
 
     init(_ connection: CouchDBConnection) { self.connection = connection }
 
-    /// The same for the server root.
+    /// The calls to the server's root.
     var server: PeerCalls { PeerCalls(connection.server) }
 
-    /// How messages name a request's address: the host and the path.
+    /// A request's address in messages: the host and the path.
     func place(_ path: HTTPPath = "") -> String { connection.url.authority + connection.url.appending(path).path }
 
     /// Sends a request and returns when the head of the response has arrived.
@@ -24,10 +24,10 @@ struct PeerCalls: Sendable {
     ///   - method: The method.
     ///   - path: The path below the database.
     ///   - query: The query parameters.
-    ///   - body: JSON to send; `nil` for nothing.
+    ///   - body: The JSON to send; `nil` for none.
     ///   - adjust: Sets headers and timeouts.
     /// - Returns: The response; its body may still be arriving.
-    /// - Throws: ``PeerError``, also for a status that means failure.
+    /// - Throws: ``PeerError``, also for an error response.
     func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
         adjust: (inout HTTPRequest) -> Void = { _ in }
@@ -78,7 +78,7 @@ struct PeerCalls: Sendable {
     ///   - response: The response.
     ///   - path: The path requested.
     ///   - member: The member that is the array.
-    ///   - longest: How many bytes an element may have.
+    ///   - longest: The maximum size of an element in bytes.
     ///   - body: Called with each element; returns whether to continue.
     /// - Returns: The other members; `nil` if `body` stopped early.
     /// - Throws: ``PeerError`` for a response that is truncated or malformed.
@@ -104,7 +104,8 @@ enum WireRequests {
     ///
     /// - Parameters:
     ///   - requests: The revisions.
-    ///   - tellsKnown: Whether to list the target's ancestors, so that attachments they have may be left out.
+    ///   - tellsKnown: Whether to list the target's ancestors, so that the server may leave out attachments that
+    ///     they have.
     /// - Returns: The body.
     static func bulkGet(_ requests: some Collection<RevisionRequest>, tellsKnown: Bool) -> [UInt8] {
         var bytes = Array("{\"docs\":[".utf8)
@@ -124,7 +125,7 @@ enum WireRequests {
         return bytes
     }
 
-    /// The body of `_revs_diff`; of rows with the same id only the first.
+    /// The body of `_revs_diff`. Of rows with the same id, only the first is included.
     static func revisionsDiff(_ changes: some Sequence<ChangedDocument>) -> [UInt8] {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for change in changes {

@@ -7,7 +7,7 @@ extension PeerRevision {
     /// - Throws: ``WireFault``, or `JSONError`.
     init(answer text: UnsafeBufferPointer<UInt8>) throws { try self.init(WireDocument(reading: text)) }
 
-    /// Makes a revision of a document of an answer.
+    /// Creates a revision from a document of a response.
     ///
     /// - Throws: ``WireFault``.
     init(_ document: WireDocument) throws {
@@ -22,7 +22,7 @@ extension PeerRevision {
 }
 
 extension WireDocument {
-    /// Reads a document of an answer.
+    /// Reads a document of a response.
     ///
     /// - Throws: ``WireFault``, or `JSONError`.
     init(reading text: UnsafeBufferPointer<UInt8>) throws {
@@ -42,8 +42,9 @@ extension WireFault {
 }
 
 extension PeerAttachment {
-    /// Makes an attachment of a member of `_attachments`, with or without its content. An attachment that came without it, and that the target
-    /// lacks, stays a stub until ``CouchDBPeer`` decides where its content comes from.
+    /// Creates an attachment from a member of `_attachments`, with or without its content. If the content did not
+    /// arrive and the target lacks it, the attachment stays a stub until ``CouchDBPeer`` decides how to fetch the
+    /// content.
     ///
     /// - Throws: ``WireFault``.
     init(_ wire: WireAttachment) throws {
@@ -68,22 +69,22 @@ extension PeerAttachment {
 // MARK: - Sending
 
 extension PeerRevision {
-    /// Where attachment contents are that are sent.
+    /// The place of attachment contents in a request.
     enum Contents {
-        /// Only stubs, and contents inlined in the JSON.
+        /// Inlined in the JSON; other attachments are stubs.
         case inline
-        /// In the parts of the request that follow, in the same order.
+        /// In the parts after the JSON, in the same order.
         case follow
     }
 
-    /// The revision as it is sent.
+    /// The form in which the revision is sent.
     func wire(_ contents: Contents) -> WireDocument {
         WireDocument(
             id: id.string, revision: .revision(revision), history: history, isDeleted: isDeleted, body: body,
             attachments: attachments.map { $0.wire(contents) })
     }
 
-    /// An upper bound for its bytes as JSON, including attachments.
+    /// An upper bound of the size of the JSON in bytes, including attachments.
     var estimatedBytes: Int {
         let attachments = attachments.reduce(0) { sum, attachment in
             let content = if case .bytes(let bytes) = attachment.content { bytes.count / 3 * 4 + 4 } else { 0 }

@@ -2,9 +2,9 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a flow makes of answers.
+/// Handles the answers to a flow's calls.
 extension Flow {
-    /// Takes changes.
+    /// Handles a page of changes.
     mutating func receive(_ page: ChangesPage, of id: Int, _ actions: inout [FlowAction]) {
         guard case .read(let request) = end(id) else { return }
         isReading = false
@@ -25,10 +25,11 @@ extension Flow {
         since = page.last
     }
 
-    /// Whether everything that there was is read.
+    /// Whether all existing changes were read.
     ///
-    /// A one-shot replication ends at the position that the source had at the begin, even if writes go on (SEMANTICS 92).
-    /// If positions are not numbers, it ends when nothing is left, or it has read twice what there was.
+    /// A one-shot replication ends at the position that the source had at the start, even if writes continue
+    /// (SEMANTICS 92). If positions are not numbers, it ends when nothing is left, or when it has read twice as
+    /// many changes as there were.
     private mutating func hasReachedEnd(_ page: ChangesPage, _ request: ChangesRequest) -> Bool {
         if page.changes.isEmpty, page.last == request.since || page.pending == nil && page.filtered == 0 { return true }
         if let pending = page.pending {
@@ -42,11 +43,11 @@ extension Flow {
         return tracker.nextRow >= maximumRows ?? .max
     }
 
-    /// Takes what is missing at the target.
+    /// Handles the list of revisions that the target lacks.
     mutating func receive(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
         guard case .compare(let rows) = end(id) else { return }
         comparing -= 1
-        // They stand in the order of the rows.
+        // The differences are in the order of the rows.
         var (next, present) = (0, [DocumentID]())
         for row in rows {
             let isMissing = next < differences.count && differences[next].id == row.change.id
@@ -74,7 +75,7 @@ extension Flow {
         if !present.isEmpty { actions.append(.present(present)) }
     }
 
-    /// The target has an earlier state of a document that no longer passes the filter.
+    /// Reports a document that no longer passes the filter, and of which the target has an earlier state.
     private mutating func reportLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
         counts.documentsLeft += 1
         var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)
@@ -82,15 +83,15 @@ extension Flow {
         actions.append(.report(report))
     }
 
-    /// The target has the winner of a document, and its other leaves stay at the source.
+    /// Reports a document whose winner the target has. Its other leaves stay at the source.
     private mutating func reportLosers(_ row: FlowRow, _ actions: inout [FlowAction]) {
         var report = DocumentReport(id: row.change.id, revisions: [], isDeleted: row.change.isDeleted)
         report.losers = row.losers
         actions.append(.report(report))
     }
 
-    /// Counts the leaves of a change. Of one that is tried again the others are counted already, and those that failed are
-    /// no failures any more.
+    /// Counts the leaves of a change. If the change is retried, its other leaves are already counted, and its
+    /// failed ones no longer count as failures.
     private mutating func count(_ row: FlowRow, missing: [RevisionID]) {
         let news = row.isCounted ? row.failed.union(missing).count : row.change.leaves.count
         counts.revisionsFailed -= row.failed.count
@@ -99,7 +100,7 @@ extension Flow {
         counts.revisionsPresent += news - missing.count
     }
 
-    /// Takes revisions: as many answers as there was room for.
+    /// Handles fetched revisions: as many answers as fit into memory.
     mutating func receive(
         _ answers: [RevisionAnswer], of id: Int, _ time: Duration, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
@@ -147,12 +148,12 @@ extension Flow {
         }
     }
 
-    /// A document's revisions are here, or as many as fit into memory.
+    /// Continues with a document when its revisions are fetched, or as many as fit into memory.
     mutating func took(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
         if job.received.isEmpty { settle(job, jitter, &actions) } else { fetched.append(job) }
     }
 
-    /// Takes what became of revisions at the target.
+    /// Handles the outcomes of stored revisions.
     mutating func receive(
         _ outcomes: [StoreOutcome], of id: Int, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
@@ -169,7 +170,7 @@ extension Flow {
             bytesOnTheWay -= job.bytes
             job.bytes = 0
             job.received = []
-            // The rest of a document that did not fit into memory.
+            // Continue with the rest of a document that did not fit into memory.
             if job.requests.isEmpty { settle(job, jitter, &actions) } else { wanted.putBack(job) }
         }
     }
@@ -189,14 +190,15 @@ extension Flow {
             job.report.problems.append(
                 DocumentReport.Problem(revision: revision.revision, kind: .refused, error: error))
         case .failed(let error):
-            // An attachment may have been left out of which the ancestor here has lost the content.
+            // An attachment may have been left out because the target has an ancestor, but the ancestor has lost
+            // the content.
             let request = RevisionRequest(
                 id: revision.id, revision: revision.revision, isDeletionAtSource: revision.isDeletionAtSource)
             job.failed.append((request, error))
         }
     }
 
-    /// All of a document is answered: what failed is tried again, a few times.
+    /// Ends the attempt for a document after all its answers; failed revisions are retried a few times.
     mutating func settle(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
         guard !job.failed.isEmpty else { return finish(job, &actions) }
         var job = job
@@ -209,7 +211,7 @@ extension Flow {
             return finish(job, &actions)
         }
         let retryAfter = job.failed.compactMap(\.error.retryAfter).max()
-        // A stub that did not fit is fetched whole at once; anything else may need time.
+        // A missing attachment is fetched whole at once; any other failure may need time.
         let isAtOnce = job.failed.allSatisfy { $0.error.code == .attachmentMissing }
         job.requests = job.failed.map(\.request)
         job.failed = []
@@ -220,7 +222,7 @@ extension Flow {
 }
 
 extension PeerRevision {
-    /// The bytes of its body and attachments.
+    /// The size of its body and attachments in bytes.
     var bytesToWrite: Int64 {
         attachments.reduce(Int64(body.utf8.count)) { sum, attachment in
             if case .stub = attachment.content { sum } else { sum.adding(clamped: attachment.encodedLength) }

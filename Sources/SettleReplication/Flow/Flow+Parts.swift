@@ -2,11 +2,11 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a flow makes of a call that can't be done as a whole.
+/// Handles calls that can't succeed as a whole.
 extension Flow {
-    /// Looks for the document at which the peer fails; see ``BatchBisection``.
+    /// Searches for the document at which the peer fails; see ``BatchBisection``.
     ///
-    /// - Returns: Whether there is something to do now; the call is made again as it is if not.
+    /// - Returns: Whether there are new actions. If not, the caller repeats the call unchanged.
     mutating func part(
         _ id: Int, _ call: Call, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
     ) -> Bool {
@@ -39,7 +39,8 @@ extension Flow {
         return true
     }
 
-    /// What is missing of a document can't be had; what has come of it is stored, and the rest is listed.
+    /// Gives up the revisions of a document that can't be fetched: the fetched ones are stored, and the rest is
+    /// listed.
     private mutating func failToFetch(
         _ job: FlowJob, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
@@ -50,7 +51,7 @@ extension Flow {
         took(job, jitter, &actions)
     }
 
-    /// A document can't be stored; all of it that is not is listed.
+    /// Gives up a document that can't be stored: all its revisions that are not stored are listed.
     private mutating func failToStore(
         _ job: FlowJob, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
@@ -66,7 +67,7 @@ extension Flow {
         failToFetch(job, error, jitter, &actions)
     }
 
-    /// Makes of a call that the peer does not understand as a whole several smaller ones; a single document is refused.
+    /// Splits a call that the peer does not understand into smaller ones. A single document is refused.
     ///
     /// - Returns: Whether that was possible.
     mutating func split(
@@ -91,7 +92,7 @@ extension Flow {
                 return true
             }
             calls[id] = Call(work: .store([job]))
-            // What can't be understood is not a verdict on a document; it may come of something on the way.
+            // An answer that can't be parsed is not a verdict on a document; an intermediary may have caused it.
             let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
             receive(job.received.map { _ in outcome }, of: id, jitter, &actions)
         default: return false
@@ -104,19 +105,19 @@ extension Flow {
 
 /// The search for the document that makes a server fail, among those of a call.
 ///
-/// A server may fail permanently at one document: an index it can't write, a proxy that rejects a word. Every batch
-/// with that document fails, and the others would wait indefinitely. So after a few failures the batches become
-/// smaller:
+/// A server may fail permanently at one document: an index it can't write, or a proxy that rejects a word. Every
+/// batch with that document fails, and the other documents would wait indefinitely. So after a few failures the
+/// batches become smaller:
 ///
 ///     100 fail, fail, fail ─→ 50 fail ─→ 25 stored, 50 stored … 1 fails again and again ─→ listed as failed
 ///
-/// Batches grow again with each success. After a failing document, the next ones are tried less often. If many fail in
-/// a row and none succeeds, the server itself is failing: a one-shot replication ends, a continuous one continues at
-/// the pace of the first document.
+/// Batches grow again with each success. After a failing document, the next ones are tried fewer times. If many
+/// documents fail in a row and none succeeds, the server itself is failing: a one-shot replication ends, and a
+/// continuous one continues at the pace of the first document.
 struct BatchBisection: Sendable {
-    /// The number of documents that a call may have.
+    /// The maximum number of documents in a call.
     private(set) var most = Int.max
-    /// How many failing documents were found since the last success.
+    /// The number of failing documents since the last success.
     private var inARow = 0
     /// The number of times that a batch is tried whole before the search starts.
     private static let patience = 3
@@ -136,11 +137,11 @@ struct BatchBisection: Sendable {
     /// Judges the failure of a call.
     ///
     /// - Parameters:
-    ///   - count: How many documents the call has.
-    ///   - failures: How often it has failed, including this time.
-    ///   - attempts: How often a single document is tried.
+    ///   - count: The number of documents in the call.
+    ///   - failures: The number of failures of the call, including this one.
+    ///   - attempts: The number of times that a single document is tried.
     ///   - isEndless: Whether the replication continues when the server fails.
-    /// - Returns: What to do with the call.
+    /// - Returns: How to continue with the call.
     mutating func judge(_ count: Int, failures: Int, attempts: Int, isEndless: Bool) -> Verdict {
         if count > 1 {
             guard failures >= Self.patience || most < .max else { return .again }

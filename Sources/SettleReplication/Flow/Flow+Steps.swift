@@ -2,9 +2,9 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a flow begins as soon as it can.
+/// Begins the next calls of a flow as soon as they are possible.
 extension Flow {
-    /// Begins all that may be begun.
+    /// Begins every call that may begin.
     mutating func advance(_ actions: inout [FlowAction]) {
         while store(&actions) {}
         if isStopping {
@@ -21,7 +21,7 @@ extension Flow {
         }
     }
 
-    /// Reads on while there is not enough to do.
+    /// Reads more changes while there is not enough work.
     private mutating func read(_ actions: inout [FlowAction]) {
         let limit = max(1, settings.limits.changes)
         guard !isReading, settings.isContinuous || !hasReachedEnd, unread.count + parked.count < limit,
@@ -36,7 +36,7 @@ extension Flow {
                     filter: settings.filter)), &actions)
     }
 
-    /// Compares the next changes; those of documents that are on their way wait until they are done.
+    /// Compares the next changes. Changes of documents that are already in progress wait.
     private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
         guard comparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
         var rows: [FlowRow] = []
@@ -54,7 +54,7 @@ extension Flow {
             parked[row.change.id] = row
             return
         }
-        // One that is tried again may come after a newer one.
+        // A retried change may come after a newer one.
         var newest = row.number > other.number ? row : other
         let older = row.number > other.number ? other : row
         newest.earlier += older.earlier + [older.number]
@@ -67,7 +67,7 @@ extension Flow {
         guard fetching < max(1, settings.limits.fetches), !wanted.isEmpty else { return false }
         let free = settings.limits.bytes - bytesOnTheWay
         let share = max(1, settings.limits.bytes / 2 / max(1, settings.limits.fetches))
-        // With nothing else on its way there must be progress, however large the next revision is.
+        // If nothing else is in progress, fetch the next revision however large it is.
         guard free >= share || fetching + storing == 0 && fetched.isEmpty else { return false }
         var jobs: [FlowJob] = []
         var count = 0
@@ -82,7 +82,7 @@ extension Flow {
         return true
     }
 
-    /// Stores what has come, a batch at a time; while another is being stored, only a full one.
+    /// Stores fetched revisions in batches. While a batch is being stored, only a full batch is begun.
     private mutating func store(_ actions: inout [FlowAction]) -> Bool {
         guard storing < max(1, settings.limits.stores), !fetched.isEmpty else { return false }
         guard storing == 0 || fetched.count >= sizer.revisions else { return false }
@@ -97,7 +97,7 @@ extension Flow {
         return true
     }
 
-    /// A document is done, or is out of the way.
+    /// Ends the work on a document, whether it succeeded or not.
     mutating func finish(_ job: FlowJob, _ actions: inout [FlowAction]) {
         let isRefused = job.report.problems.contains { $0.kind == .refused }
         let isFailed = job.report.problems.contains { $0.kind == .failed }
@@ -112,7 +112,7 @@ extension Flow {
         actions.append(.report(job.report))
     }
 
-    /// A change is done, or is out of the way.
+    /// Ends the work on a change, whether it succeeded or not.
     mutating func finish(_ row: FlowRow, holds: Bool) {
         let id = row.change.id
         for number in row.earlier + [row.number] {

@@ -9,16 +9,17 @@ internal import SettlePlatform
 ///        ▲                    │                   │                            │
 ///     read ahead          nothing missing     bytes are taken             bytes are given back
 ///
-/// Events come in, actions go out (``handle(_:jitter:)``); several calls of each kind are under way at once. What holds
-/// whatever the order of events:
+/// Events come in, and actions go out (``handle(_:jitter:)``). Several calls of each kind can be in progress at
+/// once. These invariants hold in any order of events:
 ///
-/// - A document is in one place at a time: a change of one that is on its way is parked until that is done. So every
-///   missing revision is fetched once, and stored once or listed.
+/// - A document is in one place at a time: a change of a document in progress is parked until that is done. So
+///   every missing revision is fetched once, and stored or listed once.
 /// - All missing leaves of a document are stored in one call, unless they would not fit into memory together.
-/// - The bytes that are on their way never exceed the limit, but for revisions that alone are larger.
-/// - The tracker's position passes a change only when all of it is stored, known, gone or listed as refused.
+/// - The bytes in memory never exceed the limit, except for a single larger revision.
+/// - The tracker's position passes a change only when all of the change is stored, known, gone or listed as
+///   refused.
 struct Flow: Sendable {
-    /// A call that is under way, or waits for another attempt.
+    /// A call in progress, or one that waits for another attempt.
     struct Call: Sendable {
         enum Work: Sendable {
             case read(ChangesRequest)
@@ -58,18 +59,18 @@ struct Flow: Sendable {
     var comparing = 0
     var fetching = 0
     var storing = 0
-    /// All changes there were are read.
+    /// Whether all existing changes were read.
     var hasReachedEnd = false
-    /// The number of changes that the source has beyond those that were read.
+    /// The number of the source's changes after those that were read.
     var pending = 0
-    /// The most changes a one-shot replication reads if positions are not numbers.
+    /// The maximum number of changes that a one-shot replication reads if positions are not numbers.
     var maximumRows: Int?
     var isStopping = false
-    /// It has ended; nothing more is done.
+    /// Whether the flow has ended; it then ignores events.
     var isOver = false
-    /// The calls that did not reach their peer when they were made last.
+    /// The errors of the calls that did not reach their peer at the last attempt.
     private var lost: [Int: PeerError] = [:]
-    /// Rows that were done when all was done last.
+    /// The number of completed rows when the flow was last idle.
     private var doneBefore = 0
 
     init(_ settings: FlowSettings, counts: ReplicationCounts = ReplicationCounts()) {
@@ -83,9 +84,9 @@ struct Flow: Sendable {
     /// Handles an event, and returns the next actions.
     ///
     /// - Parameters:
-    ///   - event: What happened.
+    ///   - event: The event.
     ///   - jitter: A random number from 0 to 1, for delays.
-    /// - Returns: What to do, all at once.
+    /// - Returns: The actions, to be performed at the same time.
     mutating func handle(_ event: FlowEvent, jitter: Double) -> [FlowAction] {
         guard !isOver else { return [] }
         var actions: [FlowAction] = []
@@ -100,7 +101,7 @@ struct Flow: Sendable {
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
         case .probed(let id, .success): _ = end(id)
-        // A reachable server that refuses will say so in its answer to the next request.
+        // A reachable server that refuses the probe will refuse the next request too.
         case .probed(let id, .failure(let error)) where !error.isTransient: _ = end(id)
         case .probed(let id, .failure(let error)): fail(id, error, jitter, &actions)
         case .network: networkChanged(&actions)
@@ -110,19 +111,19 @@ struct Flow: Sendable {
         return actions
     }
 
-    /// The reason why a peer can't be reached, if so: of the calls that did not reach theirs, the one that began first tells.
+    /// The reason why a peer can't be reached, if so. Of several errors, that of the earliest call counts.
     var unreachable: PeerError? { lost.min { $0.key < $1.key }?.value }
 
-    /// Whether there is nothing to do but to wait for changes.
+    /// Whether the flow only waits for changes.
     var isIdle: Bool { settings.isContinuous && hasReachedEnd && tracker.openCount == 0 }
 
-    /// How many of how many changes are done since there was nothing to do last.
+    /// The number of completed changes, and of all changes, since the flow was last idle.
     var progress: (completed: Int, total: Int) {
         let done = tracker.nextRow - tracker.openCount
         return (done - doneBefore, tracker.nextRow + pending - doneBefore)
     }
 
-    /// Progress is counted from here on.
+    /// Counts progress from here on.
     mutating func restartProgress() { doneBefore = tracker.nextRow - tracker.openCount }
 
     /// Begins a call.
@@ -132,33 +133,33 @@ struct Flow: Sendable {
         issue(lastCall, work, &actions)
     }
 
-    /// Begins a call that waits first.
+    /// Begins a call after a delay.
     mutating func call(_ work: Call.Work, after delay: Duration, _ actions: inout [FlowAction]) {
         lastCall += 1
         calls[lastCall] = Call(work: work, isWaiting: true)
         actions.append(.wait(lastCall, delay))
     }
 
-    /// A call has succeeded; returns its work.
+    /// Ends a successful call, and returns its work.
     mutating func end(_ id: Int) -> Call.Work? {
         lost[id] = nil
         return calls.removeValue(forKey: id)?.work
     }
 
-    /// Makes calls again that wait, and looks whether idle peers are still there.
+    /// Repeats waiting calls at once, and probes idle peers.
     private mutating func networkChanged(_ actions: inout [FlowAction]) {
         for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
         let isProbing = calls.contains { if case .probe = $0.value.work { true } else { false } }
         if settings.isContinuous, !isProbing, !isStopping { call(.probe, &actions) }
     }
 
-    /// Begins to stop: what waits for another attempt to be stored stays for the next run.
+    /// Begins to stop. Revisions that wait for another attempt to be stored are left to the next run.
     private mutating func stop() {
         isStopping = true
         for (id, call) in calls where call.isWaiting { giveUp(id, call.work) }
     }
 
-    /// Lets go of what can't be stored now, and of what would be stored after it.
+    /// Drops revisions that can't be stored now, and those that would be stored after them.
     private mutating func giveUp(_ id: Int, _ work: Call.Work) {
         guard case .store = work else { return }
         calls[id] = nil
@@ -195,7 +196,7 @@ struct Flow: Sendable {
         }
     }
 
-    /// A call has failed: it is made again later, in parts, or is the end.
+    /// Handles a failed call: repeats it later, splits it, or ends the flow.
     mutating func fail(_ id: Int, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]) {
         guard var call = calls[id] else { return }
         call.failures += 1
@@ -220,57 +221,58 @@ struct Flow: Sendable {
 
 // MARK: - FlowAction
 
-/// What a flow wants done; each call by its number is answered by an event with that number.
+/// An action that a flow asks for. The event that answers a call has the call's number.
 enum FlowAction: Sendable {
     /// Read changes.
     case read(Int, ChangesRequest)
-    /// Compare changes with what the target has.
+    /// Compare changes with the target's revisions.
     case compare(Int, [ChangedDocument])
-    /// Fetch revisions, of so many bytes at the most.
+    /// Fetch revisions, up to a number of bytes.
     case fetch(Int, [RevisionRequest], budget: Int)
     /// Store revisions.
     case store(Int, [PeerRevision])
-    /// Look whether the peers that are reached over a network are there.
+    /// Check whether the peers on the network can be reached.
     case probe(Int)
     /// Wait.
     case wait(Int, Duration)
     /// Report the outcome of a document.
     case report(DocumentReport)
-    /// All of these documents is at the target.
+    /// Report that the target has all revisions of these documents.
     case present([DocumentID])
-    /// The source is not what it was: begin anew from the logs.
+    /// Start over from the replication logs, because the source has changed its identity.
     case startOver
-    /// It has ended: all is done, or it was stopped, or it can't go on.
+    /// End: everything is done, the flow was stopped, or it can't continue.
     case end(PeerError?)
 }
 
 // MARK: - FlowEvent
 
-/// What happens to a flow; see ``Flow``.
+/// An event that a flow handles; see ``Flow``.
 enum FlowEvent: Sendable {
-    /// It begins.
+    /// The flow begins.
     case begin
-    /// Changes were read, or not.
+    /// The changes, or the error of reading them.
     case changes(Int, Result<ChangesPage, PeerError>)
-    /// Changes were compared with what the target has, or not.
+    /// The result of a comparison, or its error.
     case differences(Int, Result<[RevisionsDiff], PeerError>)
-    /// Revisions were fetched, or not, and how long it took.
+    /// The fetched revisions, or the error; and the time it took.
     case revisions(Int, Result<[RevisionAnswer], PeerError>, took: Duration)
-    /// Revisions were stored, or not.
+    /// The outcomes of storing revisions, or the error.
     case outcomes(Int, Result<[StoreOutcome], PeerError>)
-    /// Peers were looked for, and are there or not.
+    /// The result of probing the peers.
     case probed(Int, Result<Void, PeerError>)
-    /// The time has come that a call was to wait for.
+    /// The end of a call's waiting time.
     case time(Int)
-    /// The network changed: what waits for another attempt need not wait, and who was there may not be.
+    /// The network has changed: waiting calls need not wait, and reachable peers may be gone.
     case network
-    /// Store what is here, and begin nothing else.
+    /// Store what was fetched, and begin nothing else.
     case stop
 }
 
 // MARK: - BatchSizer
 
-/// How many revisions to request at once, so that a response takes neither too short nor too long.
+/// The number of revisions to request at once, chosen so that a response takes neither too little nor too much
+/// time.
 struct BatchSizer: Sendable {
     private(set) var revisions: Int
     private let most: Int

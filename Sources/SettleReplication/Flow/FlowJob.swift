@@ -1,19 +1,19 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// A document of which something is missing at the target, from its comparison to the end.
+/// A document of which the target lacks revisions, from the comparison to the end.
 struct FlowJob: Sendable {
     /// The change that announced it.
     var row: FlowRow
     /// The revisions to fetch.
     var requests: [RevisionRequest]
-    /// What was fetched and is not stored.
+    /// The fetched revisions that are not stored yet.
     var received: [PeerRevision] = []
-    /// How many bytes of memory that takes.
+    /// The memory that they use, in bytes.
     var bytes = 0
-    /// What failed in this attempt and may be had in another.
+    /// The requests that failed in this attempt and may succeed in another.
     var failed: [(request: RevisionRequest, error: PeerError)] = []
-    /// The number of times that it failed.
+    /// The number of failed attempts.
     var failures = 0
     /// Its outcome.
     var report: DocumentReport
@@ -33,22 +33,22 @@ struct FlowJob: Sendable {
 
 /// A change on its way to be compared.
 struct FlowRow: Sendable {
-    /// Its number in the tracker.
+    /// The number in the tracker.
     var number: Int
-    /// Earlier changes of the same document that this one stands for too.
+    /// Earlier changes of the same document, which this one replaces.
     var earlier: [Int] = []
-    /// Whether its leaves are counted, because it was tried before.
+    /// Whether its leaves are counted already, because it was tried before.
     var isCounted = false
-    /// Revisions that are counted as failed.
+    /// The revisions that are counted as failed.
     var failed: Set<RevisionID> = []
     /// The change.
     var change: ChangedDocument
-    /// Leaves that stay at the source because only winners are replicated.
+    /// The leaves that stay at the source because only winners are replicated.
     private(set) var losers: [RevisionID] = []
 
     init(number: Int, change: ChangedDocument) { (self.number, self.change) = (number, change) }
 
-    /// Leaves all leaves but the winner at the source.
+    /// Leaves all leaves except for the winner at the source.
     mutating func keepOnlyWinner() {
         losers = Array(change.leaves.dropFirst())
         change.leaves = Array(change.leaves.prefix(1))
@@ -59,7 +59,7 @@ struct FlowRow: Sendable {
 struct DocumentReport: Sendable {
     /// The document.
     var id: DocumentID
-    /// Its revisions that were missing at the target.
+    /// The revisions that the target lacked.
     var revisions: [RevisionID]
     /// Whether the source's winner is a tombstone.
     var isDeleted: Bool

@@ -1,5 +1,5 @@
-/// Tracks which changes of a source are done, and so the position for a checkpoint: it passes a change only when that
-/// change and all before it are done.
+/// Tracks which changes of a source are done, and so the position for a checkpoint. The position passes a change
+/// only when that change and all before it are done.
 ///
 ///     rows    1 done   2 done   3 open   4 done   5 held
 ///                          ▲
@@ -26,7 +26,7 @@ struct SequenceTracker: Sendable {
     /// The number of rows that are neither done nor held.
     private(set) var openCount = 0
     private var heldCount = 0
-    /// If too many rows are held, the first one that was dropped: no position passes it.
+    /// The first row that was dropped because too many are held, if any: no position passes it.
     private var ceiling: (row: Int, before: PeerSequence)?
 
     /// The maximum number of held rows that are kept.

@@ -2,21 +2,21 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Keeps the leases of what this node runs: it performs what a ``LeaseKeeping`` decides.
+/// Keeps the leases of this node's jobs: it performs the actions that a ``LeaseKeeping`` decides.
 ///
-/// Calls on the storage are made on threads of their own, and a lease ends by this node's clock while they wait.
+/// Calls to the storage run on separate threads. While they wait, leases still expire by this node's clock.
 final class LeaseKeeper: Sendable {
-    /// What is done under leases. The closures return quickly.
+    /// The work that is done under leases. The closures return quickly.
     struct Work: Sendable {
-        /// How jobs of this node do; those that are missing do nothing.
+        /// Returns how this node's jobs are doing. A job that is missing in the result takes up room.
         let standings: @Sendable ([LeaseName]) -> [LeaseName: LeaseKeeping.Standing]
-        /// What other nodes are to know of a job.
+        /// Returns the state of a job for other nodes.
         let status: @Sendable (LeaseName) -> [UInt8]?
-        /// Starts what a lease allows.
+        /// Starts the job of a lease.
         let start: @Sendable (LeaseName) -> Void
-        /// Ends it, at once or when it has stored what it has, and calls a closure when it has ended.
+        /// Ends a job, at once or after it has stored what it has fetched, and then calls a closure.
         let end: @Sendable (LeaseName, _ atOnce: Bool, _ ended: @escaping @Sendable () -> Void) -> Void
-        /// Called with problems, and what they are about.
+        /// Called with a problem, and with the job that it is about.
         let warn: @Sendable (String, LeaseName?) -> Void
     }
 
@@ -24,7 +24,7 @@ final class LeaseKeeper: Sendable {
         var keeping: LeaseKeeping
         var databases: [String: any JobLeases] = [:]
         var listed: [String: [LeaseName: LeasedJob]] = [:]
-        /// Databases whose leases could not be reached the last time.
+        /// The databases whose leases could not be reached the last time.
         var unreached: Set<String> = []
         var isTicking = false
     }
@@ -38,24 +38,25 @@ final class LeaseKeeper: Sendable {
 
     /// - Parameters:
     ///   - node: The name of this node.
-    ///   - room: How many jobs it runs at the same time.
-    ///   - clock: Measures how old leases are.
-    ///   - work: What is done under leases.
+    ///   - room: The maximum number of jobs that run at the same time.
+    ///   - clock: Measures the age of leases.
+    ///   - work: The work that is done under leases.
     init(node: String, room: Int, clock: LeaseClock, work: Work) {
         (self.node, self.clock, self.work) = (node, clock, work)
         state = Guarded(State(keeping: LeaseKeeping(node: node, room: room)))
     }
 
-    /// Says where a database has its leases.
+    /// Sets the storage of a database's leases.
     func use(_ leases: any JobLeases, of database: String) { state.withLock { $0.databases[database] = leases } }
 
-    /// Asks for a lease, until as many calls of ``unwant(_:)`` follow.
+    /// Requests a lease, until ``unwant(_:)`` was called equally often.
     func want(_ name: LeaseName) { handle(.wanted(name)) }
 
-    /// Asks for a lease no more.
+    /// Withdraws a request for a lease.
     func unwant(_ name: LeaseName) { handle(.unwanted(name)) }
 
-    /// Gives back the lease of what can't be done here now. It is taken again, here or elsewhere, as long as it is wanted.
+    /// Returns the lease of a job that can't run here at the moment. While the lease is wanted, this node or
+    /// another one takes it again.
     func refuse(_ name: LeaseName) { handle(.refused(name)) }
 
     /// Whether a run may begin now.
@@ -64,7 +65,7 @@ final class LeaseKeeper: Sendable {
     /// The lease of a name, if this node has it now.
     func lease(of name: LeaseName) -> JobLease? { state.withLock { $0.keeping.lease(of: name, at: clock.now()) } }
 
-    /// What the storage said last of a name's lease; `nil` if no node had it.
+    /// The last known state of a name's lease in the storage; `nil` if no node had it.
     func listed(_ name: LeaseName) -> LeasedJob? { state.withLock { $0.listed[name.database]?[name] } }
 
     /// Takes no more leases.
@@ -72,8 +73,8 @@ final class LeaseKeeper: Sendable {
 
     /// Stops keeping leases.
     ///
-    /// - Parameter areEnded: Whether all runs have ended; then the leases are given back, and this waits until that is done.
-    ///   Else they run out.
+    /// - Parameter areEnded: Whether all runs have ended. If so, the leases are returned, and this call waits until
+    ///   that is done; otherwise they expire.
     func finish(areEnded: Bool) {
         let actions = state.withLock { $0.keeping.handle(.stopped, at: clock.now()) }
         for case .release(let database, let leases) in actions where areEnded { release(leases, of: database) }
@@ -85,9 +86,9 @@ final class LeaseKeeper: Sendable {
     }
 }
 
-/// Time, and calls.
+/// Passes on time, and makes the calls.
 extension LeaseKeeper {
-    /// Lets time pass until there is nothing to wait for.
+    /// Passes on time until there is nothing left to wait for.
     private func tick() {
         let begins = state.withLock { state in
             guard !state.isTicking, state.keeping.nextTime(after: clock.now()) != nil else { return false }
@@ -156,11 +157,11 @@ extension LeaseKeeper {
     }
 
     private func release(_ leases: [JobLease], of database: String) {
-        // If it fails, they run out.
+        // If this fails, the leases expire.
         try? state.withLock({ $0.databases[database] })?.release(leases)
     }
 
-    /// Makes a call, and hands on what it returned; `nil` if it failed.
+    /// Makes a call on a thread, and passes on its result; `nil` if it failed.
     private func call<Answer: Sendable>(
         _ database: String, _ body: @escaping @Sendable (any JobLeases) throws -> Answer,
         then: @escaping @Sendable (LeaseKeeper, Answer?) -> Void
@@ -171,7 +172,7 @@ extension LeaseKeeper {
                 answer = try state.withLock { $0.databases[database] }.map(body)
                 state.withLock { _ = $0.unreached.remove(database) }
             } catch let error as DatabaseError where error.code == .closed {
-                // The caller that closed it forgets its documents.
+                // The database was closed, and the caller that closed it removes its documents.
             } catch {
                 let isNew = state.withLock { $0.unreached.insert(database).inserted }
                 if isNew { work.warn("the leases of the replications of \(database) can't be reached: \(error)", nil) }
@@ -183,14 +184,14 @@ extension LeaseKeeper {
 
 // MARK: - LeaseClock
 
-/// The clock by which a node measures how old its leases are.
+/// The clock with which a node measures the age of its leases.
 struct LeaseClock: Sendable {
-    /// The time since the value was made.
+    /// The time since the clock was created.
     let now: @Sendable () -> Duration
-    /// Waits.
+    /// Waits for some time.
     let sleep: @Sendable (Duration) async -> Void
 
-    /// Makes a clock on one that goes on while the process is suspended.
+    /// Creates a clock from one that does not stop while the process is suspended.
     init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }

@@ -1,6 +1,6 @@
 internal import SettleDatabase
 
-/// What is wanted, and how leases are kept, lost and given back.
+/// Requests for leases; keeping, losing and returning them.
 extension LeaseKeeping {
     mutating func want(_ name: LeaseName) {
         guard !isStopping else { return }
@@ -19,7 +19,7 @@ extension LeaseKeeping {
         return holdings[name]?.isLeaving == false ? leave(name) : forgetIfDone(name)
     }
 
-    /// Ends the run of a job whose lease is then given back.
+    /// Ends the run of a job, and then returns its lease.
     mutating func leave(_ name: LeaseName) -> [Action] {
         guard let run = holdings[name]?.run else { return [] }
         holdings[name]?.isLeaving = true
@@ -33,7 +33,7 @@ extension LeaseKeeping {
         return (holding.lease.map { [.release(name.database, [$0])] } ?? []) + forgetIfDone(name)
     }
 
-    /// Forgets a name that nobody wants and of which nothing is left, and its database with the last one.
+    /// Removes a name that is no longer wanted and has no lease, and its database with the last such name.
     mutating func forgetIfDone(_ name: LeaseName) -> [Action] {
         guard let wish = wishes[name], wish.count == 0, !wish.isAsked, holdings[name] == nil else { return [] }
         wishes[name] = nil
@@ -44,7 +44,7 @@ extension LeaseKeeping {
         return holdings.removeValue(forKey: sign)?.lease.map { [.release(name.database, [$0])] } ?? []
     }
 
-    /// Ends the runs whose leases were not renewed for too long.
+    /// Ends the runs whose leases were not renewed in time.
     mutating func endOldLeases(_ now: Duration) -> [Action] {
         let old = holdings.filter { $0.value.lease != nil && now - $0.value.renewed >= JobLease.stopAfter }
         return old.keys.sorted().flatMap { lose($0) }
@@ -62,7 +62,7 @@ extension LeaseKeeping {
         return [.suspend(name, run: run)]
     }
 
-    /// Renews all leases of a database as soon as one of them is due.
+    /// Renews all leases of a database when one of them is due.
     mutating func renewals(_ now: Duration) -> [Action] {
         places.keys.sorted().compactMap { database in
             guard places[database]?.renewing == nil else { return nil }
@@ -82,7 +82,8 @@ extension LeaseKeeping {
         var (actions, strays): ([Action], [JobLease]) = ([], [])
         for (name, lease) in call.content.sorted(by: { $0.key < $1.key }) {
             guard holdings[name]?.lease == lease else {
-                // It was given up while it was renewed, and others need not wait for its end.
+                // The lease was given up during the renewal. Return it, so that other nodes need not wait until it
+                // expires.
                 if still.contains(lease) { strays.append(lease) }
                 continue
             }

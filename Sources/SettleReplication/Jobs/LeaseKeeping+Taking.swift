@@ -1,8 +1,8 @@
 internal import SettleDatabase
 
-/// Which free jobs a node takes, and which it gives back for others.
+/// Chooses the free jobs that a node takes, and the jobs that it gives back so that waiting ones can run.
 extension LeaseKeeping {
-    /// Asks for the leases of databases of which something is wanted that this node does not have.
+    /// Reads the leases of databases with wanted leases that this node does not have.
     mutating func looks() -> [Action] {
         guard !isStopping else { return [] }
         let lacking = Set(wishes.keys.filter { holdings[$0] == nil }.map(\.database))
@@ -13,20 +13,20 @@ extension LeaseKeeping {
         }
     }
 
-    /// Records which nodes there are, and what is free.
+    /// Records the nodes, and which leases are free.
     mutating func record(_ nodes: [LeaseName: String], of database: String, _ now: Duration) {
         places[database]?.nodes = Set(nodes.values)
         let isKnown = places[database]?.isKnown == true
         for (name, wish) in wishes where name.database == database && holdings[name] == nil && !wish.isAsked {
-            // Before the others know of this node, it does not know of those that started with it.
+            // Until the other nodes know of this node, it does not know of those that started at the same time.
             guard isKnown || name.kind == .node else { continue }
             wishes[name]?.freeSince = nodes[name] == nil ? wish.freeSince ?? now : nil
         }
-        // A node of this name is known, an earlier process of it perhaps.
+        // A node of this name is known; it may be an earlier process of this node.
         if nodes[LeaseName(database, .node, node)] != nil { places[database]?.isKnown = true }
     }
 
-    /// Takes what is free in a database and comes first among what is free in all.
+    /// Takes free leases in a database, if they come first among the free leases of all databases.
     mutating func acquire(in database: String, _ now: Duration) -> [Action] {
         let free = wishes.compactMap { name, wish -> (name: LeaseName, since: Duration)? in
             guard wish.count > 0, holdings[name] == nil, !wish.isAsked else { return nil }
@@ -40,14 +40,14 @@ extension LeaseKeeping {
         return [.take(database, names)]
     }
 
-    /// The jobs for which there is room, the most urgent first.
+    /// The jobs for which there is room, most urgent first.
     private func first(of free: [(name: LeaseName, since: Duration)], _ now: Duration) -> [LeaseName] {
         guard spareRoom > 0 else { return [] }
         return free.compactMap { name, since -> (since: Duration, rank: UInt64, name: LeaseName)? in
             guard name.kind == .run, let place = places[name.database] else { return nil }
             let rank = name.rank(of: node)
             let isPreferred = place.nodes.allSatisfy { name.rank(of: $0) <= rank }
-            // A look of another node has passed, if there is a better one, and it had no room.
+            // If another node is preferred, it has looked since then and had no room.
             guard isPreferred || now - since >= Self.look / 2 else { return nil }
             return (since, rank, name)
         }
@@ -55,13 +55,13 @@ extension LeaseKeeping {
         .prefix(spareRoom).map(\.name)
     }
 
-    /// For how many more jobs there is room.
+    /// The number of further jobs for which there is room.
     private var spareRoom: Int {
         let held = holdings.keys.count { $0.kind == .run && standings[$0] != .resting }
         return room - held - wishes.count { $0.key.kind == .run && $0.value.isAsked }
     }
 
-    /// Gives back jobs that had their turn, as many as wait for room on any node.
+    /// Gives back jobs that had their turn, as many as there are jobs that wait for room on any node.
     mutating func endTurns(_ now: Duration) -> [Action] {
         guard spareRoom <= 0 else { return [] }
         let waiting = wishes.count { name, wish in
@@ -77,7 +77,7 @@ extension LeaseKeeping {
 
     mutating func took(_ leases: [JobLease], in database: String, _ now: Duration) -> [Action] {
         guard let call = places[database]?.taking else {
-            // Nothing more of the database is wanted.
+            // No lease of the database is wanted any longer.
             return leases.isEmpty ? [] : [.release(database, leases)]
         }
         places[database]?.taking = nil

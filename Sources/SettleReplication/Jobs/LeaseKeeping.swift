@@ -1,6 +1,7 @@
 internal import SettleDatabase
 
-/// Decides which replications a node runs, of those that several nodes could run: a job runs on a node while it has the lease.
+/// Decides which replications a node runs, if several nodes could run them: a job runs on the node that has its
+/// lease.
 ///
 ///     free ──take──▶ asked ──▶ held: its run begins ──▶ leaving: its run is ended ──▶ released
 ///                      │          │                        │
@@ -9,46 +10,48 @@ internal import SettleDatabase
 ///
 /// Every 2 seconds a node looks at the leases of all nodes. It takes jobs that are free, as long as it has room for their runs:
 ///
-/// - Those that were free for longest come first. A node takes at once the ones for which it is preferred among the nodes
-///   there are (``LeaseName/rank(of:)``), and others that are still free at its next look. Each node has a lease of its own, so
-///   that the others know of it, and takes no jobs before its second look.
-/// - When jobs are free for longer than two looks, no node has room. A node without room then ends runs that had their turn,
-///   as many as wait, the oldest first, and gives their leases back. So a job that waits for its next turn keeps its lease
-///   only while no job without one waits. A job that waits to be tried again after a failure takes up no room, and keeps it.
+/// - The jobs that were free for the longest time come first. A node takes a job at once if it is preferred among
+///   the known nodes (``LeaseName/rank(of:)``), and any other job that is still free at its next look. Each node
+///   has a lease of its own, which makes it known to the other nodes, and takes no jobs before its second look.
+/// - When jobs are free for longer than two looks, no node has room. A node without room then ends runs that had
+///   their turn, oldest first, as many as jobs wait, and gives their leases back. So a job that waits for its next
+///   turn keeps its lease only while no job without a lease waits. A job that waits to be retried after a failure
+///   takes up no room, and keeps its lease.
 ///
-/// Leases are renewed every 5 seconds. A lease counts from the moment at which its newest successful renewal was asked for, and
-/// the run ends when ``JobLease/stopAfter`` has passed since then: before the storage gives it to another node.
+/// Leases are renewed every 5 seconds. A lease's age counts from the request of its newest successful renewal. The
+/// run ends when the age reaches ``JobLease/stopAfter``, which is before the storage gives the lease to another
+/// node.
 ///
 /// The value makes no calls and knows no clock. An executor reports each event with its time and performs the returned actions.
 struct LeaseKeeping: Sendable {
-    /// How a job does on this node.
+    /// How a job is doing on this node.
     enum Standing: Sendable {
         /// It neither runs nor waits for its turn, and takes up no room.
         case resting
-        /// It runs, or waits for the run of this turn.
+        /// It runs, or waits to run in this turn.
         case working
         /// It is continuous, and has had its turn.
         case served
     }
 
     enum Event: Sendable {
-        /// A document asks for a job; several may ask for one.
+        /// A document needs a job. Several documents may need the same job.
         case wanted(LeaseName)
-        /// A document asks for a job no more.
+        /// A document no longer needs a job.
         case unwanted(LeaseName)
-        /// Time has passed. Says how jobs of this node do.
+        /// Time has passed. The value says how this node's jobs are doing.
         case time([LeaseName: Standing])
         /// The names that are leased in a database, with their nodes; `nil` if they can't be read.
         case listed(String, [LeaseName: String]?)
-        /// What was given in a database of what was asked for; none if it failed.
+        /// The leases that were taken in a database; empty if that failed.
         case took(String, [JobLease])
-        /// The leases of a database that are still this node's; `nil` if they could not be renewed.
+        /// The renewed leases of a database that still belong to this node; `nil` if renewing failed.
         case renewed(String, [JobLease]?)
-        /// A job can't start here now.
+        /// A job can't start here at the moment.
         case refused(LeaseName)
-        /// The run of a job that was to end has ended, or there was none.
+        /// A run that had to end has ended, or did not exist.
         case ended(LeaseName, run: Int)
-        /// No job starts from now on.
+        /// No more jobs may start.
         case stopping
         /// All runs have ended.
         case stopped
@@ -61,33 +64,33 @@ struct LeaseKeeping: Sendable {
         case take(String, [LeaseName])
         /// Renew leases.
         case renew(String, [LeaseName: JobLease])
-        /// Give leases back.
+        /// Return leases.
         case release(String, [JobLease])
-        /// Start what a lease allows.
+        /// Start the job of a lease.
         case start(LeaseName, run: Int)
-        /// End it once it has stored what it has, and report ``Event/ended(_:run:)``.
+        /// End a run after it has stored what it has fetched, and report ``Event/ended(_:run:)``.
         case stop(LeaseName, run: Int)
-        /// End it at once, also if it ends already, and report ``Event/ended(_:run:)``.
+        /// End a run at once, even if it is already ending, and report ``Event/ended(_:run:)``.
         case suspend(LeaseName, run: Int)
     }
 
-    /// What is wanted, or was until its run ends.
+    /// A lease that is wanted, or was wanted and still has a run.
     struct Wish {
-        /// How many documents ask for it.
+        /// The number of documents that want it.
         var count = 0
-        /// Since when no node is known to have it.
+        /// The time since which no node is known to have it.
         var freeSince: Duration?
-        /// Whether the answer to a request for its lease is awaited.
+        /// Whether a request for it has not been answered yet.
         var isAsked = false
     }
 
-    /// A lease of this node, with the run that it allows.
+    /// A lease of this node, and the run that it allows.
     struct Holding {
         /// The lease; `nil` once it is lost.
         var lease: JobLease?
-        /// The time at which its last successful renewal was asked for.
+        /// The time at which its newest successful renewal was requested.
         var renewed: Duration
-        /// Whether nothing was stored about its status yet.
+        /// Whether its status was never stored.
         var isNew = true
         /// The number of the run.
         let run: Int
@@ -95,15 +98,15 @@ struct LeaseKeeping: Sendable {
         var isLeaving = false
     }
 
-    /// A database, and the calls that have not been answered.
+    /// A database, and its unanswered calls.
     struct Place {
-        /// A call with what it is about and when it was asked for.
+        /// An unanswered call: its content, and the time of the request.
         struct Call<Content: Sendable>: Sendable {
             let content: Content
             let sent: Duration
         }
 
-        /// The number of wishes that it has.
+        /// The number of wishes in the database.
         var count = 0
         /// The nodes that have leases.
         var nodes: Set<String> = []
@@ -133,34 +136,34 @@ struct LeaseKeeping: Sendable {
     ///
     /// - Parameters:
     ///   - node: The name of this node.
-    ///   - room: How many runs there may be at the same time, at least one.
+    ///   - room: The maximum number of runs at the same time, at least one.
     init(node: String, room: Int) { (self.node, self.room) = (node, max(1, room)) }
 
-    /// The lease of a name, if it is this node's at a time; during the end of a run too.
+    /// The lease of a name, if this node has it at that time, even while its run is ending.
     func lease(of name: LeaseName, at now: Duration) -> JobLease? {
         holdings[name].flatMap { now - $0.renewed < JobLease.stopAfter ? $0.lease : nil }
     }
 
-    /// Whether a run may begin at a time.
+    /// Whether a run may begin at that time.
     func allows(_ name: LeaseName, at now: Duration) -> Bool {
         lease(of: name, at: now) != nil && holdings[name]?.isLeaving == false
     }
 
-    /// The time to report the next ``Event/time(_:)``; `nil` for never, as long as nothing else happens.
+    /// The time for the next ``Event/time(_:)`` if nothing else happens; `nil` for never.
     func nextTime(after now: Duration) -> Duration? {
         guard !wishes.isEmpty || !holdings.isEmpty else { return nil }
         let ends = holdings.values.filter { $0.lease != nil }.map { $0.renewed + JobLease.stopAfter }
         return min(lastLook.map { $0 + Self.look } ?? now, ends.min() ?? .seconds(Int64.max / 2))
     }
 
-    /// Takes note of an event and returns what to do, in order.
+    /// Handles an event, and returns the next actions in order.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - now: The time since any fixed moment, by a clock that goes on while the process is suspended.
-    /// - Returns: What to do.
+    ///   - event: The event.
+    ///   - now: The time since any fixed moment, by a clock that continues while the process is suspended.
+    /// - Returns: The actions.
     mutating func handle(_ event: Event, at now: Duration) -> [Action] {
-        // A process that slept must not believe anything before it has looked at the clock.
+        // After a suspension, leases may have expired; that comes before anything else.
         let lost = endOldLeases(now)
         return lost + actions(for: event, now)
     }
@@ -197,15 +200,15 @@ struct LeaseKeeping: Sendable {
 
 // MARK: - LeaseName
 
-/// What a node wants a lease for, in one database.
+/// A lease's name in one database: the purpose of the lease.
 struct LeaseName: Hashable, Sendable {
-    /// The kinds of leases, with the words by which the storage distinguishes them from other jobs of the database.
+    /// The kinds of leases, with the words that distinguish them from the database's other jobs in the storage.
     enum Kind: String, Sendable {
         /// The right to run a replication.
         case run = "replication"
-        /// The right to write into a document that its replication can never run.
+        /// The right to record in a document that its replication can never run.
         case note = "replication-note"
-        /// The sign that a node runs replications, by which the others know it.
+        /// The sign that a node runs replications, which makes it known to other nodes.
         case node = "replication-node"
     }
 
@@ -218,7 +221,7 @@ struct LeaseName: Hashable, Sendable {
 
     init(_ database: String, _ kind: Kind, _ id: String) { (self.database, self.kind, self.id) = (database, kind, id) }
 
-    /// Reads a name of the storage; `nil` for a job of another kind.
+    /// Parses a name in the storage; `nil` for a job of another kind.
     init?(_ database: String, job: String) {
         guard let mark = job.firstIndex(of: "/"), let kind = Kind(rawValue: String(job[..<mark])) else { return nil }
         self.init(database, kind, String(job[job.index(after: mark)...]))
@@ -227,8 +230,8 @@ struct LeaseName: Hashable, Sendable {
     /// The name under which the storage has the lease.
     var job: String { "\(kind.rawValue)/\(id)" }
 
-    /// How well a node suits: of several nodes, the one with the highest rank is preferred. All nodes compute the same ranks,
-    /// and each node is preferred for about as many names.
+    /// The rank of a node for this name; the node with the highest rank is preferred. All nodes compute the same
+    /// ranks, and each node is preferred for about as many names.
     func rank(of node: String) -> UInt64 {
         // FNV-1a; the last step spreads a difference in the last bytes over all bits.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -21,7 +21,7 @@ package struct ReplicationDocument: Sendable {
     package var replicatesOnlyWinners = false
     /// `create_target_params`, as names and values of query parameters.
     package var targetParameters: [(name: String, value: String)] = []
-    /// `doc_ids`, `selector`, or `filter` with `query_params`.
+    /// The documents: `doc_ids`, `selector`, or `filter` with `query_params`.
     package var filter = ReplicationFilter.all
     /// `since_seq`
     package var since: PeerSequence?
@@ -29,7 +29,7 @@ package struct ReplicationDocument: Sendable {
     package var usesCheckpoints = true
     /// `checkpoint_interval`, in milliseconds in the document.
     package var checkpointInterval: Duration?
-    /// `worker_batch_size`: how many revisions are fetched in one request.
+    /// `worker_batch_size`: the maximum number of revisions per request.
     package var revisionsAtOnce: Int?
     /// `retries_per_request`
     package var retries: Int?
@@ -116,7 +116,7 @@ package struct ReplicationDocument: Sendable {
         return flag
     }
 
-    /// A number, or its text; numbers beyond any real count are read as ``most``.
+    /// A number, or its text. Numbers that are too large are read as ``most``.
     private static func count(_ name: String, _ members: JSONObject) throws(ReplicationDocumentError) -> Int? {
         guard let value = members[name] else { return nil }
         guard let count = Self.integer(value), count > 0 else {
@@ -127,7 +127,7 @@ package struct ReplicationDocument: Sendable {
 
     private static let most = Int(Int32.max)
 
-    /// An integer, or its text; one that exceeds 64 bits is read as the largest.
+    /// An integer, or its text. An integer that exceeds 64 bits is read as the largest one.
     private static func integer(_ value: JSONValue) -> Int? {
         guard let number = value.number ?? value.string.flatMap({ try? JSONValue(parsing: $0) })?.number,
             number.isInteger
@@ -148,7 +148,7 @@ package struct ReplicationDocument: Sendable {
 
 /// The reason why a document does not describe a replication.
 package struct ReplicationDocumentError: Error, Sendable {
-    /// The problem with it, without values that may be secrets.
+    /// The problem, without values that may be secrets.
     package let message: String
 
     package init(_ message: String) { self.message = message }
@@ -157,7 +157,7 @@ package struct ReplicationDocumentError: Error, Sendable {
 // MARK: - Shown
 
 extension ReplicationDocument {
-    /// What the members of a replication document say of its state: completed, failed or paused; pending otherwise.
+    /// The state in a replication document: completed, failed or paused; pending otherwise.
     package static func state(of members: JSONObject) -> ReplicationState {
         let state = members["_replication_state"]?.string.flatMap(ReplicationState.init(rawValue:))
         return state.flatMap { [.completed, .failed, .paused].contains($0) ? $0 : nil } ?? .pending
@@ -172,7 +172,8 @@ extension ReplicationDocument {
         return shown
     }
 
-    /// A side's address without credentials, as ``ReplicationEndpoint/shown``; null if there is no readable address.
+    /// A side's address without credentials, as in ``ReplicationEndpoint/shown``; null if there is no readable
+    /// address.
     package static func shownAddress(_ json: JSONValue?) -> JSONValue {
         guard let text = json?.string ?? json?["url"]?.string else { return .null }
         guard text.contains("://") else { return json?.string == nil ? .null : name(shown: text) }
@@ -186,7 +187,7 @@ extension ReplicationDocument {
         return .object(shown)
     }
 
-    /// An address as it was written, without what precedes the host or follows the path.
+    /// An address in its original spelling, without the user, the password and the query.
     private static func address(shown json: JSONValue) -> JSONValue {
         guard let text = json.string else { return .null }
         guard let mark = text.firstRange(of: "://") else { return name(shown: text) }
@@ -211,12 +212,12 @@ extension PeerAddress {
 
 // MARK: - Written
 
-/// Writing replication documents: the inverse of reading them.
+/// Writes replication documents; the inverse of reading them.
 extension ReplicationDocument {
     /// The Sync Gateway filter that takes channels as a parameter.
     static let byChannel = "sync_gateway/bychannel"
 
-    /// The members that describe a filter; none for all documents.
+    /// The members that describe a filter; empty for all documents.
     package static func members(of filter: ReplicationFilter) -> JSONObject {
         switch filter {
         case .all: [:]
@@ -232,12 +233,13 @@ extension ReplicationDocument {
         }
     }
 
-    /// A side that is reached at an address, with its credentials.
+    /// A side of a replication, with its address and credentials.
     ///
     /// - Parameters:
     ///   - address: The address; its user and password are ignored.
-    ///   - credentials: None, basic authentication, or the keys of OAuth 1.
-    ///   - collection: The collection there, of Couchbase Mobile's protocol; none by default.
+    ///   - credentials: No credentials, basic authentication, or the keys of OAuth 1.
+    ///   - collection: The collection of Couchbase Mobile's protocol; `nil`, the default, for the default
+    ///     collection.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
     package static func endpoint(
@@ -261,7 +263,7 @@ extension ReplicationDocument {
 }
 
 extension ReplicationFilter {
-    /// The channels that the filter of Sync Gateway names; else this filter.
+    /// This filter, as channels if it is Sync Gateway's filter by channel.
     var byChannels: ReplicationFilter {
         guard case .named(ReplicationDocument.byChannel, let parameters) = self else { return self }
         return .channels((parameters["channels"]?.string ?? "").split(separator: ",").map(String.init))
@@ -270,8 +272,8 @@ extension ReplicationFilter {
 
 // MARK: - Running
 
-/// Running what a replication document asks for over HTTP, with the credentials in it: so it may do what those may, even
-/// where an address is this very server's.
+/// Runs the replication of a document over HTTP, with the credentials in the document. So the replication has
+/// exactly the rights of these credentials, even if an address is this server's own.
 extension ReplicationDocument {
     /// The id of the replication as a job: the replication's id, followed by `+continuous` and `+create_target`.
     ///
@@ -281,18 +283,19 @@ extension ReplicationDocument {
             + (createsTarget ? "+create_target" : "")
     }
 
-    /// Makes the replicator, after a look at both databases, so that an error names the one that is missing or forbidden.
+    /// Creates the replicator after a check of both databases, so that an error names the database that is missing
+    /// or forbidden.
     ///
-    /// - Throws: ``PeerError``, in CouchDB's words.
+    /// - Throws: ``PeerError`` with CouchDB's reason.
     func replicator(_ client: any HTTPTransport) async throws -> OneWayReplicator {
         if createsTarget { try await explaining(target) { try await target.create(targetParameters, client) } }
-        // The order is CouchDB's: with both missing, it is the source that is named.
+        // The order is CouchDB's: if both are missing, the error names the source.
         for endpoint in [source, target] {
             let peer = try endpoint.peer(client)
             do { try await explaining(endpoint) { _ = try await peer.connect() } } catch let error as PeerError
                 where error.isTransient
             {
-                // The replicator tries again.
+                // The replicator retries.
             }
             await peer.close()
         }

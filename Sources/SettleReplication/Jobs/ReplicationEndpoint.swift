@@ -5,14 +5,14 @@ internal import SettlePlatform
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///
-/// An address whose scheme is `ws` or `wss` is one of Couchbase Mobile's protocol; `collection`, such as `inventory.hotels`, is the
-/// collection there, instead of the default one.
+/// An address with the scheme `ws` or `wss` uses Couchbase Mobile's protocol. `collection`, such as
+/// `inventory.hotels`, then selects a collection; without it, the default one.
 ///
-/// Credentials in `auth` take precedence, then those of the address, then those of the header `Authorization`.
+/// Credentials in `auth` take precedence over those in the address, and these over the header `Authorization`.
 package struct ReplicationEndpoint: Sendable {
-    /// The address, without user and password; `nil` for the database of this process that has the name.
+    /// The address without user and password; `nil` if the side is a database of this process, given by its name.
     package let address: PeerAddress?
-    /// The address with the user's name as it was written.
+    /// The address in its original spelling, including the user.
     let told: HTTPURL?
     /// The name of a database, if there is no address.
     package let name: String
@@ -57,7 +57,7 @@ package struct ReplicationEndpoint: Sendable {
         self.collection = collection
     }
 
-    /// Whether there is a password.
+    /// Whether the credentials contain a password, or keys of OAuth 1.
     var hasPassword: Bool {
         switch credentials?.kind {
         case .basic(_, let password): !password.isEmpty
@@ -66,7 +66,7 @@ package struct ReplicationEndpoint: Sendable {
         }
     }
 
-    /// The address over HTTP, or of a WebSocket with `http` for `ws`, without user and password.
+    /// The address without user and password; a WebSocket's has `http` for `ws`.
     package var url: HTTPURL? { address?.url }
 
     /// The address without credentials, with CouchDB's trailing slash or the collection. Text that is not an address may be a secret,
@@ -75,14 +75,14 @@ package struct ReplicationEndpoint: Sendable {
         address.map { $0.shown(collection: collection) } ?? (DocumentStore.isName(name) ? name : "")
     }
 
-    /// The reason why the side can't be reached, without secrets; `nil` for an address.
+    /// The reason why the side can't be reached, without secrets; `nil` if it has an address.
     package var problem: String? {
         guard address == nil else { return nil }
         let given = DocumentStore.isName(name) ? "\"\(name)\"" : "what is given for a side"
         return "\(given) is not an address: give the whole URL, even for a database of this server"
     }
 
-    /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, without credentials unless some are given.
+    /// The peer at the address: a ``CouchDBPeer`` or a ``MobilePeer``, with the side's credentials.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` if there is no address.
     package func peer(_ client: any HTTPTransport) throws -> any PeerOperations {

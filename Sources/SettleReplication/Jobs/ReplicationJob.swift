@@ -2,7 +2,7 @@ package import SettleCore
 package import SettleHTTP
 package import SettlePlatform
 
-/// A replication that a ``ReplicationScheduler`` has to run, as it is at one moment.
+/// The state of one replication of a ``ReplicationScheduler`` at one moment.
 package struct ReplicationJob: Sendable {
     /// The document from which a job comes.
     package struct Origin: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct ReplicationJob: Sendable {
         package init(database: String, document: DocumentID) { (self.database, self.document) = (database, document) }
     }
 
-    /// What happened to a job.
+    /// An event in a job's history.
     package struct Event: Sendable {
         package let time: WallTime
         /// `added`, `started`, `stopped` or `crashed`.
@@ -22,13 +22,13 @@ package struct ReplicationJob: Sendable {
         package var reason: String?
     }
 
-    /// The place where a job is.
+    /// The place where a job runs.
     package enum Place: Hashable, Sendable {
-        /// At this node.
+        /// On this node.
         case here
-        /// At another node.
+        /// On another node.
         case node(String)
-        /// At no node: it waits for one.
+        /// On no node: it waits for one.
         case nowhere
     }
 
@@ -37,39 +37,39 @@ package struct ReplicationJob: Sendable {
 
     /// The replication's id, followed by `+continuous` and `+create_target`.
     package let id: String
-    /// What it does.
+    /// The replication to run.
     package let document: ReplicationDocument
-    /// The document from which it comes; `nil` for a request.
+    /// The document that defines it; `nil` for a request.
     package let origin: Origin?
-    /// The name of the user who asked for it.
+    /// The name of the user who started it.
     package let user: String?
     /// Sends its requests.
     let client: any HTTPTransport
     /// The time at which it was added.
     package internal(set) var start = WallTime.now()
-    /// The time at which something last happened to it.
+    /// The time of its last change.
     package internal(set) var updated = WallTime.now()
     /// The newest events, newest first.
     package internal(set) var history: [Event]
-    /// The node that has it.
+    /// The node that runs it.
     package internal(set) var place = Place.here
-    /// What it does now: one that runs and can't reach a peer is crashing, as in CouchDB.
+    /// Its current state. A running job that can't reach a peer is crashing, as in CouchDB.
     package internal(set) var state = ReplicationState.pending
-    /// Whether a run of it has begun and not ended.
+    /// Whether a run has begun and not ended.
     package internal(set) var isRunning = false
-    /// How it does, or did when it last ran; `nil` before its first run.
+    /// The status of the current or last run; `nil` before the first.
     package internal(set) var status: ReplicationStatus?
-    /// What its last run could not replicate.
+    /// The documents that its last run could not replicate.
     var ledger = ReplicationLedger()
     /// The number of its last run; 0 before the first.
     package internal(set) var run = 0
-    /// The number of times that it failed in a row.
+    /// The number of consecutive failures.
     package internal(set) var failures = 0
-    /// The reason why it failed last.
+    /// The reason of the last failure.
     var failure: String?
-    /// What the node that runs it says was done.
+    /// The statistics that the node that runs it has stored.
     var toldStatistics: [(String, JSONValue)]?
-    /// Who waits for its end: requests.
+    /// The requests that wait for its end.
     var waiters: [Waiter] = []
 
     private static let maximumEvents = 20
@@ -81,16 +81,16 @@ package struct ReplicationJob: Sendable {
         history = [Event(time: start, kind: "added")]
     }
 
-    /// Whether it is run again after it failed.
+    /// Whether it is run again after a failure.
     var isRetried: Bool { origin != nil || document.isContinuous }
 
-    /// The reason why it failed last, or can't reach a peer.
+    /// The reason of the last failure, or why a peer can't be reached.
     package var problem: String? { status?.absence ?? failure }
 
-    /// What was done, as CouchDB counts it; `nil` before its first run.
+    /// The statistics in CouchDB's form; `nil` before the first run.
     package var statistics: [(String, JSONValue)]? { toldStatistics ?? status?.statistics }
 
-    /// Records how a run ended.
+    /// Records the end of a run.
     mutating func record(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
         if let status { self.status = status }
         guard case .success(let result) = result, self.status != nil else { return }
@@ -110,13 +110,13 @@ extension ReplicationStatus {
     /// The reason why a peer can't be reached.
     var absence: String? { mode == .offline ? error?.message : nil }
 
-    /// The same in the schedule's terms.
+    /// The progress in the schedule's terms.
     var progress: ReplicationSchedule.Progress {
         if mode == .offline { return .away }
         return completed > 0 || mode == .idle ? .working : .beginning
     }
 
-    /// What was done, as CouchDB counts it.
+    /// The statistics in CouchDB's form.
     var statistics: [(String, JSONValue)] {
         let numbers = [
             ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
@@ -133,41 +133,41 @@ extension ReplicationStatus {
 
 // MARK: - ReplicationState
 
-/// What a replication does that is kept by a server or a database: CouchDB's states, and `paused`.
+/// The state of a replication that a server or a database stores: CouchDB's states, and `paused`.
 public enum ReplicationState: String, Sendable, Hashable, CaseIterable {
     /// A server has not read it yet.
     case initializing
-    /// It can't be begun, because a like one runs, for example.
+    /// It can't start, for example because an equal replication is running.
     case error
-    /// It waits: at a server for its turn, in a database to be started.
+    /// It waits: in a server for its turn, in a database to be started.
     case pending
-    /// It runs.
+    /// It is running.
     case running
-    /// It failed, or can't reach a peer, and is tried again.
+    /// It failed or can't reach a peer, and will be retried.
     case crashing
     /// It was one-shot, and has completed.
     case completed
-    /// It can never run, because what is stored describes no replication or one that is not allowed.
+    /// It can never run, because the stored document describes no replication, or one that is not allowed.
     case failed
-    /// It was paused, and is not started before it is continued.
+    /// It was paused, and does not start until it is resumed.
     case paused
 }
 
 // MARK: - JobStatus
 
-/// What a node stores with the lease of a replication, so that other nodes can show it: no addresses, which they have
-/// themselves, and no secrets.
+/// The status that a node stores with the lease of a replication, so that other nodes can show it. It contains no
+/// addresses, which the other nodes know, and no secrets.
 struct JobStatus: Sendable {
-    /// How many of the newest events are stored.
+    /// The maximum number of events that are stored.
     private static let maximumEvents = 8
-    /// How many characters of a reason are stored.
+    /// The maximum number of characters of a stored reason.
     private static let longestReason = 200
 
-    /// The document whose replication it is.
+    /// The document that defines the replication.
     let document: DocumentID
     private let members: JSONValue
 
-    /// The status of a job that comes from a document.
+    /// Creates the status of a document's job.
     init?(_ job: ReplicationJob) {
         guard let document = job.origin?.document else { return nil }
         self.document = document
@@ -182,7 +182,7 @@ struct JobStatus: Sendable {
         self.members = .object(members)
     }
 
-    /// Reads what a node has stored; `nil` if it is nothing of the kind.
+    /// Reads a stored status; `nil` for any other content.
     init?(_ bytes: [UInt8]) {
         guard let members = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
             let document = members["doc_id"]?.string
@@ -190,10 +190,10 @@ struct JobStatus: Sendable {
         (self.document, self.members) = (DocumentID(unchecked: document), members)
     }
 
-    /// What is stored.
+    /// The stored form.
     var bytes: [UInt8] { Array(members.description.utf8) }
 
-    /// Makes a job of the document show what is stored.
+    /// Copies the status into a document's job.
     func show(in job: inout ReplicationJob) {
         job.state = members["state"]?.string.flatMap(ReplicationState.init(rawValue:)) ?? .pending
         job.isRunning = members["running"]?.bool ?? false

@@ -1,23 +1,25 @@
 internal import SettlePlatform
 
-/// Decides which of many replications run while there is room for a few: turns, retries and room.
+/// Decides which of many replications run while there is room for only a few: turns, retries and room.
 ///
 ///     added ─▶ waiting ─▶ running ─▶ it ended: completed, or failed and not retried. The job is forgotten
 ///                ▲ ▲        │ │
 ///                │ └─ turn ─┘ └──▶ crashing    it failed, and waits longer after each failure in a row
 ///                └────────────────────┘
 ///
-/// Jobs wait in one queue. While some wait, continuous ones that run are stopped after their turn and go to the end of the
-/// queue; nothing is lost, for they continue from their checkpoints. Runs that can't reach a peer make room first. A turn does
-/// not end before the run has copied something, waits for changes or can't reach a peer, because turns shorter than a run's
-/// first requests would never copy anything. A run that has done nothing gets a minute.
+/// Jobs wait in one queue. While some wait, continuous runs are stopped after their turn and go to the end of the
+/// queue. Nothing is lost, because they continue from their checkpoints. Runs that can't reach a peer make room
+/// first. A turn does not end before the run has copied something, waits for changes or can't reach a peer, because
+/// turns shorter than a run's first requests would never copy anything. A run that has done nothing yet gets a
+/// minute.
 ///
-/// The value makes no calls and knows no clock. An executor reports each event with its time and performs the returned actions.
-/// An event takes constant time on average, whatever the number of jobs; the end of a turn goes over those that run.
+/// The value makes no calls and knows no clock. An executor reports each event with its time and performs the
+/// returned actions. An event takes constant time on average, whatever the number of jobs; the end of a turn visits
+/// all runs.
 struct ReplicationSchedule: Sendable {
-    /// How a run does.
+    /// How a run is doing.
     enum Progress: Sendable {
-        /// It makes its first requests.
+        /// It is making its first requests.
         case beginning
         /// It has copied something, or waits for changes.
         case working
@@ -25,29 +27,30 @@ struct ReplicationSchedule: Sendable {
         case away
     }
 
-    /// How a run ended.
+    /// The way a run has ended.
     enum Ending: Sendable {
         case completed, failed
     }
 
     enum Event: Sendable {
-        /// There is another job; ignored if there is one of its name.
+        /// A job was added; ignored if there is one of the same name.
         case added(String, isContinuous: Bool, isRetried: Bool)
         case removed(String)
-        /// The run of a removed job, if it has not ended, is to end at once.
+        /// The run of a removed job must end at once, if it has not ended yet.
         case hurried(String)
         case ended(run: Int, Ending)
         /// The delay after a failed run is over.
         case retryDue(String, run: Int)
-        /// The turn is over for which ``Action/ring`` asked. Says how runs do; one that is missing still prepares itself.
+        /// The turn that ``Action/ring`` has started is over. The value says how the runs are doing; a missing run
+        /// is still preparing.
         case turn([Int: Progress])
-        /// Nothing runs from now on.
+        /// No more runs may start.
         case stopping
     }
 
     enum Action: Sendable, Equatable {
         case start(String, run: Int)
-        /// Stop a run; it ends once it has stored what it has.
+        /// Stop a run; it ends after it has stored what it has fetched.
         case stop(run: Int)
         /// Stop a run at once.
         case suspend(run: Int)
@@ -62,9 +65,9 @@ struct ReplicationSchedule: Sendable {
     }
 
     enum Phase {
-        /// In the queue, under a number.
+        /// It is in the queue, with a ticket.
         case waiting(ticket: Int)
-        /// A run of a removed job of the same name has not ended yet.
+        /// The run of a removed job of the same name has not ended yet.
         case blocked
         case running(Int)
         case crashing(run: Int)
@@ -88,10 +91,10 @@ struct ReplicationSchedule: Sendable {
     let room: Int
     let turn: Duration
     var jobs: [String: Job] = [:]
-    /// The jobs that wait, with their tickets. Entries of jobs that no longer wait are passed over.
+    /// The waiting jobs with their tickets. Entries of jobs that no longer wait are skipped.
     var queue = Queue<(job: String, ticket: Int)>()
     var runs: [Int: Run] = [:]
-    /// The runs of removed jobs, by name.
+    /// The runs of removed jobs, by the job's name.
     var leaving: [String: Int] = [:]
     var lastTicket = 0
     var lastRun = 0
@@ -99,14 +102,14 @@ struct ReplicationSchedule: Sendable {
     var isStopped = false
     /// The number of jobs that are in the queue.
     var waitingCount = 0
-    /// The number of jobs that wait for another try.
+    /// The number of jobs that wait for a retry.
     var crashingCount = 0
 
     /// Creates a schedule without jobs.
     ///
     /// - Parameters:
-    ///   - room: How many jobs run at the same time, at least one.
-    ///   - turn: How long a continuous one runs before it makes room for those that wait.
+    ///   - room: The maximum number of jobs that run at the same time, at least one.
+    ///   - turn: The time after which a continuous job makes room for waiting ones.
     init(room: Int, turn: Duration) { (self.room, self.turn) = (max(1, room), turn) }
 
     /// The number of runs that have not ended.
@@ -122,15 +125,15 @@ struct ReplicationSchedule: Sendable {
         }
     }
 
-    /// Whether a run is still wanted.
+    /// Whether the result of a run still matters.
     func isWanted(run: Int) -> Bool { !isStopped && runs[run]?.isRemoved == false }
 
-    /// Takes note of an event and returns what to do, in order.
+    /// Handles an event, and returns the next actions in order.
     ///
     /// - Parameters:
-    ///   - event: What happened.
+    ///   - event: The event.
     ///   - now: The time since any fixed moment.
-    /// - Returns: What to do.
+    /// - Returns: The actions.
     mutating func handle(_ event: Event, at now: Duration) -> [Action] {
         switch event {
         case .added(let name, let isContinuous, let isRetried):
@@ -156,12 +159,12 @@ struct ReplicationSchedule: Sendable {
 
 // MARK: - Runs
 
-/// How jobs begin to run, and what becomes of them then.
+/// Starts and ends runs.
 extension ReplicationSchedule {
-    /// The time that a run that has done nothing may take up room that others wait for.
+    /// The maximum time that a run that has done nothing yet may occupy room while other jobs wait.
     private static var patience: Duration { .seconds(60) }
 
-    /// Starts jobs that wait, as far as there is room, and asks for the end of a turn where some have to wait.
+    /// Starts waiting jobs while there is room. If some have to wait, asks for the end of a turn.
     mutating func fill(_ now: Duration) -> [Action] {
         var actions: [Action] = []
         while !isStopped, runs.count < room, let name = dequeue(), let job = jobs[name] {
@@ -182,7 +185,7 @@ extension ReplicationSchedule {
         let name = run.job
         if run.isRemoved {
             leaving[name] = nil
-            // The next job of the name has waited for this.
+            // The next job of this name has waited for the end of this run.
             if jobs[name] != nil, !isStopped { enqueue(name) }
             return []
         }
@@ -209,7 +212,8 @@ extension ReplicationSchedule {
         return now - run.start >= (progress == .beginning ? max(turn, Self.patience) : turn)
     }
 
-    /// Stops runs whose turn is over, as many as others wait for: first those that can't reach a peer, then the oldest.
+    /// Stops runs whose turn is over, as many as there are waiting jobs: first those that can't reach a peer, then
+    /// the oldest.
     mutating func endTurns(_ progress: [Int: Progress], _ now: Duration) -> [Action] {
         guard waitingCount > 0, !isStopped else {
             isRinging = false
@@ -227,7 +231,7 @@ extension ReplicationSchedule {
     }
 }
 
-/// The queue of jobs that wait.
+/// The queue of waiting jobs.
 extension ReplicationSchedule {
     mutating func enqueue(_ name: String) {
         lastTicket += 1
@@ -265,7 +269,7 @@ extension ReplicationSchedule {
         return []
     }
 
-    /// Drops the entries of jobs that no longer wait, once most are such.
+    /// Removes the entries of jobs that no longer wait, when they are the majority.
     private mutating func tidyQueue() {
         guard queue.count > 2 * waitingCount + 32 else { return }
         var tidy = Queue<(job: String, ticket: Int)>()

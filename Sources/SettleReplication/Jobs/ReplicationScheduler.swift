@@ -2,27 +2,27 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Runs replications, a limited number at the same time, and retries those that failed: it performs what a
+/// Runs replications, a limited number at the same time, and retries failed ones. It performs the actions that a
 /// ``ReplicationSchedule`` decides.
 package final class ReplicationScheduler: Sendable {
     private struct State: Sendable {
         var schedule: ReplicationSchedule
         var jobs: [String: ReplicationJob] = [:] {
-            // Most changes are of a job that stays.
+            // Most changes don't add or remove a job.
             didSet { if jobs.count != ids?.count { ids = nil } }
         }
-        /// The jobs' ids in order; `nil` since one was added or removed.
+        /// The sorted ids of the jobs; `nil` after a job was added or removed.
         var ids: [String]?
         var runs: [Int: (job: String, task: Task<Void, Never>, replicator: OneWayReplicator?)] = [:]
         var counts = Counts()
         var observers: [@Sendable (ReplicationNotice) -> Void] = []
-        /// Who waits for the end of a removed job's run.
+        /// The closures that wait for the end of a removed job's run.
         var endings: [Int: [@Sendable () -> Void]] = [:]
-        /// What is done once the lock is released.
+        /// The closures to call after the lock is released.
         var effects: [@Sendable () -> Void] = []
     }
 
-    /// How many replications run at the same time.
+    /// The maximum number of replications that run at the same time.
     let room: Int
     private let state: Monitor<State>
     private let turn: Duration
@@ -30,9 +30,9 @@ package final class ReplicationScheduler: Sendable {
     private let start = ContinuousClock.now
 
     /// - Parameters:
-    ///   - room: How many replications run at the same time.
-    ///   - turn: How long a continuous one runs before it makes room for those that wait.
-    ///   - retry: When failed ones are run again.
+    ///   - room: The maximum number of replications that run at the same time.
+    ///   - turn: The time after which a continuous replication makes room for waiting ones.
+    ///   - retry: The delays before failed ones run again.
     package init(room: Int, turn: Duration, retry: ReplicationRetryPolicy) {
         (self.room, self.turn, self.retry) = (room, turn, retry)
         state = Monitor(State(schedule: ReplicationSchedule(room: room, turn: turn)))
@@ -43,9 +43,9 @@ package final class ReplicationScheduler: Sendable {
         state.withLock { $0.observers.append(observer) }
     }
 
-    /// Adds a job, or a waiter to the job that has its id already.
+    /// Adds a job. If a job has the same id, only adds the waiter to it.
     ///
-    /// - Returns: The job that has the id already.
+    /// - Returns: The job that has the id already, if any.
     @discardableResult
     package func add(_ job: ReplicationJob, waiter: ReplicationJob.Waiter? = nil) -> ReplicationJob? {
         change { state -> ReplicationJob? in
@@ -62,7 +62,7 @@ package final class ReplicationScheduler: Sendable {
         }
     }
 
-    /// Stops a job and removes it; returns it, if there was one for which a condition holds.
+    /// Stops and removes a job if it satisfies a condition, and returns it.
     @discardableResult
     package func remove(
         _ id: String, where condition: (ReplicationJob) -> Bool = { _ in true }
@@ -74,10 +74,10 @@ package final class ReplicationScheduler: Sendable {
     ///
     /// - Parameters:
     ///   - id: The job's id.
-    ///   - atOnce: Whether its run ends without storing what it has, also if it was stopped before.
-    ///   - condition: Which job of the id is meant.
-    ///   - ended: Called once no run of a removed job of the id is under way.
-    /// - Returns: The job that was removed.
+    ///   - atOnce: Whether its run ends without storing what it has fetched, even if it is already stopping.
+    ///   - condition: The condition that the job of this id must satisfy.
+    ///   - ended: Called when no run of a removed job of this id is in progress.
+    /// - Returns: The removed job.
     @discardableResult
     func end(
         _ id: String, atOnce: Bool, where condition: (ReplicationJob) -> Bool, ended: @escaping @Sendable () -> Void
@@ -105,7 +105,7 @@ package final class ReplicationScheduler: Sendable {
         return job
     }
 
-    /// Stops all jobs and takes no more; waits a number of seconds at most until they have ended.
+    /// Stops all jobs and accepts no more; waits for their ends, up to a number of seconds.
     ///
     /// - Returns: Whether all have ended.
     @discardableResult
@@ -131,7 +131,7 @@ package final class ReplicationScheduler: Sendable {
     }
 }
 
-/// Performing actions.
+/// Performs the schedule's actions.
 extension ReplicationScheduler {
     private func handle(
         _ event: ReplicationSchedule.Event, _ state: inout State,
@@ -237,7 +237,7 @@ extension ReplicationScheduler {
         }
         change { state in
             let replicator = state.runs.removeValue(forKey: run)?.replicator
-            // Another job may have the id of one that was removed.
+            // A new job may have the id of a removed one.
             if state.schedule.isWanted(run: run) {
                 state.jobs[job.id]?.record(replicator?.status, result)
                 if let ledger = replicator?.ledger { state.jobs[job.id]?.ledger = ledger }
@@ -249,16 +249,16 @@ extension ReplicationScheduler {
     }
 }
 
-/// Jobs and numbers as they are now.
+/// The current jobs and counts.
 extension ReplicationScheduler {
-    /// Counts since the scheduler was made.
+    /// Counts since the scheduler was created.
     package struct Counts: Sendable {
         package var started = 0
         package var completed = 0
         package var crashed = 0
     }
 
-    /// Counts since the scheduler was made, and how many jobs there are in each state.
+    /// Counts since the scheduler was created, and the number of jobs in each state.
     package var counts: (counts: Counts, states: [ReplicationState: Int]) {
         state.withLock { state in
             let away = state.runs.values.count { $0.replicator?.status.progress == .away }
@@ -269,19 +269,19 @@ extension ReplicationScheduler {
         }
     }
 
-    /// A job, by its id.
+    /// The job of an id.
     package func job(_ id: String) -> ReplicationJob? {
         state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
     }
 
-    /// Returns the ledger of a job's run, or of its last run; `nil` if no job has the id.
+    /// The ledger of a job's current or last run; `nil` if no job has the id.
     package func ledger(of id: String) -> ReplicationLedger? {
         state.withLock { state in
             state.jobs[id].map { job in state.runs[job.run]?.replicator?.ledger ?? job.ledger }
         }
     }
 
-    /// How a job of a database's documents does; `nil` if there is none of the id.
+    /// How a job of a database's documents is doing; `nil` if there is no such job.
     func standing(of id: String, from database: String) -> LeaseKeeping.Standing? {
         state.withLock { state in
             guard let job = state.jobs[id], job.origin?.database == database else { return nil }
@@ -296,9 +296,9 @@ extension ReplicationScheduler {
         }
     }
 
-    /// A page of all jobs, ordered by id, and how many there are.
+    /// A page of all jobs, ordered by id, and their total number.
     ///
-    /// - Complexity: the page's; O(*n* log *n*) after a job was added or removed.
+    /// - Complexity: O(page); O(*n* log *n*) after a job was added or removed.
     package func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
         state.withLock { state in
             let ids = state.ids ?? state.jobs.keys.sorted()
@@ -308,10 +308,10 @@ extension ReplicationScheduler {
         }
     }
 
-    /// The jobs that run, ordered by id.
+    /// The running jobs, ordered by id.
     package var runningJobs: [ReplicationJob] {
         let running = state.withLock { state in
-            // A run of a removed job has no job, or one that waits.
+            // The job of a run may have been removed, or replaced by one that waits.
             state.runs.values.compactMap { state.jobs[$0.job] }.map { Self.now($0, state) }.filter(\.isRunning)
         }
         return running.sorted { $0.id < $1.id }
@@ -328,13 +328,13 @@ extension ReplicationScheduler {
     }
 }
 
-/// Something that happened to a job of a ``ReplicationScheduler``.
+/// A notice about a job of a ``ReplicationScheduler``.
 package enum ReplicationNotice: Sendable {
     case started(ReplicationJob)
-    /// A run failed; it is tried again, or ``removed(_:)`` follows.
+    /// A run failed. It is retried, or ``removed(_:)`` follows.
     case failed(ReplicationJob, PeerError)
-    /// It is done; ``removed(_:)`` follows.
+    /// The job is done; ``removed(_:)`` follows.
     case completed(ReplicationJob, ReplicationResult)
-    /// There is no longer a job of the id.
+    /// No job has this id any longer.
     case removed(String)
 }

@@ -3,14 +3,14 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Leases of jobs, where several nodes share a database.
+/// Leases of jobs, if several nodes share a database.
 extension ReplicatorDocuments {
-    /// What keeps the leases of a database; `nil` for one without.
+    /// Keeps the leases of a database; `nil` if the database has none.
     func keeper(of database: String) -> LeaseKeeper? {
         state.withLock { $0.leased.contains(database) ? $0.keeper : nil }
     }
 
-    /// What keeps the leases of all databases; made when the first one has leases.
+    /// Keeps the leases of all databases; created when the first database has leases.
     func keeper(named node: String) -> LeaseKeeper {
         state.withLock { state in
             if let keeper = state.keeper { return keeper }
@@ -36,7 +36,7 @@ extension ReplicatorDocuments {
             })
     }
 
-    /// Asks for a lease that an entry needs, once.
+    /// Requests the lease that an entry needs, once.
     func ask(for lease: LeaseName, _ origin: ReplicationJob.Origin, _ number: Int) {
         var isNew = false
         change(origin, number) { entry in
@@ -65,7 +65,7 @@ extension ReplicatorDocuments {
     private func standings(_ leases: [LeaseName]) -> [LeaseName: LeaseKeeping.Standing] {
         var standings: [LeaseName: LeaseKeeping.Standing] = [:]
         for lease in leases where lease.kind == .run {
-            // One that is not there yet is about to be started; one that somebody else has started takes up no room.
+            // A job that does not exist yet is about to start. A job that was started elsewhere takes up no room.
             standings[lease] =
                 scheduler.standing(of: lease.id, from: lease.database)
                 ?? (scheduler.job(lease.id) == nil ? .working : .resting)
@@ -83,12 +83,12 @@ extension ReplicatorDocuments {
 
 // MARK: - Shown
 
-/// Jobs as all nodes show them.
+/// The jobs of all nodes, for display.
 extension ReplicatorDocuments {
-    /// The name of this node, where databases have leases.
+    /// The name of this node, if databases have leases.
     package var node: String? { state.withLock(\.keeper)?.node }
 
-    /// The known facts of a document; `nil` for one whose replication is at its end, and for other documents.
+    /// What is known of a document; `nil` if its replication has ended, or if it is not a replication.
     package func entry(_ origin: ReplicationJob.Origin) -> Entry? {
         guard var entry = state.withLock({ $0[origin] }) else { return nil }
         if entry.problem == nil, let other = runningDocument(of: entry, origin), other != origin {
@@ -97,7 +97,7 @@ extension ReplicatorDocuments {
         return entry
     }
 
-    /// The job of a document as it is now, on the node that has it; `nil` for a document that has none.
+    /// The current job of a document, on any node; `nil` if it has none.
     package func job(of origin: ReplicationJob.Origin) -> ReplicationJob? {
         guard let entry = entry(origin), let job = entry.job else { return nil }
         if let job = scheduler.job(job.id), job.origin == origin { return job }
@@ -105,7 +105,7 @@ extension ReplicatorDocuments {
         return elsewhere(job, entry)
     }
 
-    /// The jobs that other nodes have, and those for which no node has room yet, ordered by id.
+    /// The jobs of other nodes, and those that wait for room on any node, ordered by id.
     package var jobsElsewhere: [ReplicationJob] {
         let waiting = state.withLock { state in
             state.leased.isEmpty
@@ -121,7 +121,7 @@ extension ReplicatorDocuments {
         return jobs.values.sorted { $0.id < $1.id }
     }
 
-    /// The document whose job a node runs under the lease for which an entry waits.
+    /// The document whose job another node runs under the lease that an entry waits for.
     private func runningDocument(of entry: Entry, _ origin: ReplicationJob.Origin) -> ReplicationJob.Origin? {
         guard let lease = entry.lease, let keeper = keeper(of: origin.database), keeper.lease(of: lease) == nil else {
             return nil
@@ -130,7 +130,7 @@ extension ReplicatorDocuments {
         return status.map { ReplicationJob.Origin(database: origin.database, document: $0.document) }
     }
 
-    /// A job that this node does not have, as its node last said it was.
+    /// A job of another node, in the state that the node has stored.
     private func elsewhere(_ job: ReplicationJob, _ entry: Entry) -> ReplicationJob {
         var job = job
         let listed = entry.lease.flatMap { keeper(of: $0.database)?.listed($0) }

@@ -2,10 +2,10 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Writing notes into documents.
+/// Writes results into documents.
 extension ReplicatorDocuments {
-    /// Takes note that a document's replication can never run. Where there are leases, the node that has the one for this
-    /// writes it.
+    /// Records that a document's replication can never run. If there are leases, the node with the lease for this
+    /// writes it into the document.
     func fail(_ origin: ReplicationJob.Origin, _ reason: String, _ order: JSONObject) {
         guard keeper(of: origin.database) != nil else {
             _ = writeFailure(origin, reason, order, under: nil)
@@ -16,7 +16,7 @@ extension ReplicatorDocuments {
         ask(for: LeaseName(origin.database, .note, origin.document.string), origin, number)
     }
 
-    /// Writes what ``fail(_:_:_:)`` has noted.
+    /// Writes what ``fail(_:_:_:)`` has recorded.
     func storeFailure(_ origin: ReplicationJob.Origin) {
         guard let keeper = keeper(of: origin.database), let entry = state.withLock({ $0[origin] }),
             let reason = entry.problem, let lease = entry.lease, lease.kind == .note
@@ -47,8 +47,8 @@ extension ReplicatorDocuments {
         }
     }
 
-    /// Writes the note with which an entry ends. If that needs a lease that is lost, or the storage is away, the entry stays,
-    /// and the node that gets the lease next does it.
+    /// Writes the result with which an entry ends. If that needs a lease that is lost, or the storage can't be
+    /// reached, the entry stays, and the next node that gets the lease writes it.
     private func finish(
         _ origin: ReplicationJob.Origin, _ entry: Entry, _ keeper: LeaseKeeper?, _ write: (JobLease?) -> Bool
     ) {
@@ -68,9 +68,9 @@ extension ReplicatorDocuments {
         keeper.refuse(name)
     }
 
-    /// Writes a state into a document, if it still asks for the same.
+    /// Writes a state into a document, if the document still defines the same replication.
     ///
-    /// - Returns: Whether nothing is left to do: false if a lease was lost or the storage is away.
+    /// - Returns: Whether nothing is left to do; false if a lease was lost or the storage can't be reached.
     private func write(
         _ final: ReplicationState, into origin: ReplicationJob.Origin, _ order: JSONObject, under lease: JobLease?,
         _ note: (inout JSONObject) -> Void
@@ -97,14 +97,14 @@ extension ReplicatorDocuments {
         }
     }
 
-    /// Whether the stored document asks for what its entry says; false if it can't be read.
+    /// Whether the stored document still defines the replication of its entry; false if it can't be read.
     func asksStill(_ origin: ReplicationJob.Origin) -> Bool {
         let (entry, database) = state.withLock { ($0[origin], $0.databases[origin.database]) }
         guard let entry, let record = try? database?.record(of: origin.document) else { return false }
         return Self.members(of: record, asking: entry.order) != nil
     }
 
-    /// The members of a stored document; `nil` if it no longer asks for this, or says how that has ended.
+    /// The members of a stored document; `nil` if it no longer defines this replication, or contains a result.
     private static func members(of record: DocumentRecord, asking order: JSONObject) -> JSONObject? {
         guard record.tree.winner?.isDeleted == false, let members = record.content?.body.json.object,
             self.order(members) == order, ![.completed, .failed].contains(ReplicationDocument.state(of: members))

@@ -4,46 +4,48 @@ package import SettleDatabase
 package import SettleHTTP
 package import SettlePlatform
 
-/// Keeps the jobs for which replicator documents ask: those of databases that hold such documents.
+/// Adds and removes the jobs that the documents of replicator databases define.
 ///
 ///     change of a document ──▶ deleted, completed or failed: its job is stopped
 ///                              it asks for the same as before: nothing; it was our own note, or somebody's comment
 ///                              else: its job is stopped, and another one begins
 ///     a job is completed  ──▶ a note in the document, so that it does not begin again at the next start
 ///
-/// All of it happens on one queue, which begins to look when something is committed.
+/// All work happens on one queue, which looks for changes after each commit.
 ///
-/// Where several nodes share a database, all of them know all of its documents, and a job runs on the node that has its lease
-/// (``LeaseKeeping``). The notes are written under that lease, so a node that slept through its term writes none.
+/// If several nodes share a database, all of them know all of its documents, and a job runs on the node that has
+/// its lease (``LeaseKeeping``). Results are written under that lease, so a node that was suspended until the lease
+/// expired writes none.
 package final class ReplicatorDocuments: Sendable {
-    /// A document whose replication is not at its end.
+    /// A document whose replication has not ended.
     package struct Entry: Sendable {
-        /// The members that say what to do.
+        /// The members that define the replication.
         package let order: JSONObject
-        /// Distinguishes answers about this entry from those about an earlier one.
+        /// Distinguishes results of this entry from those of an earlier one.
         let number: Int
         package let updated = WallTime.now()
         package var job: ReplicationJob?
         /// The reason why there is no job.
         package var problem: String?
-        /// The lease it asks for.
+        /// The lease that it needs.
         var lease: LeaseName?
     }
 
-    /// Returns the client that sends the requests of a document's replication; throws why it is not allowed.
+    /// Returns the client that sends the requests of a document's replication; throws the reason if the replication
+    /// is not allowed.
     package typealias Admission =
         @Sendable (ReplicationDocument, _ owner: JSONValue?) throws(ReplicationDocumentError) -> any HTTPTransport
 
     struct State {
         var databases: [String: Database] = [:]
         var seen: [String: UpdateSequence] = [:]
-        /// Databases that could not be read the last time.
+        /// The databases that could not be read the last time.
         var unread: Set<String> = []
         var entries: [String: [DocumentID: Entry]] = [:]
-        /// Documents that wait for the job of an id, with the numbers of their entries: another document or a request has it,
-        /// or this node has no lease for it.
+        /// The documents that wait for the job of an id, with the numbers of their entries. Another document or a
+        /// request has that job, or this node has no lease for it.
         var waiting: [String: [ReplicationJob.Origin: Int]] = [:]
-        /// Keeps the leases of databases that have some.
+        /// Keeps the leases, if databases have some.
         var keeper: LeaseKeeper?
         var leased: Set<String> = []
         var count = 0
@@ -54,7 +56,7 @@ package final class ReplicatorDocuments: Sendable {
             set { entries[origin.database, default: [:]][origin.document] = newValue }
         }
 
-        /// Makes an entry, and returns its number.
+        /// Adds an entry, and returns its number.
         mutating func add(_ order: JSONObject, _ origin: ReplicationJob.Origin) -> Int {
             count += 1
             self[origin] = Entry(order: order, number: count)
@@ -71,8 +73,8 @@ package final class ReplicatorDocuments: Sendable {
 
     /// - Parameters:
     ///   - scheduler: Runs the jobs.
-    ///   - clock: Measures how old leases are; tests replace it.
-    ///   - admit: Says which replications are allowed.
+    ///   - clock: Measures the age of leases; tests replace it.
+    ///   - admit: Decides which replications are allowed.
     ///   - warn: Called with problems.
     package init(
         _ scheduler: ReplicationScheduler, clock: some Clock<Duration> = ContinuousClock(), admit: @escaping Admission,
@@ -90,7 +92,7 @@ package final class ReplicatorDocuments: Sendable {
         }
     }
 
-    /// Begins to look at a database, unless it is looked at already.
+    /// Starts to watch a database, unless it is watched already.
     package func watch(_ name: String, _ database: Database) {
         let leases = database.leases
         if let leases { keeper(named: leases.node).use(leases, of: name) }
@@ -101,7 +103,7 @@ package final class ReplicatorDocuments: Sendable {
         queue.async { [weak self] in self?.look(name, database) }
     }
 
-    /// Looks no more. Leases are kept until ``leave(areEnded:)``.
+    /// Stops watching. Leases are kept until ``leave(areEnded:)``.
     package func stop() {
         let keeper = state.withLock { state in
             state.isStopped = true
@@ -111,18 +113,19 @@ package final class ReplicatorDocuments: Sendable {
         keeper?.stop()
     }
 
-    /// Stops keeping leases; called after ``stop()`` and the scheduler's end.
+    /// Stops keeping leases; called after ``stop()`` and the end of the scheduler.
     ///
-    /// - Parameter areEnded: Whether all runs have ended, so that the leases are given back and other nodes need not wait.
+    /// - Parameter areEnded: Whether all runs have ended, so that the leases are returned and other nodes need not
+    ///   wait.
     package func leave(areEnded: Bool) { state.withLock(\.keeper)?.finish(areEnded: areEnded) }
 }
 
 // MARK: - Reading
 
-/// Reading documents.
+/// Reads documents.
 extension ReplicatorDocuments {
-    /// Takes all changes there are, and asks to be called at the next one. After a failure it continues a second later where
-    /// it came to.
+    /// Reads all changes, and requests a call at the next one. After a failure it continues a second later from the
+    /// reached position.
     func look(_ name: String, _ database: Database) {
         guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return }
         var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
@@ -133,7 +136,7 @@ extension ReplicatorDocuments {
                 seen = change.sequence
                 return true
             }
-            // Purges move the sequence on without a change.
+            // Purges increase the sequence without a change.
             seen = max(seen, newest)
         } catch let error as DatabaseError where error.code == .closed { return forget(name) } catch {
             return lookLater(name, database, seen, error)
@@ -149,7 +152,8 @@ extension ReplicatorDocuments {
         }
     }
 
-    /// Waits a second: a database that is suspended, or whose server is away, would fail again at once.
+    /// Retries after a second: a database that is suspended, or whose server can't be reached, would fail again at
+    /// once.
     private func lookLater(_ name: String, _ database: Database, _ seen: UpdateSequence, _ error: any Error) {
         let isNew = state.withLock { state in
             state.seen[name] = seen
@@ -213,7 +217,7 @@ extension ReplicatorDocuments {
         if let lease { keeper(of: origin.database)?.unwant(lease) }
     }
 
-    /// Removes an entry; returns the lease it asked for.
+    /// Removes an entry; returns the lease that it needed.
     func remove(_ origin: ReplicationJob.Origin, _ number: Int) -> LeaseName? {
         state.withLock { state in
             guard let entry = state[origin], entry.number == number else { return nil }
@@ -233,7 +237,7 @@ extension ReplicatorDocuments {
         for document in documents { drop(ReplicationJob.Origin(database: name, document: document)) }
     }
 
-    /// The members that say what to do.
+    /// The members that define the replication.
     static func order(_ members: JSONObject) -> JSONObject {
         JSONObject(members.filter { !$0.name.hasPrefix("_replication_") }.map { ($0.name, $0.value) })
     }
@@ -241,23 +245,23 @@ extension ReplicatorDocuments {
 
 // MARK: - Starting
 
-/// Handing jobs to the scheduler.
+/// Passes jobs to the scheduler.
 extension ReplicatorDocuments {
-    /// Hands a job on, unless its document has changed meanwhile; of two that are the same, one runs. Where there are leases,
-    /// it waits for one.
+    /// Passes a job to the scheduler, unless its document has changed meanwhile. Of two equal jobs only one runs.
+    /// If there are leases, the job first waits for its lease.
     func start(_ job: ReplicationJob, _ origin: ReplicationJob.Origin, _ number: Int) {
         guard state.withLock({ $0[origin]?.number == number }) else { return }
         guard let keeper = keeper(of: origin.database) else { return add(job, origin, number) }
         let lease = LeaseName(origin.database, .run, job.id)
         ask(for: lease, origin, number)
         guard keeper.allows(lease) else { return wait(for: job.id, origin, number) }
-        // Another node may have completed it, and this one has not read that yet.
+        // Another node may have completed it without this node having read that yet.
         guard scheduler.job(job.id) != nil || asksStill(origin) else {
             wait(for: job.id, origin, number)
             return keeper.refuse(lease)
         }
         add(job, origin, number)
-        // The lease may have been lost since it was looked at.
+        // The lease may have been lost since the check.
         guard !keeper.allows(lease), scheduler.remove(job.id, where: { $0.origin == origin }) != nil else { return }
         wait(for: job.id, origin, number)
     }
@@ -268,7 +272,7 @@ extension ReplicatorDocuments {
         change(origin, number) { $0.problem = problem }
         guard other != nil else { return }
         state.withLock { $0.waiting[job.id, default: [:]][origin] = number }
-        // The other one may have ended meanwhile.
+        // The other job may have ended meanwhile.
         if scheduler.job(job.id) == nil { startWaiting(for: job.id) }
     }
 
@@ -277,7 +281,7 @@ extension ReplicatorDocuments {
             + (origin.map { "the document \($0.document) of \($0.database)" } ?? "a request")
     }
 
-    /// Starts what waits for the job of an id, as far as it can.
+    /// Starts the documents that wait for the job of an id, as far as possible.
     func startWaiting(for id: String) {
         let waiting = state.withLock { $0.waiting.removeValue(forKey: id) } ?? [:]
         for (origin, number) in waiting.sorted(by: { $0.value < $1.value }) {
@@ -285,7 +289,7 @@ extension ReplicatorDocuments {
         }
     }
 
-    /// Keeps a document until there is a lease.
+    /// Makes a document wait for the job of an id.
     func wait(for id: String, _ origin: ReplicationJob.Origin, _ number: Int) {
         change(origin, number) { $0.problem = nil }
         state.withLock { state in

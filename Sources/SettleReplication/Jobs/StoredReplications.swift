@@ -3,27 +3,29 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// The replication documents that a database keeps without running them itself: in a local document, which no replication copies.
+/// Replication documents that a database stores in a local document, which is never replicated, and does not run
+/// itself.
 ///
 ///     _local/settle-replications
 ///     {"replications": {"9f3c…": {"source": {"url": "https://anna@couch.example/notes"}, "target": "local", "continuous": true,
 ///                                 "_replication_state": "paused"}}}
 ///
-/// A database of an app keeps its persistent replications so; the side `local` is this database. The `_replicator` database of
-/// a server keeps its paused ones so, because a document in it would be run. A password is there only if that was asked for.
+/// An app's database stores its persistent replications this way; in them the side `local` is this database. A
+/// server's `_replicator` database stores its paused replications this way, because it would run a normal document.
+/// A password is stored only on request.
 package struct StoredReplications: Sendable, Equatable {
     /// The id of the local document.
     package static let id = DocumentID(unchecked: "_local/settle-replications")
-    /// The id of a local document in which older versions of the tool kept the paused replications of a server.
+    /// The id of the local document in which older versions of the tool stored a server's paused replications.
     package static let oldPausedID = DocumentID(unchecked: "_local/settle-paused")
-    /// How the database's own side is named.
+    /// The name of the database's own side.
     package static let here: JSONValue = "local"
     private static let member = "replications"
 
     /// The documents, by name, in the order in which they were stored.
     package private(set) var documents: JSONObject
 
-    /// Reads the body of a local document, also one that an older version wrote.
+    /// Reads the body of a local document, including one of an older version.
     package init(_ body: JSONValue? = nil) {
         let stored = (body?[Self.member] ?? body?["paused"])?.object ?? JSONObject()
         let isOldPaused = body?[Self.member] == nil
@@ -37,7 +39,7 @@ package struct StoredReplications: Sendable, Equatable {
             })
     }
 
-    /// The body of the local document; `nil` for none.
+    /// The body of the local document; `nil` if there are no replications.
     package var body: JSONValue? { documents.isEmpty ? nil : [Self.member: .object(documents)] }
 
     /// The document of a name. Setting `nil` removes it.
@@ -46,7 +48,7 @@ package struct StoredReplications: Sendable, Equatable {
         set { documents[name] = newValue.map(JSONValue.object) }
     }
 
-    /// Sets the state of a document; pending removes what it says of its state.
+    /// Sets the state of a document; the state pending removes the member.
     package mutating func set(_ state: ReplicationState, of name: String) {
         guard var document = self[name] else { return }
         document["_replication_state"] = state == .pending ? nil : .string(state.rawValue)
@@ -54,7 +56,7 @@ package struct StoredReplications: Sendable, Equatable {
     }
 }
 
-/// Stored replications of an app's database.
+/// The stored replications of an app's database.
 extension StoredReplications {
     /// The name and the document of a configuration.
     ///
@@ -89,7 +91,7 @@ extension StoredReplications {
         ).description
     }
 
-    /// Replaces stored credentials; where none are stored, none are added.
+    /// Replaces stored credentials. If none are stored, none are added.
     mutating func renew(_ name: String, _ credentials: ReplicationCredentials) throws {
         guard var document = self[name],
             let side = ["source", "target"].first(where: { document[$0] != Self.here }), var endpoint = document[side],
@@ -100,7 +102,7 @@ extension StoredReplications {
         self[name] = document
     }
 
-    /// What a stored document says, without the peer.
+    /// The content of a stored document, except for the peer.
     static func read(_ members: JSONObject) throws -> (document: ReplicationDocument, isPush: Bool, url: HTTPURL) {
         var document: ReplicationDocument
         do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
@@ -112,7 +114,7 @@ extension StoredReplications {
     }
 
     private static func endpoint(_ peer: any AddressedPeer, withCredentials: Bool) throws -> JSONValue {
-        // The user's name is part of what the replication is; the password is not.
+        // The user's name is part of the replication's identity; the password is not.
         var json: JSONValue = ["url": .string(peer.address.text(user: peer.credentials.user))]
         json["collection"] = peer.collection.map(JSONValue.string)
         guard withCredentials else { return json }

@@ -19,7 +19,7 @@ struct AttachmentReceiver: Sendable {
 
     let peer: LocalPeer
     let revision: PeerRevision
-    /// How many attempts in a row may yield no byte of an attachment.
+    /// The maximum number of consecutive attempts that read no byte of an attachment.
     private static let attempts = 4
 
     /// Stores all contents.
@@ -40,7 +40,7 @@ struct AttachmentReceiver: Sendable {
     /// A stub without matching content may arrive whole the next time; content that does not match its digest will not.
     private func outcome(of error: PeerError, _ attachment: PeerAttachment) -> StoreOutcome {
         if case .stub = attachment.content { return .failed(error) }
-        // An intermediary may have sent the status, a 404 for example.
+        // An intermediary may have caused the status, for example a 404.
         if error.status != nil { return .failed(error) }
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
@@ -79,13 +79,14 @@ struct AttachmentReceiver: Sendable {
             writer.discard()
             guard kept > 0 else { throw error }
         }
-        // The partial content from before is damaged, after a loss of power for example.
+        // The partial content is damaged, for example after a power failure.
         let anew = try await AttachmentSink(peer, attachment.encoding)
         try await read(source, into: anew)
         return try await finish(anew, attachment)
     }
 
-    /// Reads a source to its end, resuming after cuts; it gives up after a few attempts without progress.
+    /// Reads a source to its end, and resumes after interruptions. It gives up after a few attempts without
+    /// progress.
     private func read(_ source: any AttachmentSource, into writer: AttachmentSink) async throws {
         var failures = 0
         while true {
@@ -109,7 +110,7 @@ struct AttachmentReceiver: Sendable {
         return try named(written, attachment, length: attachment.length)
     }
 
-    /// Content that is here already, described as the revision describes it.
+    /// Content that is stored already, described as in the revision.
     private func described(_ known: DocumentAttachment, _ attachment: PeerAttachment) async throws -> DocumentAttachment
     {
         let isExpanded = attachment.encoding == .gzip && known.encoding == .identity
@@ -143,7 +144,7 @@ struct AttachmentReceiver: Sendable {
         }
     }
 
-    /// Content that can't be read here counts as missing, and arrives with the revision.
+    /// Reads local content. Unreadable content counts as missing, and is fetched with the revision.
     private static func readable<Value>(_ read: () throws -> Value?) throws -> Value? {
         do { return try read() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }
@@ -157,10 +158,10 @@ struct AttachmentReceiver: Sendable {
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter
-    /// The number of bytes that it has, including resumed ones.
+    /// The number of written bytes, including resumed ones.
     private(set) var length: Int64
 
-    /// Starts with no content.
+    /// Starts without content.
     init(_ peer: LocalPeer, _ encoding: DocumentAttachment.Encoding) async throws {
         self.peer = peer
         writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: encoding)
@@ -193,7 +194,7 @@ final class AttachmentSink: @unchecked Sendable {
     }
 }
 
-/// Passes a value from the thread that made it to the one that waits for it.
+/// Passes a value from the thread that created it to the thread that waits for it.
 ///
 /// Unchecked: it needs no lock, because it is made on one thread and then used only on the other.
 private struct Unshared<Value>: @unchecked Sendable {

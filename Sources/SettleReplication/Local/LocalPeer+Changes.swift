@@ -3,7 +3,7 @@ package import SettleDatabase
 internal import SettlePlatform
 
 extension LocalPeer {
-    /// The next documents that were changed; see ``Peer/changes(_:)``.
+    /// The next changed documents; see ``Peer/changes(_:)``.
     ///
     /// - Throws: ``PeerError`` with code `notFound` for a filter that is not registered
     ///   (`Database.addReplicationFilter(_:_:)`; SEMANTICS 130), or `badRequest` for channels, which
@@ -16,7 +16,7 @@ extension LocalPeer {
             let page = try await perform { database in
                 try Self.page(of: database, since: since, limit: limit, filter: filter)
             }
-            // A page that ends before `since` shows that the database was replaced by an older one.
+            // A page that ends before `since` shows that an older database has replaced this one.
             guard page.changes.isEmpty, page.last.number == since.number, let wait = request.wait else { return page }
             let deadline = start + wait
             guard deadline > .now, await local.waitForChange(after: since, until: deadline) else { return page }
@@ -44,7 +44,7 @@ extension LocalPeer {
             var page = ChangesPage(changes: [], last: PeerSequence(local: newest))
             var (last, seen) = (since, 0)
             page.changes.reserveCapacity(min(limit, 1000))
-            // Bounds the number of documents read, so that a selective filter does not keep the caller waiting.
+            // Limits the number of documents to read, so that a selective filter does not keep the caller waiting.
             let most = filter.passesAll ? limit : max(limit, 10_000)
             try database.forEachChange(
                 in: SequenceRange(after: since), style: .allLeaves, includingDocuments: filter.needsDocuments
@@ -63,7 +63,7 @@ extension LocalPeer {
                 }
                 return true
             }
-            // Purges advance the sequence without a change.
+            // Purges increase the sequence without a change.
             if page.changes.count < limit, seen < most { last = newest }
             page.last = PeerSequence(local: last)
             page.pending = last == newest ? 0 : try database.count(changedIn: SequenceRange(after: last))
@@ -77,7 +77,7 @@ extension LocalPeer {
         return tree.revisions.contains { tree[$0]?.isShared == true }
     }
 
-    /// The changes of a few documents, looked up by id.
+    /// The changes of some documents, looked up by id.
     private static func page(
         of database: Database, ids: Set<DocumentID>, since: UpdateSequence, limit: Int, newest: UpdateSequence
     ) throws -> ChangesPage {

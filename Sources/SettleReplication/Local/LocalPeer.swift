@@ -11,7 +11,7 @@ public import SettleDatabase
 public struct LocalPeer: Peer, PeerOperations {
     /// The database of the call.
     let local: Database
-    /// How messages name it: its folder.
+    /// The name in messages: the database's folder.
     public let name: String
     private let givenIdentity: String?
 
@@ -19,11 +19,11 @@ public struct LocalPeer: Peer, PeerOperations {
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - name: How messages name it; its folder, or `memory`, by default.
-    ///   - identity: The part of its replications' ids that stands for the database; unless given, a name that was
-    ///     created with the database and moves with its file. If databases have stable names, as on a server, pass
-    ///     those: then a database that was deleted and created again keeps its replications, and the change is detected
-    ///     and reported (SEMANTICS 206).
+    ///   - name: The name in messages; by default the database's folder, or `memory`.
+    ///   - identity: Identifies the database in the ids of its replications. By default this is a random name that
+    ///     was created with the database and moves with its file. If databases have stable names, as in a server,
+    ///     pass those. A database that is deleted and created again then keeps its replications, and the change is
+    ///     detected and reported (SEMANTICS 206).
     public init(_ database: Database, name: String? = nil, identity: String? = nil) {
         local = database
         self.name = name ?? database.path ?? "memory"
@@ -115,8 +115,8 @@ extension LocalPeer {
 extension LocalPeer {
     /// Stores revisions in one transaction, after the contents of their attachments; see ``Peer/store(_:branching:)``.
     ///
-    /// Contents are streamed in bounded memory, resumed after a cut, and verified against their digests. Content that a
-    /// leaf of the same document has here is not read.
+    /// Contents are streamed in bounded memory, resumed after an interruption, and verified against their digests.
+    /// Content that a leaf of the same document already has is not fetched.
     package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let prepared = try await prepare(revisions)
         let (batch, refuses) = (prepared.revisions, branching == .refused)
@@ -128,14 +128,14 @@ extension LocalPeer {
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
-    ///   - branching: Whether they may become branches.
+    ///   - branching: Whether the revisions may become branches.
     ///   - policy: The conflict policy.
-    ///   - slots: Limit how many conflicts the policy is called about at a time.
-    ///   - onAsking: Called before the policy is, with the number of documents it was or is called about.
-    ///   - source: Where merge bases that are missing here are fetched.
+    ///   - slots: Limits the number of conflicts for which the policy is called at the same time.
+    ///   - onAsking: Called before the policy, with the number of documents for which it has been called, including
+    ///     this time.
+    ///   - source: Provides merge bases that the database lacks.
     /// - Returns: The outcome of each revision, in order, and of each document in conflict.
-    /// - Throws: ``PeerError`` for attachments that can't be fetched; ``DatabaseError`` if the transaction as a whole
-    ///   fails.
+    /// - Throws: ``PeerError`` if an attachment can't be fetched; ``DatabaseError`` if the whole transaction fails.
     func store(
         _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, slots: SettlingSlots,
         onAsking: @Sendable (Int) -> Void, basesFrom source: any PeerOperations
@@ -267,8 +267,9 @@ struct RevisionBatch: Sendable {
 
 // MARK: - LocalAttachmentSource
 
-/// The stored bytes of an attachment of a local database, read piece by piece. If they are read from the first byte on, they are
-/// compared with the digest, and the last piece is returned only if they are right. After a cut the receiver compares them.
+/// Reads the stored bytes of a local database's attachment piece by piece. When they are read from the beginning,
+/// they are compared with the digest, and the last piece is returned only if they match. After an interruption the
+/// receiver compares them.
 struct LocalAttachmentSource: AttachmentSource {
     let peer: LocalPeer
     let attachment: DocumentAttachment

@@ -8,11 +8,11 @@ internal import SettlePlatform
 ///
 ///     connect ─→ request's head ─→ answer's head ─→ bytes to and from the connection, until one of the two ends
 ///
-/// A server that sends nothing for long gets a ping, and is given up if it does not answer.
+/// A server that sends nothing for some time gets a ping; if it does not answer, the connection is closed.
 ///
-/// Unchecked, no lock: the handle belongs to the thread that runs it.
+/// Unchecked: it needs no lock, because only the thread that runs it uses the handle.
 final class CurlWebSocket: @unchecked Sendable {
-    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The times of silence after which a server gets a ping, and after which it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
@@ -40,14 +40,15 @@ final class CurlWebSocket: @unchecked Sendable {
         errorText.deallocate()
     }
 
-    /// Connects, and moves bytes from then on until the connection closes.
+    /// Connects, and then moves bytes until the connection closes.
     ///
     /// - Parameters:
-    ///   - request: The address, and the headers of the head.
+    ///   - request: The address and the headers.
     ///   - options: Certificates and proxy.
-    ///   - connection: What takes the bytes that come, and has those to send. It is ended with the socket.
-    ///   - bell: What the connection rings when there is something to send.
-    /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
+    ///   - connection: Receives bytes, and has bytes to send. It ends together with the socket.
+    ///   - bell: Rung by the connection when there is something to send.
+    /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` if the server does not open a
+    ///   WebSocket.
     static func open(
         _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
@@ -67,7 +68,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Connects, and returns the bytes after the head of the answer.
+    /// Connects, and returns the bytes after the head of the response.
     private func connect() throws -> [UInt8] {
         var setup = CurlSetup(easy)
         headers = setup.apply(request, options)
@@ -101,7 +102,7 @@ final class CurlWebSocket: @unchecked Sendable {
         TransportError(.connectionLost, "the connection to \(request.url.authority) was lost")
     }
 
-    /// Moves bytes until the connection is closed and its last word is sent, or the socket ends.
+    /// Moves bytes until the connection is closed and its last bytes are sent, or the socket ends.
     private func move(_ first: [UInt8]) {
         var output: ArraySlice<UInt8> = []
         var (lastRead, lastPing) = (ContinuousClock.now, ContinuousClock.now)
@@ -133,7 +134,7 @@ final class CurlWebSocket: @unchecked Sendable {
                 }
             }
         } catch {
-            // The other end breaks the protocol, or the socket is gone. The requests that wait for an answer fail.
+            // The other end violated the protocol, or the socket has failed. Requests that wait for an answer fail.
             connection.close((error as? WebSocketError)?.status ?? 1002)
             if let goodbye = try? connection.nextOutput() {
                 output = goodbye[...]
@@ -142,7 +143,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Sends what goes now.
+    /// Sends as much as possible without waiting.
     private func send(_ bytes: inout ArraySlice<UInt8>) throws(TransportError) {
         while !bytes.isEmpty {
             var count = 0
@@ -153,11 +154,11 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Hands over what has come; returns whether more may come.
+    /// Passes on received bytes; returns whether more may come.
     private func receive(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
         defer { Sockets.acknowledgeAtOnce(settle_curl_get_socket(easy)) }
         return withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { room in
-            // At most 1 MiB in a turn, so that a fast server does not keep this end from sending.
+            // At most 1 MiB per turn, so that a fast server can't keep this end from sending.
             for _ in 0..<16 {
                 var count = 0
                 let code = curl_easy_recv(easy, room.baseAddress, room.count, &count)
@@ -170,7 +171,7 @@ final class CurlWebSocket: @unchecked Sendable {
         }
     }
 
-    /// Waits until the socket or the bell has something.
+    /// Waits for an event of the socket or the bell.
     private func wait(writes: Bool, for time: Duration) {
         let descriptor = settle_curl_get_socket(easy)
         var polled = [

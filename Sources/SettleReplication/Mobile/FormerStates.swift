@@ -3,40 +3,40 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettleMobile
 
-/// Finds out what a server had before its current state: leaves here that the current state replaces, and the states that edits
-/// here were made on.
+/// Finds the former states of documents at a server: local leaves that the server's current state replaces, and the
+/// states on which local edits were made.
 ///
-/// A server of Couchbase Mobile's protocol sends a document's current revision alone. If another client has switched it to
-/// another branch, nothing else says that the revision that came before has ended:
+/// A server of Couchbase Mobile's protocol sends only the current revision of a document. If another client has
+/// switched the document to another branch, nothing tells this device that the earlier revision has ended:
 ///
 ///     at the server    1 ─ 2 ─ 3-a ─ 4-deleted         here    1 ─ 2 ─ 3-a            came first: forgotten
 ///                          └── 3-f ─ 4-b                           └── 3-f ─ 4-b      comes now
 ///
-/// So the server is asked which of the leaves it has. Those are not edits of this device that are still to be sent, and what
-/// they say is kept or given up there. They are forgotten and not ended: the server may have them as open branches, which a
-/// tombstone from here would close if another replication brought it there.
+/// So this asks the server which of the local leaves it has. Those are not unsent edits of this device, and the
+/// server decides about their content. They are removed here and not ended by tombstones: the server may have them
+/// as open branches, and another replication could bring a tombstone there that would close them.
 ///
-/// A server may also come back to a revision that was ended here, for a merge that was sent to it and that another client has
-/// deleted since. Here that revision would count as known. What has ended it is forgotten, so that it comes again; see
-/// `reopen(_:)`.
+/// A server may also return to a revision that was ended here by a merge, if the merge was sent to it and another
+/// client has deleted it since. Locally that revision would count as known. So the tombstone is removed, and the
+/// revision comes again; see `reopen(_:)`.
 ///
-/// An edit of such a leaf is a conflict with the current state, whose common base may never have been here. The server is asked
-/// whether it has had the leaf, which takes the base's place then; see `FormerState`.
+/// An edit of such a leaf conflicts with the current state, and their common base may never have been here. This
+/// asks the server whether it has had the leaf, which then serves as the base; see `FormerState`.
 struct FormerStates: Sendable {
     private let server: MobilePeer
     private let database: Database
-    /// The number of documents that are asked about at a time.
+    /// The number of documents in one request.
     private static let maximumDocuments = 200
-    /// How many ended branches of a document are tried as those that a leaf was sent on.
+    /// The maximum number of a document's ended branches that are tried as parents of a sent leaf.
     private static let maximumParents = 20
 
-    /// Creates it for a pull from such a server into a database of this process.
+    /// Creates a value for a pull from a server of this protocol into a database of this process.
     init?(of source: any PeerOperations, at target: any PeerOperations) {
         guard let server = source as? MobilePeer, let database = target.database else { return nil }
         (self.server, self.database) = (server, database)
     }
 
-    /// Notes in the server's revisions which leaves here they replace, and which state edits here were made on.
+    /// Marks in the server's revisions which local leaves they replace, and on which state local edits were made.
     ///
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func markReplaced(in revisions: [PeerRevision]) async throws -> [PeerRevision] {
@@ -58,7 +58,7 @@ struct FormerStates: Sendable {
                 of: places.map { place in
                     (revisions[place].id, Self.revisions(besides[place].leaves) + besides[place].others.flatMap(\.self))
                 })
-            // A revision that is no longer current is followed by the one that is.
+            // A revision that is no longer current is followed by the current one.
             for (place, state) in zip(places, states) where state.current == revisions[place].revision {
                 (noted[place].replaced, noted[place].formerState) = try await judge(
                     besides[place], state, revisions[place].id, revisions[place].history)
@@ -67,16 +67,16 @@ struct FormerStates: Sendable {
         return noted
     }
 
-    /// Forgets what has ended revisions here that the server has come back to.
+    /// Removes the tombstones of revisions to which the server has returned.
     ///
     ///     at the server    1 ─ 2-a                          here    1 ─ 2-a ─ 3-closed     the server's current one again
     ///                      └── 2-b ─ 3-x ─ 4-deleted                └── 2-b ─ 3-closed
     ///                                                               2-m ─ 3-m              was sent as 3-x
     ///
-    /// That is done if the server has had all that is live here, so that no merge waits to be sent.
+    /// It does so only if the server has had all live leaves, so that no merge is waiting to be sent.
     ///
-    /// - Parameter changes: The server's changes whose revisions are here.
-    /// - Returns: Whether there are such revisions. They are no longer here.
+    /// - Parameter changes: The server's changes whose revisions are stored here.
+    /// - Returns: Whether there are such revisions. They are then no longer stored here.
     /// - Throws: ``PeerError`` if the connection is lost; ``DatabaseError``.
     func reopen(_ changes: [ChangedDocument]) async throws -> Bool {
         let ended = try await database.perform { database in
@@ -95,13 +95,13 @@ struct FormerStates: Sendable {
         return hasReopened
     }
 
-    /// A document whose revision at the server has no live leaf here, and another one has.
+    /// A document whose server revision has no live leaf here, while another one has.
     private struct Ended: Sendable {
         let id: DocumentID
         let current: RevisionID
-        /// The tombstones that the server's revision leads to here.
+        /// The local tombstones that descend from the server's revision.
         let ends: [RevisionID]
-        /// The live leaves, each under all ids that the server may have it under.
+        /// The live leaves, each with all ids under which the server may have it.
         let names: [[RevisionID]]
     }
 
@@ -120,8 +120,8 @@ struct FormerStates: Sendable {
             })
     }
 
-    /// The ids under which a leaf may have been sent as a child of a revision that was ended here, but those in the history of
-    /// the server's current revision: that one has the leaf's content, or comes from it.
+    /// The ids under which a leaf may have been sent as a child of a locally ended revision. Ids in the history of
+    /// the server's current revision are left out: that revision has the leaf's content, or descends from it.
     private static func otherNames(
         of leaf: RevisionID, in tree: RevisionTree, _ id: DocumentID, but history: RevisionHistory, _ database: Database
     ) throws -> [RevisionID] {
@@ -136,9 +136,10 @@ struct FormerStates: Sendable {
         return names.filter { !history.revisions.contains($0) }
     }
 
-    /// Forgets the leaves of documents in conflict that the server's current revisions replace, if those are here.
+    /// Removes the leaves of conflicts that the server's current revisions replace, if those revisions are stored
+    /// here.
     ///
-    /// - Returns: The states that the edits here were made on, as far as they are known.
+    /// - Returns: The states on which the local edits were made, as far as they are known.
     func forget(_ ids: [DocumentID]) async -> [DocumentID: FormerState] {
         var found: [DocumentID: FormerState] = [:]
         for start in stride(from: 0, to: ids.count, by: Self.maximumDocuments) {
@@ -174,7 +175,7 @@ struct FormerStates: Sendable {
         tree.leaves.filter { !$0.isDeleted }.map { ($0.revision, tree.sharedAncestor(of: $0.revision)) }
     }
 
-    /// The leaves beside a revision of the server, and the other ids that the server may have each of them under.
+    /// The leaves beside a server's revision, and the other ids under which the server may have each of them.
     private struct Beside: Sendable {
         let leaves: [Database.EditedLeaf]
         let others: [[RevisionID]]
@@ -188,13 +189,13 @@ struct FormerStates: Sendable {
         }
     }
 
-    /// What the server is asked about.
+    /// The revisions to ask the server about.
     private static func revisions(_ leaves: [Database.EditedLeaf]) -> [RevisionID] {
         leaves.flatMap { $0.origin == $0.leaf ? [$0.leaf] : [$0.leaf, $0.origin].compactMap(\.self) }
     }
 
-    /// The leaves that the server has, and the state that the others were made on, if it is one and the server has it: under its
-    /// id, or under that of an edit which was sent as a child of a deletion.
+    /// The leaves that the server has. Also the state on which the remaining leaves were made, if they share one
+    /// and the server has it under its id, or under the id of an edit that was sent as a child of a deletion.
     private func judge(
         _ beside: Beside, _ state: MobilePeer.DocumentState, _ id: DocumentID, _ history: RevisionHistory
     ) async throws -> (replaced: [RevisionID], formerState: FormerState?) {
@@ -223,17 +224,18 @@ struct FormerStates: Sendable {
 }
 
 extension MobilePeer {
-    /// What a server says of a document.
+    /// A server's answer about a document.
     typealias DocumentState = (current: RevisionID?, known: [RevisionID])
 
-    /// A revision that no document has. A server that is asked about it names its current one.
+    /// A revision id that no document has. A server that is asked about it answers with its current revision.
     private static let absent = "1-00000000000000000000000000000000"
 
     /// Asks the server for the current revisions of documents, and which of some revisions it has.
     ///
-    /// The rows are proposals that no server wants, because none of the named revisions is its current one.
+    /// The rows are proposals that no server accepts, because none of them names the server's current revision as
+    /// the parent.
     ///
-    /// - Returns: What it says of each document; nothing is known where it refuses to answer.
+    /// - Returns: The answer about each document; empty if the server refuses to answer.
     /// - Throws: ``PeerError`` if the server can't be reached.
     fileprivate func states(of documents: [(id: DocumentID, revisions: [RevisionID])]) async throws -> [DocumentState] {
         let names = documents.map { [Self.absent] + $0.revisions.map(\.description) }

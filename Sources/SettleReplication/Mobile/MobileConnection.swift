@@ -5,7 +5,8 @@ package import SettleHTTP
 package import SettleMobile
 internal import SettlePlatform
 
-/// One open connection to a server of Couchbase Mobile's protocol: requests and their answers, and what the server asks.
+/// One open connection to a server of Couchbase Mobile's protocol: the client's requests, and the answers to the
+/// server's.
 ///
 ///     open ─→ getCollections ─→ requests about one collection, all of them with its number
 ///        └─→ an old server: requests about the only collection there is, without a number
@@ -17,7 +18,7 @@ final class MobileConnection: Sendable {
         var hasEnded = false
     }
 
-    /// How messages name the server.
+    /// The name of the server in messages.
     let place: String
     /// The properties of all requests.
     private let common: [String: String]
@@ -29,16 +30,17 @@ final class MobileConnection: Sendable {
 
     deinit { state.withLock(\.blip)?.close(1000) }
 
-    /// Connects, and chooses the collection.
+    /// Connects, and selects the collection.
     ///
     /// - Parameters:
     ///   - request: The address of the WebSocket, with the headers that authenticate.
     ///   - options: Certificates and proxy.
-    ///   - opener: What connects.
+    ///   - opener: Opens the connection.
     ///   - collection: `scope.collection`; `nil` for the default collection.
-    ///   - usesNumbers: Whether requests name their collection. Servers older than collections refuse that.
+    ///   - usesNumbers: Whether requests name their collection. Servers that don't support collections refuse such
+    ///     requests.
     /// - Returns: The connection.
-    /// - Throws: ``PeerError``; with the code `notFound` if the server does not have the collection.
+    /// - Throws: ``PeerError``; with code `notFound` if the server does not have the collection.
     static func open(
         _ request: HTTPRequest, _ options: TransportOptions, _ opener: MobileOpener, collection: String?,
         usesNumbers: Bool = true
@@ -60,8 +62,8 @@ final class MobileConnection: Sendable {
         } catch { throw PeerError(error, at: place) }
     }
 
-    /// Chooses the collection; returns whether the server takes its number in requests. Couchbase Lite's peers before 3.4 know
-    /// collections and refuse the number of the default one.
+    /// Selects the collection; returns whether the server accepts its number in requests. Couchbase Lite's peers
+    /// before 3.4 support collections, but refuse the number of the default one.
     private func choose(_ collection: String) async throws -> Bool {
         let body: JSONValue = ["collections": [.string(collection)], "checkpoint_ids": ["settle"]]
         do {
@@ -72,16 +74,16 @@ final class MobileConnection: Sendable {
             let probe = ["Profile": "getCheckpoint", "client": "settle"].merging(common) { $1 }
             _ = try await send(BLIPMessage(properties: probe))
         } catch let error as BLIPError where error == .http(404, error.description) {
-            // There is no checkpoint of this name.
+            // The checkpoint does not exist.
         } catch let error as BLIPError where collection == "_default" && [400, 404].contains(error.code) {
             return false
         }
         return true
     }
 
-    /// Asks the server, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
-    /// - Throws: ``PeerError``, with the status that the server answers.
+    /// - Throws: ``PeerError``, with the status of the server's answer.
     func ask(_ profile: String, _ properties: [String: String] = [:], body: [UInt8] = []) async throws -> BLIPMessage {
         var all = common.merging(properties) { $1 }
         all["Profile"] = profile
@@ -102,25 +104,25 @@ final class MobileConnection: Sendable {
         state.withLock(\.blip)?.respond(to: request, with: answer)
     }
 
-    /// Closes the connection; what waits for an answer fails.
+    /// Closes the connection. Requests that wait for an answer fail.
     func close() { state.withLock(\.blip)?.close(1000) }
 
     /// Whether the connection can still be used.
     var isOpen: Bool { state.withLock { $0.blip?.isClosing == false } }
 
-    /// What takes the changes and revisions that the server sends.
+    /// Receives the changes and revisions that the server sends.
     var subscription: MobileSubscription? {
         get { state.withLock(\.subscription) }
         set { state.withLock { if !$0.hasEnded { $0.subscription = newValue } } }
     }
 
-    /// Has contents ready while their revisions are on their way.
+    /// Keeps contents ready while their revisions are being sent.
     func offer(_ contents: [String: [UInt8]]) { state.withLock { $0.uploads.add(contents) } }
 
-    /// The revisions have arrived.
+    /// Removes contents whose revisions have arrived.
     func withdraw(_ digests: some Collection<String>) { state.withLock { $0.uploads.remove(digests) } }
 
-    /// The socket is gone. What is kept here must not keep each other.
+    /// Ends the connection after the socket has closed, and breaks the reference cycles.
     private static func end(_ state: Guarded<State>) {
         let subscription = state.withLock { state in
             defer { (state.hasEnded, state.blip, state.subscription) = (true, nil, nil) }
@@ -143,7 +145,7 @@ final class MobileConnection: Sendable {
 }
 
 extension PeerError {
-    /// The error that a server answers, or the end of the connection.
+    /// Creates an error from the server's error answer, or from the end of the connection.
     init(_ error: BLIPError, of profile: String, at place: String) {
         if error == .closed {
             self.init(.connectionLost, "the connection to \(place) was lost", cause: error)
@@ -152,7 +154,8 @@ extension PeerError {
                 status: error.code, error: "", reason: error.description, method: profile, path: place)
             self.init(answer, at: place)
         } else {
-            // So a peer of Couchbase Lite refuses to send a database with version vectors to a client that knows trees.
+            // With this error, a peer of Couchbase Lite refuses to send a database with version vectors to a client
+            // that has only revision trees.
             let hasVersions = error.domain == "LiteCore" && error.code == 501 && profile == "subChanges"
             let advice =
                 hasVersions
@@ -166,9 +169,9 @@ extension PeerError {
     }
 }
 
-/// Connects the client's end of a connection to a server of Couchbase Mobile's protocol.
+/// Opens the client's end of a connection to a server of Couchbase Mobile's protocol.
 package struct MobileOpener: Sendable {
-    /// Makes the client's end, which calls the closure when it has something to send.
+    /// Creates the client's end, which calls the closure when it has something to send.
     package typealias Maker = (_ wake: @escaping @Sendable () -> Void) -> BLIPConnection
 
     /// Connects.
@@ -178,7 +181,7 @@ package struct MobileOpener: Sendable {
         self.open = open
     }
 
-    /// By a WebSocket.
+    /// Opens a WebSocket.
     package static let socket = MobileOpener { request, options, make in
         guard let bell = SocketBell() else { throw TransportError(.failed, "the system has no sockets left") }
         let connection = make(bell.ring)
@@ -189,16 +192,16 @@ package struct MobileOpener: Sendable {
 
 // MARK: - MobileUploads
 
-/// The contents of blobs and attachments that the server may ask for while the revisions with them are on their way.
+/// The contents of blobs and attachments that the server may request while their revisions are being sent.
 struct MobileUploads {
     private var contents: [String: (bytes: [UInt8], users: Int)] = [:]
 
-    /// Has contents ready, by their digests.
+    /// Adds contents by their digests.
     mutating func add(_ given: [String: [UInt8]]) {
         for (digest, bytes) in given { contents[digest] = (bytes, (contents[digest]?.users ?? 0) + 1) }
     }
 
-    /// One revision with each of these contents has arrived.
+    /// Removes contents, because one revision with each of them has arrived.
     mutating func remove(_ digests: some Collection<String>) {
         for digest in digests {
             guard let entry = contents[digest] else { continue }
@@ -206,8 +209,8 @@ struct MobileUploads {
         }
     }
 
-    /// Answers `getAttachment` with the content, and `proveAttachment` with the proof of having it:
-    /// the SHA-1 of the nonce's length, the nonce and the content.
+    /// Answers `getAttachment` with the content, and `proveAttachment` with a proof of having it: the SHA-1 of the
+    /// nonce's length, the nonce and the content.
     func answer(_ message: BLIPMessage) -> BLIPMessage {
         guard let content = contents[message.properties["digest"] ?? ""]?.bytes else {
             return .failure(.http(404, "no revision on its way has this content"))

@@ -5,17 +5,17 @@ internal import SettleMobile
 internal import SettlePlatform
 
 extension MobilePeer {
-    /// The number of changes that the server puts into a page.
+    /// The number of changes in a page from the server.
     private static let batch = 200
-    /// The number of times that a continuous pull of single documents asks again.
+    /// The maximum pause before a continuous pull of single documents asks again.
     private static let pauseWithIDs = Duration.seconds(2)
-    /// The number of documents that are asked for by their ids at a time.
+    /// The number of documents that are requested by id at a time.
     private static let maximumByID = 20
 
     /// The next changes; see ``Peer/changes(_:)``.
     ///
-    /// A subscription sends changes from its begin on, and goes on where the last call ended. A call that begins elsewhere,
-    /// and one that asks again for all there is, makes a new subscription on a new connection.
+    /// A subscription sends changes from its start on, and continues where the last call ended. A call with another
+    /// position, and one that starts over, create a new subscription on a new connection.
     package func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let key = try Self.subscription(request.filter)
         let isContinuous = key.flag("continuous")
@@ -29,13 +29,13 @@ extension MobilePeer {
             if isOver, changes.isEmpty { state.feeds[index].isOver = true }
         }
         if !isContinuous, changes.isEmpty, let wait = request.wait {
-            // The subscription has ended, and the next call makes another one.
+            // The subscription has ended, and the next call creates another one.
             try? await Task.sleep(for: min(wait, Self.pauseWithIDs))
         }
         return ChangesPage(changes: changes, last: last)
     }
 
-    /// The message that subscribes, without its begin.
+    /// The message that subscribes, without its start position.
     private static func subscription(_ filter: ReplicationFilter) throws -> BLIPMessage {
         var message = BLIPMessage(properties: ["Profile": "subChanges", "batch": "\(batch)"])
         func refused(_ what: String) -> PeerError {
@@ -58,7 +58,7 @@ extension MobilePeer {
         return message
     }
 
-    /// The subscription that goes on at a position.
+    /// The subscription that continues at a position.
     private func feed(_ key: BLIPMessage, since: PeerSequence, isNew: Bool) async throws -> Feed {
         let known = state.withLock { state in
             state.feeds.last { feed in
@@ -68,7 +68,7 @@ extension MobilePeer {
         if let known { return known }
         let feed = try await subscribe(key, since: since)
         let old = state.withLock { state in
-            // Revisions of the last one may still be on their way.
+            // Revisions of the last subscription may still be arriving.
             let old = state.feeds.dropLast()
             state.feeds = state.feeds.suffix(1) + [feed]
             return Array(old)
@@ -90,13 +90,13 @@ extension MobilePeer {
         return Feed(connection: connection, subscription: subscription, key: key, position: since)
     }
 
-    /// Answers the server which revisions it shall send.
+    /// Tells the server which revisions to send.
     package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {
         for feed in state.withLock(\.feeds) { feed.subscription.record(missing: missing, of: changes) }
     }
 
-    /// The revisions; see ``Peer/revisions(_:budget:)``. One that is not on its way, because its connection was lost, is
-    /// asked for by the id of its document, of which the server sends the current revision.
+    /// The revisions; see ``Peer/revisions(_:budget:)``. If a revision is not arriving because its connection was
+    /// lost, it is requested by the id of its document; the server then sends the current revision.
     package func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         var answers: [RevisionAnswer] = []
         var rest = budget
@@ -106,12 +106,12 @@ extension MobilePeer {
             if case .found(let revision) = answer { rest -= revision.bytesInMemory }
             guard rest > 0 else { return answers }
         }
-        // None of the next ones is on its way.
+        // None of the next revisions is arriving.
         guard answers.isEmpty, !requests.isEmpty else { return answers }
         return try await fetch(Array(requests.prefix(Self.maximumByID)))
     }
 
-    /// A revision on its way; `nil` if it is not.
+    /// An arriving revision; `nil` if it is not arriving.
     private func revision(_ request: RevisionRequest) async throws -> RevisionAnswer? {
         let key = MobileSubscription.Key(request)
         for feed in state.withLock(\.feeds).reversed() {
@@ -135,7 +135,7 @@ extension MobilePeer {
         return result
     }
 
-    /// Asks for the current revisions of documents.
+    /// Requests the current revisions of documents.
     private func fetch(_ requests: [RevisionRequest]) async throws -> [RevisionAnswer] {
         let feed = try await subscribe(Self.subscription(.documents(requests.map(\.id))), since: .start)
         defer { feed.connection.close() }
@@ -147,7 +147,7 @@ extension MobilePeer {
             let wanted = requests.filter { keys.contains(MobileSubscription.Key($0)) }
             let missing = wanted.map { RevisionsDiff(id: $0.id, missing: [$0.revision]) }
             feed.subscription.record(missing: missing, of: changes)
-            // The server says that all was sent when the last of them was answered.
+            // The server reports the end when the last revision was answered.
             for request in wanted {
                 let key = MobileSubscription.Key(request)
                 switch try await feed.subscription.revision(key) {
@@ -195,7 +195,7 @@ struct MobileRevision {
             attachments.append(
                 try await fetch(blob.attachmentName, blob.contentType, blob.digest, history.start, connection))
         }
-        // Blobs may be listed, too; their members say what they are.
+        // Blobs may be listed too; their members describe them.
         for listed in document.attachments where !listed.name.hasPrefix(MobileBlob.prefix) {
             guard let digest = listed.digest else {
                 throw WireFault("the attachment \"\(listed.name)\" has no digest")

@@ -7,11 +7,12 @@ internal import SettlePlatform
 extension MobilePeer {
     /// The number of documents that are proposed at a time.
     private static let maximumProposals = 200
-    /// How many bytes of attachments are in memory at a time; a single larger revision is sent alone.
+    /// The maximum size of the attachments in memory, in bytes; a larger single revision is sent alone.
     private static let maximumContentBytes = 64 << 20
 
-    /// All leaves of all documents but design documents, which are not sent: ``store(_:branching:)`` asks the server which ones
-    /// it lacks, and sends these at once. A peer of Couchbase Lite hears of no more changes until it has what it has asked for.
+    /// Reports all leaves of all documents as missing, except for design documents, which are not sent.
+    /// ``store(_:branching:)`` then asks the server which ones it lacks, and sends these at once: a peer of
+    /// Couchbase Lite accepts no more changes until it has the revisions that it has requested.
     package func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         changes.filter { !$0.id.string.utf8.starts(with: "_".utf8) && !$0.leaves.isEmpty }
             .map { RevisionsDiff(id: $0.id, missing: $0.leaves) }
@@ -24,8 +25,8 @@ extension MobilePeer {
     ///     1-a ─ 2-b ─ 3-c             2-x                      nothing: `conflict`
     ///       └── 2-x ─ 3-deleted       2-x                      3-y: what 3-c says, as a child of 2-x
     ///
-    /// The last line is a conflict that was settled here. The id `3-y` depends on `2-x` and the content alone, so every copy
-    /// that settles alike sends the same revision, and the server stores it once.
+    /// The last line is a conflict that was settled here. The id `3-y` depends only on `2-x` and the content. So
+    /// every device that settles equally sends the same revision, and the server stores it once.
     package func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         var outcomes = [StoreOutcome](repeating: .known, count: revisions.count)
         let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
@@ -35,21 +36,21 @@ extension MobilePeer {
         return outcomes
     }
 
-    /// What happens while revisions are delivered.
+    /// An event while revisions are being sent.
     private enum Event: Sendable {
         case answered([(proposal: MobileProposal, answer: MobileProposal.Answer)])
         case sent(MobileProposal, StoreOutcome)
     }
 
-    /// Proposes revisions, and sends each one when the server says that it wants it.
+    /// Proposes revisions, and sends each one when the server requests it.
     ///
     ///     proposed          1 … 200   201 … 400   401 … 600
     ///     answered, sent                 1 … 200       201 … 400   401 … 600
     ///
-    /// A peer of Couchbase Lite answers no proposal before it has the revisions that it wanted of the one before, so a
-    /// revision waits for no other answer than its own.
+    /// A peer of Couchbase Lite answers no proposal before it has the requested revisions of the previous one. So a
+    /// revision is sent without waiting for other answers than its own.
     ///
-    /// - Returns: Proposals for the documents that have another revision at the server, as descendants of that.
+    /// - Returns: New proposals for documents of which the server has another revision, as descendants of that.
     private func deliver(
         _ proposals: [MobileProposal], _ outcomes: inout [StoreOutcome]
     ) async throws -> [MobileProposal] {
@@ -86,14 +87,14 @@ extension MobilePeer {
         }
     }
 
-    /// The server keeps one branch: the other leaves stay here.
+    /// Refuses the other leaves, because the server keeps only one branch.
     private func refuseOthers(_ proposal: MobileProposal, _ outcomes: inout [StoreOutcome]) {
         for leaf in proposal.leaves where leaf.index != proposal.index && !leaf.revision.isDeleted {
             outcomes[leaf.index] = .refused(branch(leaf.revision, beside: nil))
         }
     }
 
-    /// A server waits for each revision that it says 0 to, and for no other.
+    /// Proposes revisions. The server then waits for each revision that it answers with 0, and for no other.
     private func propose(
         _ proposals: [MobileProposal], over connection: MobileConnection
     ) async throws -> [MobileProposal.Answer] {
@@ -124,7 +125,7 @@ extension MobilePeer {
         } catch {
             let error = PeerError(error, at: connection.place)
             if error.code == .conflict { return .refused(branch(revision, beside: nil)) }
-            // Without a connection nothing more can be stored in this call.
+            // Without a connection nothing else can be stored in this call.
             if error.code == .connectionLost || error.code == .cancelled { throw error }
             return error.isTransient ? .failed(error) : .refused(error)
         }
@@ -142,11 +143,11 @@ extension MobilePeer {
 
 // MARK: - OutgoingRevision
 
-/// A message `rev` to a server: a revision, and the contents that the server may ask for.
+/// A message `rev` to a server: a revision, and the contents that the server may request.
 struct OutgoingRevision {
     let properties: [String: String]
     let body: [UInt8]
-    /// The contents of blobs and attachments, by their digests.
+    /// The contents of blobs and attachments, by digest.
     let contents: [String: [UInt8]]
 
     private static let largest = MobileLimits.largestContent
@@ -155,8 +156,9 @@ struct OutgoingRevision {
     ///
     /// - Parameters:
     ///   - revision: The revision.
-    ///   - listsBlobs: Whether blobs are listed in `_attachments`, too, where Sync Gateway looks for them.
-    /// - Throws: ``PeerError`` with code `tooLarge` for a content of more than 20 MiB, or as reading it fails.
+    ///   - listsBlobs: Whether to list blobs in `_attachments` too, where Sync Gateway looks for them.
+    /// - Throws: ``PeerError`` with code `tooLarge` for a content of more than 20 MiB, and errors of reading a
+    ///   content.
     init(_ revision: PeerRevision, listsBlobs: Bool) async throws {
         var properties = ["id": revision.id.string, "rev": revision.revision.description, "noconflicts": "true"]
         let history = revision.history.ancestors()

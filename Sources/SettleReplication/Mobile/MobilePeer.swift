@@ -4,26 +4,28 @@ public import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A database that speaks Couchbase Mobile's protocol: of Sync Gateway, of a peer of Couchbase Lite, or of Settle itself.
+/// A database at a server of Couchbase Mobile's protocol: Sync Gateway, a peer of Couchbase Lite, or Settle.
 ///
 ///     let gateway = try MobilePeer("wss://anna:secret@gateway.example/notes")
 ///     try await OneWayReplicator(.push(database, to: gateway)).run()
 ///
-/// The protocol replicates each document's current revision: conflicts stay here. A revision that would become a branch is
-/// refused with ``PeerError/Code/conflict`` until the conflict is settled here, which a pull with a conflict policy does;
-/// then what was settled is sent as a child of the server's revision. Design documents are not sent.
+/// The protocol replicates each document's current revision; conflicts stay local. A revision that would become a
+/// branch is refused with ``PeerError/Code/conflict`` until the conflict is settled here, for example by a pull
+/// with a conflict policy. Then the result is sent as a child of the server's revision. Design documents are not
+/// sent.
 ///
-/// A document with attachments carries their contents in memory, at most 20 MiB each.
+/// The contents of a document's attachments are in memory while the document is sent or received; each may have at
+/// most 20 MiB.
 public final class MobilePeer: Peer, AddressedPeer {
-    /// What a connection is for: a subscription fills its own.
+    /// A connection with a subscription; each subscription has its own connection.
     struct Feed: Sendable {
         let connection: MobileConnection
         let subscription: MobileSubscription
         /// The filter and the options of the subscription.
         let key: BLIPMessage
-        /// The position after the changes that were handed out.
+        /// The position after the changes that were returned.
         var position: PeerSequence
-        /// Whether the end of what there was at its begin was handed out.
+        /// Whether all changes that existed at the start of the subscription were returned.
         var isOver = false
     }
 
@@ -31,7 +33,7 @@ public final class MobilePeer: Peer, AddressedPeer {
         var authorizer: Authorizer
         var opening: Task<MobileConnection, any Error>?
         var feeds: [Feed] = []
-        /// Whether the server finds blobs among the members of a document, as Couchbase Lite's peers do.
+        /// Whether the server finds blobs in the members of a document, as Couchbase Lite's peers do.
         var findsBlobs = false
         var isClosed = false
     }
@@ -42,20 +44,21 @@ public final class MobilePeer: Peer, AddressedPeer {
     let headers: HTTPHeaders
     let client: any HTTPTransport
     let opener: MobileOpener
-    /// The warning that credentials are sent unencrypted to another machine, unless the caller gets it.
+    /// The warning that credentials are sent unencrypted to another machine, unless `onWarning` gets it.
     package let warning: String?
     let state: Guarded<State>
 
     /// Creates a peer; nothing is sent before the first call.
     ///
     /// - Parameters:
-    ///   - address: The address of the database: `ws://host:4984/database` or `wss://…`, with user and password or without.
-    ///   - collection: The collection, `scope.collection`; the default collection by default.
+    ///   - address: The address of the database: `ws://host:4984/database` or `wss://…`, with or without user and
+    ///     password.
+    ///   - collection: The collection, `scope.collection`; `nil`, the default, for the default collection.
     ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those of
     ///     ``CredentialStore/shared`` for the server. A session of Sync Gateway is a ``ReplicationCredentials/cookie(_:)``.
     ///   - options: Certificates and proxy.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine. Unless given, replications with the
-    ///     peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine. By default, replications
+    ///     with the peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` for another address.
     public convenience init(
         _ address: String, collection: String? = nil, credentials: ReplicationCredentials? = nil,
@@ -76,9 +79,9 @@ public final class MobilePeer: Peer, AddressedPeer {
     ///   - address: The address.
     ///   - collection: The collection.
     ///   - credentials: The credentials.
-    ///   - client: Logs in, where a session is needed; its options hold for WebSockets, too.
-    ///   - headers: Headers sent in addition to those of the protocol, and instead of these.
-    ///   - opener: What connects.
+    ///   - client: Logs in if a session is needed; its options apply to WebSockets too.
+    ///   - headers: Headers sent in addition to those of the protocol; they replace headers of the same name.
+    ///   - opener: Opens connections.
     ///   - onWarning: Called before credentials are sent unencrypted.
     /// - Throws: ``PeerError`` with code `badRequest` for an address of another protocol, or without a database.
     package init(
@@ -94,7 +97,7 @@ public final class MobilePeer: Peer, AddressedPeer {
         }
         let client = HeaderClient(client, headers, for: address.url)
         var warning: String?
-        // The login is that of the HTTP API at the same address.
+        // The login uses the HTTP API at the same address.
         let connection = CouchDBConnection(database: address.url, client: client, credentials: credentials) { text in
             if let onWarning { onWarning(text) } else { warning = text }
         }
@@ -107,11 +110,11 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// The credentials.
     var credentials: ReplicationCredentials { state.withLock(\.authorizer).credentials }
 
-    /// Replaces the token or password. Connections that are open stay; the next one uses the new credentials.
+    /// Replaces the token or password. Open connections stay open; the next one uses the new credentials.
     ///
     /// - Parameter credentials: The new credentials, of the same user.
-    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would make another replication, and
-    ///   `cancelled` after ``close()``.
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would belong to another
+    ///   replication; with `cancelled` after ``close()``.
     public func renew(_ credentials: ReplicationCredentials) throws {
         try state.withLock { state in
             guard !state.isClosed else { throw closed }
@@ -127,24 +130,24 @@ public final class MobilePeer: Peer, AddressedPeer {
     /// The address without user and password, and the collection if it is not the default one.
     public var name: String { "\(address)" + (collection.map { "#\($0)" } ?? "") }
 
-    /// `nil`: the database is elsewhere.
+    /// `nil`: the database is at a server.
     package var database: Database? { nil }
 
     /// Whether the server is on another machine.
     package var needsNetwork: Bool { !address.url.isLoopback }
 
-    /// The address in one spelling, the user without the password, and the collection (SEMANTICS 134).
+    /// The address in one canonical spelling, the user without the password, and the collection (SEMANTICS 134).
     package func identity() async throws -> String {
         address.text(user: credentials.user) + "#\(collection ?? "")"
     }
 
-    /// Opens the connection. What changed last is not known before it is asked for.
+    /// Opens the connection. The server reports its last sequence only with changes, so it is unknown here.
     public func connect() async throws -> PeerInfo {
         _ = try await connection()
         return PeerInfo(lastSequence: PeerSequence(.null))
     }
 
-    /// Fails: databases are made by the server's own tools.
+    /// Fails: only the server's own tools create databases.
     public func create() async throws {
         do { _ = try await connection() } catch let error as PeerError where error.code == .notFound {
             throw PeerError(
@@ -153,7 +156,7 @@ public final class MobilePeer: Peer, AddressedPeer {
         }
     }
 
-    /// Does nothing: a server keeps no bases for others.
+    /// Does nothing: a server keeps no merge bases for clients.
     package func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
 
     /// How a replication reaches the peer.
@@ -174,7 +177,7 @@ public final class MobilePeer: Peer, AddressedPeer {
 // MARK: - Connections
 
 extension MobilePeer {
-    /// The connection for all but subscriptions; a lost one is opened anew.
+    /// The connection for everything except subscriptions; it is opened again if it was lost.
     func connection() async throws -> MobileConnection {
         let opening = try task(replacing: nil)
         do {
@@ -196,7 +199,7 @@ extension MobilePeer {
         }
     }
 
-    /// Opens a connection. A session or a token that has expired is replaced once.
+    /// Opens a connection. An expired session or token is renewed once.
     func open() async throws -> MobileConnection {
         let place = address.url.appending("_blipsync")
         var (request, isAgain) = (HTTPRequest("GET", place), false)
@@ -225,7 +228,7 @@ extension MobilePeer {
 }
 
 extension MobilePeer {
-    /// A checkpoint that the server keeps for its clients.
+    /// Reads a checkpoint, which the server stores for its client.
     package func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
         do {
             let answer = try await connection().ask("getCheckpoint", ["client": id.checkpoint])
@@ -245,6 +248,6 @@ extension MobilePeer {
 }
 
 extension DocumentID {
-    /// The name of the checkpoint that a local document is.
+    /// The name of the checkpoint in a local document's id.
     fileprivate var checkpoint: String { String(string.dropFirst("_local/".count)) }
 }

@@ -4,15 +4,16 @@ internal import SettleMobile
 
 /// A revision that is proposed to a server, and the rest of its document.
 struct MobileProposal: Sendable {
-    /// A leaf of the document, and its place in the call that stores it.
+    /// A leaf of the document, and its index in the call that stores it.
     typealias Leaf = (index: Int, revision: PeerRevision)
 
-    /// What the server says to a proposal: 0 to send it, 304 that it is known, 409 that there is another revision, which
-    /// servers of today name.
+    /// The server's answer to a proposal: 0 to send the revision, 304 if it is known, 409 if the server has another
+    /// revision, which current servers name.
     struct Answer {
         let code: Int
         let current: RevisionID?
-        /// Whether the server names what it has. A database with version vectors names a version, which no tree has.
+        /// Whether the server names its revision. A database with version vectors names a version, which no tree
+        /// has.
         let namesCurrent: Bool
 
         init(_ json: JSONValue?) {
@@ -22,12 +23,12 @@ struct MobileProposal: Sendable {
         }
     }
 
-    /// What follows from an answer.
+    /// The next step after an answer.
     enum Step {
         case nothing
-        /// The server wants the revision.
+        /// Send the revision: the server requests it.
         case send
-        /// The server has another revision, and this is a descendant of it.
+        /// Propose a descendant of the server's revision.
         case propose(MobileProposal)
         /// The server refuses the revision.
         case refuse
@@ -37,7 +38,7 @@ struct MobileProposal: Sendable {
     let leaves: [Leaf]
     let index: Int
     let revision: PeerRevision
-    /// The server's revision that this one is a descendant of, if it is known.
+    /// The ancestor of this revision that the server has, if it is known.
     let known: RevisionID?
 
     /// Proposes the winner of a document's leaves.
@@ -47,7 +48,8 @@ struct MobileProposal: Sendable {
         known = nil
     }
 
-    /// The winner as a descendant of the server's revision; `nil` if a conflict with that was not settled here.
+    /// Proposes the winner as a descendant of the server's revision; `nil` if a conflict with that revision was not
+    /// settled here.
     private init?(_ first: MobileProposal, onto current: RevisionID) {
         guard let moved = MobileWinner.descendant(of: current, among: first.leaves.map(\.revision)) else { return nil }
         (leaves, index, revision, known) = (first.leaves, first.index, moved, current)
@@ -55,8 +57,9 @@ struct MobileProposal: Sendable {
 
     /// The row of the message `proposeChanges`.
     ///
-    /// A server wants any revision of a document that is deleted there, unless the row names a parent. An edit beside a deletion
-    /// names its own, and one without a parent itself, so that the server says where its deletion is.
+    /// If a document is deleted at the server, the server accepts any revision of it, unless the row names a
+    /// parent. So an edit beside a deletion names its own parent, or itself if it has none; then the server answers
+    /// with its deletion.
     var row: JSONValue {
         let isBesideDeletion = leaves.contains { $0.revision.isDeleted && $0.index != index }
         let own = revision.history.revisions.dropFirst().first ?? revision.revision
@@ -65,18 +68,19 @@ struct MobileProposal: Sendable {
         return .array(row.map { .string($0) })
     }
 
-    /// The bytes of the attachments' contents, which are in memory while the revision is under way.
+    /// The size of the attachments' contents in bytes. They are in memory while the revision is being sent.
     var contentBytes: Int { revision.attachments.reduce(0) { $0 + Int($1.encodedLength) } }
 
-    /// Decides what follows from the server's answer.
+    /// Decides the next step from the server's answer.
     func step(after answer: Answer) -> Step {
         switch answer.code {
         case 0: return .send
         case 304: return .nothing
         case 409 where known == nil:
-            // An older server does not name its revision, and accepts a descendant of it with its ancestors.
+            // An older server does not name its revision, and accepts a descendant of it together with the
+            // ancestors.
             guard let current = answer.current else { return answer.namesCurrent ? .refuse : .send }
-            // Both sides have deleted the document, each on a branch of its own.
+            // Both sides have deleted the document, each on its own branch.
             if revision.isDeleted, leaves.contains(where: { $0.revision.revision == current && $0.revision.isDeleted })
             {
                 return .nothing
@@ -89,9 +93,9 @@ struct MobileProposal: Sendable {
 
 // MARK: - MobileWinner
 
-/// Which of a document's leaves goes to a server that keeps one branch, and under which id.
+/// Decides which leaf of a document is sent to a server that keeps one branch, and under which id.
 enum MobileWinner {
-    /// The place of the winner among leaves of a document (SEMANTICS 63).
+    /// The index of the winner among the leaves of a document (SEMANTICS 63).
     static func place(among leaves: [PeerRevision]) -> Int {
         guard leaves.count > 1 else { return 0 }
         var tree = RevisionTree()
@@ -99,8 +103,9 @@ enum MobileWinner {
         return leaves.firstIndex { $0.revision == tree.winner?.revision } ?? 0
     }
 
-    /// The winner as a descendant of the server's revision: itself, or what a conflict with that revision was settled to. An edit
-    /// that was made apart from a deletion at the server wins against it (SEMANTICS 63), and needs no settlement.
+    /// The winner as a descendant of the server's revision: itself, or the settlement of a conflict with that
+    /// revision. An edit that was made apart from a deletion at the server wins against the deletion (SEMANTICS
+    /// 63), and needs no settlement.
     ///
     /// - Returns: `nil` if the server has a branch that was not settled here.
     static func descendant(of current: RevisionID, among leaves: [PeerRevision]) -> PeerRevision? {
@@ -112,10 +117,11 @@ enum MobileWinner {
         return settled.flatMap { moved(winner, onto: $0.history, at: current) }
     }
 
-    /// The maximum number of revisions among which one is looked for that was sent under another id.
+    /// The maximum number of revisions that are searched for a revision that was sent under another id.
     private static let maximumComparedRevisions = 100
 
-    /// Whether a revision is in a history under another id, because it was sent as a child of what the server had.
+    /// Whether a revision is in a history under another id, because it was sent as a child of the server's
+    /// revision.
     static func wasSent(_ stored: ReplicatedRevision, in history: RevisionHistory) -> Bool {
         let revisions = Array(history.revisions.prefix(maximumComparedRevisions))
         return zip(revisions, names(of: stored, after: revisions.dropFirst())).contains { $0 == $1 }
@@ -132,7 +138,7 @@ enum MobileWinner {
         }
     }
 
-    /// The winner as a child of the server's revision; as that revision itself if it is that child already.
+    /// The winner as a child of the server's revision, or that revision itself if it is this child already.
     private static func moved(
         _ winner: PeerRevision, onto history: RevisionHistory, at current: RevisionID
     ) -> PeerRevision? {

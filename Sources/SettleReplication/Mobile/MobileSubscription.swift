@@ -3,7 +3,8 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// What a server sends of a subscription: pages of changes, and the revisions that are wanted of them.
+/// One subscription at a server: the pages of changes that the server sends, and the revisions that were requested
+/// from them.
 ///
 ///     changes ─→ page ─→ which are missing? ─→ answer, once it is known of each row
 ///     rev     ─→ kept ─→ taken and answered: a server sends few that have no answer, so little waits here
@@ -20,7 +21,7 @@ final class MobileSubscription: Sendable {
         case arrived(BLIPMessage)
         /// The server does not send it.
         case missing(reason: String)
-        /// It is not among those on their way.
+        /// It was not requested.
         case unknown
     }
 
@@ -33,7 +34,8 @@ final class MobileSubscription: Sendable {
         var failure: PeerError?
     }
 
-    /// The time that a request for a revision waits until the subscription answers its page, with rows that are not compared yet.
+    /// The time that a request for a revision waits before the subscription answers pages with rows that are not
+    /// compared yet.
     private static let patience = Duration.seconds(2)
 
     private let place: String
@@ -42,7 +44,7 @@ final class MobileSubscription: Sendable {
     private let bell = Bell()
 
     /// - Parameters:
-    ///   - place: How messages name the server.
+    ///   - place: The name of the server in messages.
     ///   - respond: Answers a message of the server.
     init(_ place: String, respond: @escaping @Sendable (BLIPMessage, BLIPMessage) -> Void) {
         (self.place, self.respond) = (place, respond)
@@ -50,7 +52,7 @@ final class MobileSubscription: Sendable {
 
     // MARK: - What comes
 
-    /// Takes a message of the server.
+    /// Receives a message of the server.
     func receive(_ message: BLIPMessage) {
         switch message.profile {
         case "changes": receiveChanges(message)
@@ -90,12 +92,12 @@ final class MobileSubscription: Sendable {
         }
     }
 
-    /// The connection is gone.
+    /// Ends the subscription, because the connection was lost.
     func end() { fail(PeerError(.connectionLost, "the connection to \(place) was lost")) }
 
     private func fail(_ error: PeerError) { news { $0.failure = $0.failure ?? error } }
 
-    /// Changes the state, and wakes all that wait.
+    /// Changes the state, and wakes all waiting calls.
     @discardableResult
     private func news<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let result = state.withLock { change(&$0) }
@@ -109,8 +111,8 @@ final class MobileSubscription: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of changes.
-    ///   - wait: How long to wait for some after all was sent; `nil` to return then.
-    /// - Returns: The changes, and whether all was sent.
+    ///   - wait: The time to wait for changes after all were sent; `nil` to return at once.
+    /// - Returns: The changes, and whether all were sent.
     /// - Throws: ``PeerError`` if the connection is lost.
     func changes(limit: Int, wait: Duration?) async throws -> (changes: [ChangedDocument], hasReachedEnd: Bool) {
         let deadline = wait.map { ContinuousClock.now + $0 }
@@ -130,7 +132,7 @@ final class MobileSubscription: Sendable {
         }
     }
 
-    /// Notes which revisions the target lacks, and answers each page whose rows are all compared.
+    /// Records which revisions the target lacks, and answers each page whose rows are all compared.
     func record(missing: [RevisionsDiff], of changes: [ChangedDocument]) {
         let known = Dictionary(missing.map { ($0.id, $0.possibleAncestors) }) { first, _ in first }
         let verdicts = changes.map { change in
@@ -145,7 +147,7 @@ final class MobileSubscription: Sendable {
         answer(answered)
     }
 
-    /// Takes the pages away that can be answered.
+    /// Removes and returns the pages that can be answered.
     private static func answerable(_ state: inout State) -> [MobilePage] {
         let whole = state.pages.filter(\.isDecided)
         guard !whole.isEmpty else { return [] }
@@ -158,7 +160,7 @@ final class MobileSubscription: Sendable {
 
     // MARK: - Revisions
 
-    /// Waits for a revision that the server was asked for.
+    /// Waits for a requested revision.
     ///
     /// - Throws: ``PeerError`` with the code `cancelled`.
     func revision(_ key: Key) async throws -> Revision {
@@ -179,8 +181,8 @@ final class MobileSubscription: Sendable {
         }
     }
 
-    /// Answers all pages. The answer declines each row that the target has not compared yet. If the target turns out to lack
-    /// such a revision, the replication requests it later by its id.
+    /// Answers all pages. The answer declines each row that the target has not compared yet. If the target turns
+    /// out to lack such a revision, the replication requests it later by the document's id.
     private func answerAll() {
         let pages = news { state in
             for index in state.pages.indices { state.pages[index].decideRest() }
@@ -193,7 +195,7 @@ final class MobileSubscription: Sendable {
 extension MobileSubscription.Key {
     init(_ request: RevisionRequest) { self.init(id: request.id, revision: request.revision) }
 
-    /// The revision that a message brings; `nil` if the message has no id of a document or revision.
+    /// The revision in a message; `nil` if the message has no id of a document or revision.
     init?(_ message: BLIPMessage) {
         guard let id = message.properties["id"], let text = message.properties["rev"], let revision = RevisionID(text)
         else { return nil }
@@ -203,29 +205,30 @@ extension MobileSubscription.Key {
 
 // MARK: - MobilePage
 
-/// A message `changes` of a server: `[[sequence, docID, revID, flags?, size?], …]`, and which of it is wanted.
+/// A message `changes` of a server: `[[sequence, docID, revID, flags?, size?], …]`, and the decisions which of its
+/// revisions are requested.
 struct MobilePage {
     /// One row.
     struct Row {
-        /// The change; `nil` for a row with an id that no database accepts.
+        /// The change; `nil` for a row with an id that is invalid in every database.
         let change: ChangedDocument?
-        /// The ancestors that are here if the revision is wanted; `nil` if it is not.
+        /// The ancestors that the target has, if the revision is requested; otherwise `nil`.
         var ancestors: [RevisionID]?
-        /// Whether it is known if the revision is wanted.
+        /// Whether it is decided if the revision is requested.
         var isDecided: Bool
     }
 
-    /// Whether a change is wanted.
+    /// The result of comparing a change with the target.
     struct Verdict {
         let change: ChangedDocument
-        /// The ancestors that are at the target; `nil` if the target lacks nothing.
+        /// The ancestors that the target has; `nil` if the target lacks nothing.
         let ancestors: [RevisionID]?
     }
 
-    /// The message, to be answered.
+    /// The message that has to be answered.
     let message: BLIPMessage
     private(set) var rows: [Row]
-    /// The number of ancestors that are named at most, and how many a history may have.
+    /// The maximum number of ancestors in an answer, and of revisions in a requested history.
     private static let maximumAncestors = 20
     private static let maximumHistory = 1000
 
@@ -235,7 +238,7 @@ struct MobilePage {
     init(_ message: BLIPMessage) throws {
         self.message = message
         let body = message.body.isEmpty ? .null : try JSONValue(utf8: message.body)
-        // Sync Gateway's list without rows is null.
+        // For an empty list Sync Gateway sends null.
         guard let rows = body.isNull ? [] : body.array else { throw WireFault("the changes are not a list") }
         self.rows = rows.map { row in
             guard let sequence = row[0], let id = row[1]?.string.map({ DocumentID(unchecked: $0) }), !id.isLocal,
@@ -244,20 +247,21 @@ struct MobilePage {
             let flags = row[3]?.bool.map { $0 ? 1 : 0 } ?? row[3]?.int ?? 0
             var change = ChangedDocument(
                 sequence: PeerSequence(sequence), id: id, leaves: [revision], isDeleted: flags & 1 != 0)
-            // Removed from all channels, or the user may no longer read it.
+            // Removed from all channels, or no longer readable for the user.
             change.mayHaveLeft = flags & 6 != 0
             return Row(change: change, isDecided: false)
         }
     }
 
-    /// Whether it is known of all rows if their revisions are wanted.
+    /// Whether all rows are decided.
     var isDecided: Bool { rows.allSatisfy(\.isDecided) }
 
     /// Decides each row by the revisions that the target lacks.
     ///
     /// - Parameters:
     ///   - verdicts: The changes that were compared, by their documents.
-    ///   - later: The documents of which a later row is decided; it stands for the earlier ones. Those of this page are added.
+    ///   - later: The documents with a later row that is decided; it replaces the earlier ones. The documents of
+    ///     this page are added.
     mutating func decide(_ verdicts: [DocumentID: Verdict], later: inout Set<DocumentID>) {
         for index in rows.indices.reversed() where !rows[index].isDecided {
             guard let change = rows[index].change, let verdict = verdicts[change.id] else { continue }
@@ -271,15 +275,15 @@ struct MobilePage {
         }
     }
 
-    /// Decides the other rows: they are not wanted.
+    /// Decides the remaining rows: their revisions are not requested.
     mutating func decideRest() { for index in rows.indices { rows[index].isDecided = true } }
 
-    /// Whether it is not known yet if a revision is wanted.
+    /// Whether a revision's row is not decided yet.
     func isUndecided(_ key: MobileSubscription.Key) -> Bool {
         rows.contains { !$0.isDecided && $0.change?.id == key.id && $0.change?.leaves.first == key.revision }
     }
 
-    /// The revisions that are wanted.
+    /// The revisions to request.
     var wanted: [MobileSubscription.Key] {
         rows.compactMap { row in
             guard row.ancestors != nil, let change = row.change, let revision = change.leaves.first else { return nil }
@@ -287,7 +291,7 @@ struct MobilePage {
         }
     }
 
-    /// The answer: a list of the known ancestors for each wanted revision, and 0 for the others.
+    /// The answer: for each requested revision a list of its known ancestors, and 0 for the other rows.
     var answer: BLIPMessage {
         let elements = rows.map { row -> JSONValue in
             row.ancestors.map { .array($0.map { .string($0.description) }) } ?? 0

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import SettleHTTP
 
-/// Checks the certificate of a WebSocket's server, and presents the client's.
+/// Checks the certificate of a WebSocket's server, and presents the client's certificate.
 final class StreamTaskTrust: NSObject, URLSessionTaskDelegate, Sendable {
     private let trust: URLSessionTrust
     private let certificate: TLSOptions.ClientCertificate?

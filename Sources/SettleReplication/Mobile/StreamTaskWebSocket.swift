@@ -12,12 +12,12 @@ internal import FoundationNetworking
 ///
 ///     connect ─→ request's head ─→ answer's head ─→ one task reads, one writes, until one of the two ends
 ///
-/// A server that sends nothing for long gets a ping, and is given up if it does not answer.
+/// A server that sends nothing for some time gets a ping; if it does not answer, the connection is closed.
 ///
-/// Unchecked: `URLSession` and its tasks have locks of their own, the lock of `Guarded` protects `lastRead`, and no other
-/// property changes.
+/// Unchecked: `URLSession` and its tasks have their own locks, the lock of `Guarded` protects `lastRead`, and no
+/// other property changes.
 final class StreamTaskWebSocket: @unchecked Sendable {
-    /// The time that a silent server is waited for before it gets a ping, and before it counts as lost.
+    /// The times of silence after which a server gets a ping, and after which it counts as lost.
     private static let pingAfter = Duration.seconds(30)
     private static let lostAfter = Duration.seconds(90)
 
@@ -41,14 +41,15 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         task = session.streamTask(withHostName: request.url.host, port: request.url.port)
     }
 
-    /// Connects, and moves bytes from then on until the connection closes.
+    /// Connects, and then moves bytes until the connection closes.
     ///
     /// - Parameters:
-    ///   - request: The address, and the headers of the head.
+    ///   - request: The address and the headers.
     ///   - options: Certificates.
-    ///   - connection: What takes the bytes that come, and has those to send. It is ended with the socket.
-    ///   - bell: What the connection rings when there is something to send.
-    /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` for another answer than a WebSocket.
+    ///   - connection: Receives bytes, and has bytes to send. It ends together with the socket.
+    ///   - bell: Rung by the connection when there is something to send.
+    /// - Throws: ``TransportError`` if no server is reached; ``CouchDBError`` if the server does not open a
+    ///   WebSocket.
     static func open(
         _ request: HTTPRequest, _ options: TransportOptions, _ connection: BLIPConnection, _ bell: SocketBell
     ) async throws {
@@ -73,7 +74,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         bell.ring()
     }
 
-    /// Connects, and returns the bytes after the head of the answer.
+    /// Connects, and returns the bytes after the head of the response.
     private func connect(_ options: TransportOptions) async throws -> [UInt8] {
         task.resume()
         if request.url.scheme == .https { task.startSecureConnection() }
@@ -97,7 +98,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         } catch let error as URLError { throw URLSessionFailure.error(error, request.url) }
     }
 
-    /// Moves bytes until the connection is closed and its last word is sent, or the socket ends.
+    /// Moves bytes until the connection is closed and its last bytes are sent, or the socket ends.
     private func move(_ first: [UInt8]) async {
         let writer = Task { [self] in
             await write()
@@ -118,7 +119,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         end()
     }
 
-    /// Sends what there is to send, until the connection is closed and its last word is sent, or the server is lost.
+    /// Sends output until the connection is closed and its last bytes are sent, or the server is lost.
     private func write() async {
         var lastPing = ContinuousClock.now
         for await _ in rings() {
@@ -135,7 +136,7 @@ final class StreamTaskWebSocket: @unchecked Sendable {
         }
     }
 
-    /// One element at once, one for each time that the bell rings, and one for ten seconds without.
+    /// Yields at once, each time the bell rings, and after ten seconds without a ring.
     private func rings() -> AsyncStream<Void> {
         let (stream, rings) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         rings.yield()

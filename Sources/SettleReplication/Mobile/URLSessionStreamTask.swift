@@ -3,7 +3,8 @@ internal import Foundation
 internal import FoundationNetworking
 internal import SettlePlatform
 
-/// A task of `URLSession` over a plain socket, which Foundation on Linux lacks: only for tests of the rest.
+/// A replacement for `URLSession`'s stream task, which Foundation on Linux lacks. It uses a plain socket, and
+/// serves only to test the code around it.
 final class URLSessionStreamTask: Sendable {
     private let host: String
     private let port: Int
@@ -58,7 +59,7 @@ final class URLSessionStreamTask: Sendable {
 
     private func onThread<Value: Sendable>(_ work: @escaping @Sendable (Int32) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            // After the connect of `resume`, and beside another call.
+            // After the connect of `resume`, and concurrently with another call.
             queue.async { [self] in
                 guard let socket = socket.withLock({ $0 }) else {
                     return continuation.resume(throwing: URLError(.cannotConnectToHost))

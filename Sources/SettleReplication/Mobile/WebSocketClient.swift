@@ -20,7 +20,7 @@ extension HTTPRequest {
 }
 
 extension CouchDBError {
-    /// What a server answers that opens no WebSocket.
+    /// The error for a response that does not open a WebSocket.
     init(_ answer: WebSocketHandshake.Answer, to request: HTTPRequest) {
         let json = try? JSONValue(utf8: answer.rest)
         let isOther = answer.status < 300

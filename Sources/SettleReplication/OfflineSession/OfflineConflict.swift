@@ -7,7 +7,8 @@ public struct OfflineConflict: Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The document was changed at the server since this client read it.
         case changed
-        /// The server refuses it whatever the document's state there: permissions, a validation, its size.
+        /// The server refuses it regardless of the document's state there: because of permissions, a validation, or
+        /// its size.
         case refused(String)
     }
 
@@ -15,7 +16,7 @@ public struct OfflineConflict: Sendable, Hashable {
     public let number: Int64
     /// The document.
     public let documentID: DocumentID
-    /// What the operation does.
+    /// The kind of the operation.
     public let operation: JournalEntry.Operation
     /// The document before the operation; `nil` for a create.
     public let old: RevisionContent?
@@ -48,7 +49,7 @@ extension OfflineConflict {
         /// The server's value; `nil` if it is absent.
         public let server: JSONValue?
 
-        /// Whether both sides changed it differently, so that a person has to decide.
+        /// Whether both sides changed it to different values, so that a person has to decide.
         public var isClash: Bool { new != old && server != old && new != server }
     }
 

@@ -6,53 +6,53 @@ public import Foundation
 
 /// The rules of an offline session: a value that receives events and returns the next action.
 ///
-/// There is never more than one thing to do, and the session does it before it reports the next event. Operations are sent in
-/// their order, and the first refusal ends it; later ones wait (SEMANTICS 176, 179).
+/// There is at most one action at a time, and the session completes it before it reports the next event. Operations
+/// are sent in order, and the first refusal stops that; later operations wait (SEMANTICS 176, 179).
 struct OfflineMachine: Sendable {
-    /// What happened.
+    /// An event in the session.
     enum Event: Sendable {
-        /// Somebody wants to be online, or to try again.
+        /// The app wants to be online, or to try again.
         case goOnline
-        /// Somebody wants to be offline.
+        /// The app wants to be offline.
         case goOffline
-        /// There is an operation in the journal.
+        /// The journal has an operation.
         case changed
-        /// There is something new at the server.
+        /// The server has changes.
         case serverChanged
-        /// The network is back.
+        /// The network is available again.
         case reachable
-        /// The server is not reached.
+        /// The server could not be reached.
         case unreachable(PeerError)
-        /// The journal's first operation was looked for; whether there is one.
+        /// The result of reading the journal's first operation: whether there is one.
         case head(Bool)
-        /// The server took the operation that was sent.
+        /// The server accepted the operation that was sent.
         case accepted(at: Date)
-        /// The server refused it.
+        /// The server refused the operation that was sent.
         case refused(OfflineConflict)
-        /// All that is new at the server is here.
+        /// All changes of the server were fetched.
         case fetched(at: Date)
-        /// It can't go on, for another reason than the network.
+        /// The session can't continue, for another reason than the network.
         case failed(PeerError)
-        /// Somebody has decided what becomes of the refused operation, or it was reverted.
+        /// The refused operation was resolved or reverted.
         case decided
-        /// All that was here is gone.
+        /// All local documents were erased.
         case erased
     }
 
-    /// What to do.
+    /// An action for the session.
     enum Action: Sendable, Equatable {
-        /// Look for the journal's first operation.
+        /// Read the journal's first operation.
         case lookForOperation
-        /// Send it.
+        /// Send that operation.
         case send
-        /// Fetch what others changed.
+        /// Fetch the changes of other clients.
         case fetch
     }
 
     private(set) var status = OfflineStatus()
-    /// Whether being offline was asked for, so that only being asked ends it.
+    /// Whether the app wants to be offline, so that only the app ends that.
     private(set) var wantsOffline = false
-    /// Whether what others changed is fetched when all is sent.
+    /// Whether to fetch the changes of other clients after everything was sent.
     let fetchesAfterPush: Bool
 
     init(fetchesAfterPush: Bool, lastSyncDate: Date?, isOnline: Bool) {
@@ -62,7 +62,7 @@ struct OfflineMachine: Sendable {
         wantsOffline = !isOnline
     }
 
-    /// Takes an event; returns what to do now, `nil` for nothing.
+    /// Handles an event; returns the next action, or `nil` for none.
     mutating func handle(_ event: Event) -> Action? {
         switch (status.state, event) {
         case (_, .goOffline):
@@ -96,7 +96,7 @@ struct OfflineMachine: Sendable {
             if status.state == .synchronizing { status.state = .online }
         case (_, .decided): status.conflict = nil
         case (_, .erased):
-            // Of what was refused nothing is left, and the network is as it was.
+            // The refused operation is erased, and the network has not changed.
             if status.state == .syncFailed { (status.state, wantsOffline) = (.offline, true) }
             (status.conflict, status.error, status.lastSyncDate) = (nil, nil, nil)
         default: break
@@ -120,14 +120,14 @@ public struct OfflineStatus: Sendable {
     public internal(set) var state: OfflineState = .online
     /// The refused operation in ``OfflineState/syncFailed``, until it is resolved.
     public internal(set) var conflict: OfflineConflict?
-    /// The reason why the session is offline without a request, or could not synchronize.
+    /// The reason why the session went offline by itself, or could not synchronize.
     public internal(set) var error: PeerError?
     /// The server's time as of which the data is up to date; `nil` before the first
     /// synchronization.
     public internal(set) var lastSyncDate: Date?
 }
 
-/// What an ``OfflineSession`` is doing.
+/// The state of an ``OfflineSession``.
 ///
 ///     offline ── goOnline, network is back ──→ synchronizing ── all is sent and fetched ──→ online
 ///        ↑                                      │      ↑                                       │
@@ -136,12 +136,12 @@ public struct OfflineStatus: Sendable {
 ///        │                       a refusal ─────┴→ syncFailed                                  │
 ///        └──────────────────────── no network, goOffline ──────────────────────────────────────┘
 public enum OfflineState: String, Sendable, CaseIterable {
-    /// Changes are sent to the server immediately, if the session is started. A change that reaches the server after a rival one is
-    /// refused as an offline change is (SEMANTICS 170).
+    /// If the session is started, changes are sent to the server immediately. A change that arrives after a
+    /// competing one is refused like an offline change (SEMANTICS 170).
     case online = "ONLINE"
-    /// Changes stay here, on request or because there is no network.
+    /// Changes stay local, on request or because there is no network.
     case offline = "OFFLINE"
-    /// Operations are being sent in order, or changes of others are being fetched.
+    /// Operations are being sent in order, or changes of other clients are being fetched.
     case synchronizing = "SYNCHRONIZING"
     /// The server refused an operation. Later operations wait until it is resolved.
     case syncFailed = "SYNC FAILED"

@@ -11,7 +11,7 @@ internal import Foundation
 struct OfflineRecords: Sendable {
     /// A state of the server that the user has seen and decided on.
     struct Seen: Sendable {
-        /// The operation that was decided on; no other operation is based on that state.
+        /// The operation that was decided on. The state applies to no other operation.
         var number: Int64
         var history: RevisionHistory?
         var revision: RevisionID? { history?.revision }
@@ -20,7 +20,7 @@ struct OfflineRecords: Sendable {
     /// The server's update sequence up to which changes were fetched.
     var since = PeerSequence.start
     var lastSyncDate: Date?
-    /// How many temporary ids were given; none is reused.
+    /// The number of temporary ids that were given; none is reused.
     var temporaryIDs = 0
     /// The documents that have temporary ids.
     var temporaries: Set<String> = []

@@ -11,18 +11,18 @@ internal import Foundation
 
 /// The server of an offline session: any CouchDB, accessed one document at a time.
 ///
-/// An edit is a `PUT` with the `_rev` it is based on, so the server itself compares: it accepts the edit only while
-/// that revision is the winner.
+/// An edit is a `PUT` with the `_rev` it is based on, so the server does the comparison: it accepts the edit only
+/// while that revision is the winner.
 struct OfflineServer: Sendable {
     /// A document's state at the server.
     struct State: Sendable {
         /// The winner and its ancestors, newest first; `nil` for a document that is deleted or never existed.
         var history: RevisionHistory?
-        /// Its content, attachments as their digests.
+        /// Its content, with attachments as digests.
         var body: DocumentBody?
         /// The names, types and digests of its attachments, as the server reports them.
         var attachments: [WireAttachment] = []
-        /// Whether it was deleted there, rather than never created.
+        /// Whether it was deleted at the server, rather than never created.
         var isDeleted = false
         /// The server's time, in milliseconds since 1970.
         var date: Date?
@@ -36,7 +36,7 @@ struct OfflineServer: Sendable {
         var body: DocumentBody
         var attachments: [WireAttachment] = []
 
-        /// The edit as it is sent; its path may name the document.
+        /// The form in which the edit is sent. `hasID` says whether it contains the document's id.
         func wire(hasID: Bool) -> WireDocument {
             WireDocument(
                 id: hasID ? id.string : nil, revision: base.map { .revision($0) }, isDeleted: isDeleted, body: body,
@@ -49,7 +49,7 @@ struct OfflineServer: Sendable {
     /// Sends an edit.
     ///
     /// - Returns: The revision that the server created, and the server's time.
-    /// - Throws: ``PeerError`` with code `conflict` if the document has changed there.
+    /// - Throws: ``PeerError`` with code `conflict` if the document has changed at the server.
     func put(_ edit: Edit) async throws -> (revision: RevisionID, date: Date?) {
         let calls = try peer.calls()
         let path = HTTPPath.document(edit.id)

@@ -11,8 +11,8 @@ extension OfflineSession {
     private static var page: Int { 200 }
     private static var budget: Int { 8 << 20 }
 
-    /// Fetches what others changed: the server's winner replaces all leaves of each document here. Documents with
-    /// pending operations are skipped, and fetched again the next time.
+    /// Fetches the changes of other clients: the server's winner replaces all local leaves of each document.
+    /// Documents with pending operations are skipped, and fetched the next time.
     ///
     /// - Returns: The server's time when the fetch began.
     /// - Throws: ``PeerError``, or ``DatabaseError`` of the storage.
@@ -30,7 +30,7 @@ extension OfflineSession {
         return time
     }
 
-    /// The winners that are not the only leaf here.
+    /// The winners that are not the document's only local leaf.
     private func wanted(_ changes: [ChangedDocument]) async throws -> [RevisionRequest] {
         try await database.perform { database in
             try changes.compactMap { change in
@@ -42,7 +42,7 @@ extension OfflineSession {
         }
     }
 
-    /// Fetches one document; returns whether it is up to date here.
+    /// Fetches one document; returns whether the local one is up to date.
     private func bring(_ request: RevisionRequest) async throws -> Bool {
         let id = request.id
         guard try await database.perform({ [journal] _ in try journal.history(of: id).isEmpty }) else { return false }

@@ -25,7 +25,7 @@ extension OfflineSession {
     }
 
     /// The journal's first operation. Operations on a document that was created and deleted since the last
-    /// synchronization are removed, because nothing of it needs to be sent (SEMANTICS 152).
+    /// synchronization are removed, because nothing of it has to be sent (SEMANTICS 152).
     private func next() async throws -> JournalEntry? {
         try await database.perform { [journal] _ in
             while let entry = try journal.history(limit: 1).first {
@@ -37,10 +37,10 @@ extension OfflineSession {
         }
     }
 
-    /// The server state that an operation is sent on.
+    /// The server's state on which an operation is sent.
     private struct Base {
         var history: RevisionHistory?
-        /// The attachments that the server has at that state.
+        /// The attachments that the server has in that state.
         var attachments: [DocumentAttachment] = []
     }
 
@@ -62,7 +62,8 @@ extension OfflineSession {
                     return try await alreadyDeleted(entry, state.date)
                 }
                 if let history = state.history, history.revisions.contains(entry.revision), !isStamped {
-                    // The server accepted it, the response was lost, and another client has edited it since.
+                    // The server accepted the operation, but the response was lost, and another client has edited
+                    // the document since.
                     return try await recordStored(entry, edit, entry.revision, state.date)
                 }
                 if let history = state.history, isOwn(state, edit) {
@@ -83,7 +84,7 @@ extension OfflineSession {
     /// Whether the sent document differs from the local one by the server's time.
     private var isStamped: Bool { options.stampMember != nil }
 
-    /// The number of times that an operation is merged again when other clients keep writing.
+    /// The number of times that an operation is merged again while other clients keep writing.
     private static var attempts: Int { 5 }
 
     private func conflict(
@@ -108,7 +109,7 @@ extension OfflineSession {
         }
     }
 
-    /// The server state that an operation is based on: one that the user has seen and decided on, or the newest
+    /// The server's state on which an operation is based: one that the user has seen and decided on, or the newest
     /// ancestor that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
         let seen = records.seen[entry.documentID.string].flatMap { $0.number == entry.number ? $0 : nil }
@@ -160,7 +161,7 @@ extension OfflineSession {
         }
     }
 
-    /// Whether the server's state is this very edit, whose response was lost.
+    /// Whether the server's state is this edit, whose response was lost.
     private func isOwn(_ state: OfflineServer.State, _ edit: OfflineServer.Edit) -> Bool {
         guard let body = state.body, let history = state.history else { return false }
         let parent = history.revisions.dropFirst().first
@@ -173,7 +174,8 @@ extension OfflineSession {
         return json
     }
 
-    /// The edit on top of the server's state, if the members it changes are unchanged there; `nil` for a conflict.
+    /// The edit on top of the server's state, if the members that it changes are unchanged there; `nil` for a
+    /// conflict.
     private func merged(
         _ edit: OfflineServer.Edit, _ entry: JournalEntry, _ base: Base, _ state: OfflineServer.State
     ) -> OfflineServer.Edit? {
@@ -182,7 +184,7 @@ extension OfflineSession {
             let after = edit.body.json.object
         else { return nil }
         for name in after.names + before.names.filter({ after[$0] == nil }) where before[name] != after[name] {
-            // An equal value was changed alike, perhaps by this very operation, whose response was lost.
+            // An equal value means the same change, perhaps this operation itself, whose response was lost.
             guard members[name] == before[name] || members[name] == after[name] || name == options.stampMember else {
                 return nil
             }
@@ -235,7 +237,7 @@ extension OfflineSession {
 }
 
 extension JSONValue {
-    /// The value with each string equal to `old` replaced, in arrays and objects too; names of members stay.
+    /// Replaces each string that equals `old`, in arrays and objects too, but not the names of members.
     fileprivate func replacing(_ old: String, with new: String) -> JSONValue {
         switch self {
         case .string(let text) where text.utf8.elementsEqual(old.utf8): .string(new)

@@ -4,9 +4,9 @@ internal import SettleHTTP
 internal import SettlePlatform
 
 extension OfflineSession {
-    /// Starts working automatically: the session sends each change while it is online and fetches what others change.
-    /// It goes offline when the server can't be reached, and online when it can again. After ``goOffline()`` it stays
-    /// offline until ``goOnline()``.
+    /// Starts automatic work: while online, the session sends each change, and fetches the changes of other
+    /// clients. It goes offline when the server can't be reached, and online when it can be reached again. After
+    /// ``goOffline()`` it stays offline until ``goOnline()``.
     public func start() {
         keepWatch {
             Task { [weak self] in
@@ -18,7 +18,7 @@ extension OfflineSession {
         }
     }
 
-    /// Stops working automatically; waits for a call in flight.
+    /// Stops automatic work, and waits for a running call.
     public func stop() async {
         bell.ring()
         await endWatch()
@@ -27,7 +27,7 @@ extension OfflineSession {
     /// Reports that the network changed: an unreachable server is retried immediately.
     public func networkChanged() { bell.ring() }
 
-    /// Does at most one thing that is due, or waits.
+    /// Performs at most one action that is due, or waits.
     private func watch() async {
         let seen = bell.position
         switch status.state {
@@ -45,7 +45,7 @@ extension OfflineSession {
             } catch let error as DatabaseError {
                 database.log(.error, .replication, "an offline session could not go on: \(error)", database.logMetadata)
             } catch let error as PeerError where !error.isTransient {
-                // The server is reachable; the synchronization shows what it refuses.
+                // The server can be reached; the synchronization shows what it refuses.
                 _ = try? await handle(.reachable)
             } catch { return }
         case .online:
@@ -54,7 +54,7 @@ extension OfflineSession {
         }
     }
 
-    /// Waits until the journal has an operation, the server has changes, or the server is lost.
+    /// Waits until the journal has an operation, the server has changes, or the server can't be reached.
     private func nextEvent(_ seen: Int64) async -> OfflineMachine.Event? {
         guard journal.isEmpty else { return .changed }
         let since = records.since

@@ -51,7 +51,7 @@ public final class OfflineSession: Sendable {
     private let recordsID: DocumentID
     /// Rings when there may be something to do.
     let bell = Bell()
-    /// How often in a row the server could not be reached.
+    /// The number of consecutive failures to reach the server.
     let failures = Guarded(0)
 
     /// Creates a session, which sends nothing automatically until it is started.
@@ -89,26 +89,27 @@ public final class OfflineSession: Sendable {
     /// The current status and then each change. A slow reader gets the newest.
     public var statuses: AsyncStream<OfflineStatus> { broadcast.listen(first: status) }
 
-    /// Whether the session is offline on request.
+    /// Whether the app has asked to be offline.
     var wantsOffline: Bool { shared.withLock(\.machine.wantsOffline) }
 
-    /// Goes online, or synchronizes again, after a conflict was resolved for example: sends what is in the journal, and
-    /// fetches what others changed.
+    /// Goes online, or synchronizes again, for example after a conflict was resolved: sends the operations in the
+    /// journal, and fetches the changes of other clients.
     ///
-    /// - Returns: The resulting status: `online`, `syncFailed` at the first operation that was refused, or `offline` if
-    ///   the server can't be reached.
+    /// - Returns: The resulting status: `online`, `syncFailed` if an operation was refused, or `offline` if the
+    ///   server can't be reached.
     @discardableResult
     public func goOnline() async throws -> OfflineStatus { try await handle(.goOnline) }
 
-    /// Goes offline, and stays so until ``goOnline()``. A call in flight is cancelled; whether the server executed it
-    /// is found out when it is retried. No document changes (SEMANTICS 173).
+    /// Goes offline until ``goOnline()`` is called. A running call is cancelled; its next attempt finds out whether
+    /// the server executed it. No document changes (SEMANTICS 173).
     public func goOffline() async {
         _ = apply(.goOffline)
         work.cancel()
         _ = try? await work.run {}
     }
 
-    /// Fetches what others changed, without sending anything. Documents with pending operations stay as they are.
+    /// Fetches the changes of other clients, without sending anything. Documents with pending operations stay
+    /// unchanged.
     ///
     /// - Throws: ``PeerError`` if the server can't be reached; ``DatabaseError`` if the storage fails.
     public func fetch() async throws {
@@ -119,9 +120,9 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Removes the refused operation from the journal. The document gets the content it had before, not the server's,
-    /// which the next synchronization fetches (SEMANTICS 181). If the operation is a create, all operations on the
-    /// document are removed.
+    /// Removes the refused operation from the journal. The document gets its previous local content, not the
+    /// server's, which the next synchronization fetches (SEMANTICS 181). If the operation is a create, all
+    /// operations on the document are removed.
     ///
     /// - Throws: ``DatabaseError`` with code `notFound` if no operation is refused.
     public func discard() async throws {
@@ -135,12 +136,12 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Gives the refused operation another result, based on the server's state: the next synchronization sends it on
+    /// Replaces the refused operation's result, based on the server's state. The next synchronization sends it on
     /// top of that state, unless the server has changed again (SEMANTICS 183–186).
     ///
     /// - Parameter body: The document's new content; `nil` to delete it.
-    /// - Throws: ``DatabaseError`` with code `notFound` if no operation is refused or it was undone meanwhile,
-    ///   `refused` by a validation, or when the storage fails.
+    /// - Throws: ``DatabaseError`` with code `notFound` if no operation is refused or it was undone meanwhile, with
+    ///   `refused` by a validation, or if the storage fails.
     public func replace(with body: DocumentBody?) async throws {
         try await decide { [self] conflict in
             let content = body.map { RevisionContent(body: $0, attachments: conflict.new?.attachments ?? []) }
@@ -167,17 +168,17 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Undoes the newest operations, the last one first; see ``Journal/undo(_:)-(Int)``. The server is not contacted.
+    /// Undoes the newest operations, last one first; see ``Journal/undo(_:)-(Int)``. The server is not contacted.
     @discardableResult
     public func revert(_ count: Int = 1) async throws -> [JournalEntry] {
         try await reverting { try $0.undo(count) }
     }
 
-    /// Undoes all operations on one document, the last one first.
+    /// Undoes all operations on one document, last one first.
     @discardableResult
     public func revert(_ id: DocumentID) async throws -> [JournalEntry] { try await reverting { try $0.undo(id) } }
 
-    /// Undoes all operations, the last one first.
+    /// Undoes all operations, last one first.
     @discardableResult
     public func revertAll() async throws -> [JournalEntry] { try await reverting { try $0.undoAll() } }
 
@@ -196,8 +197,8 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Permanently erases **all documents** of this database and all operations that were not sent. The server keeps
-    /// its documents, and the next synchronization fetches them (SEMANTICS 196).
+    /// Permanently erases **all documents** of this database, and all operations that were not sent. The server
+    /// keeps its documents, and the next synchronization fetches them (SEMANTICS 196).
     public func eraseLocal() async throws {
         try await work.run { [self] in
             try await database.perform { [recordsID] database in
@@ -213,10 +214,11 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Creates a document. If the server makes ids, the document has a temporary one, `t_1`, until it is sent. Then the
-    /// server's id replaces it, in the journal and in documents with operations that refer to it as a whole string.
+    /// Creates a document. If the server creates ids, the document has a temporary one, `t_1`, until it is sent.
+    /// Then the server's id replaces the temporary one in the journal, and wherever a document with operations
+    /// refers to it by a whole string.
     ///
-    /// - Throws: ``DatabaseError`` as saving a document does.
+    /// - Throws: The errors of saving a document: ``DatabaseError``.
     public func create(_ body: DocumentBody) throws -> Document {
         try recording {
             guard options.identifiers == .server else {
@@ -242,10 +244,10 @@ public final class OfflineSession: Sendable {
     /// The persistent state.
     var records: OfflineRecords { shared.withLock(\.records) }
 
-    /// Runs a transaction that may change the persistent state; a rollback restores that too.
+    /// Runs a transaction that may change the persistent state. A rollback restores that state too.
     func recording<Value>(_ body: () throws -> Value) throws -> Value {
         try database.transaction {
-            // Transactions of the database are exclusive.
+            // Transactions of the database are exclusive, so nobody else changes the records meanwhile.
             let before = records
             do { return try body() } catch {
                 shared.withLock { $0.records = before }
@@ -276,7 +278,7 @@ public final class OfflineSession: Sendable {
         return action
     }
 
-    /// Handles an event and performs the actions that follow.
+    /// Handles an event and performs the resulting actions.
     @discardableResult
     func handle(_ event: OfflineMachine.Event) async throws -> OfflineStatus {
         try await work.run { [self] in
@@ -315,7 +317,7 @@ public final class OfflineSession: Sendable {
 
 // MARK: - OfflineWork
 
-/// Runs jobs one after the other, each in a task of its own that can be cancelled.
+/// Runs jobs one after the other, each in its own task, which can be cancelled.
 final class OfflineWork: Sendable {
     private struct State {
         var tail: Task<Void, Never>?
@@ -325,7 +327,7 @@ final class OfflineWork: Sendable {
 
     private let state = Guarded(State())
 
-    /// Runs a job after those before it, and waits for its result.
+    /// Runs a job after all earlier ones, and waits for its result.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (task, number) = state.withLock { state in
             let before = state.tail

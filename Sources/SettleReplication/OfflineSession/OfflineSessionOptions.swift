@@ -9,7 +9,7 @@ public import Foundation
 
 /// The options of an ``OfflineSession``.
 public struct OfflineSessionOptions: Sendable {
-    /// When the server accepts an operation on a document that was changed there meanwhile.
+    /// The condition under which the server accepts an operation on a document that was changed there meanwhile.
     public enum Acceptance: Sendable {
         /// Never: any difference is a conflict (SEMANTICS 177).
         case unchangedDocument
@@ -20,32 +20,32 @@ public struct OfflineSessionOptions: Sendable {
 
     /// How documents created by ``OfflineSession/create(_:)`` get their ids.
     public enum Identifiers: Sendable {
-        /// The client makes them; they are final immediately.
+        /// The client creates them; they are final immediately.
         case client
-        /// The server makes them. Until then, documents have temporary ids: `t_1`, `t_2` (SEMANTICS 188).
+        /// The server creates them. Until then, documents have temporary ids: `t_1`, `t_2` (SEMANTICS 188).
         case server
     }
 
-    /// When an operation is accepted; only on an unchanged document by default.
+    /// When an operation is accepted; by default only on an unchanged document.
     public var acceptance = Acceptance.unchangedDocument
-    /// Where ids come from; the client by default.
+    /// Who creates ids; the client by default.
     public var identifiers = Identifiers.client
-    /// Whether changes of others are fetched after everything is sent; true by default.
+    /// Whether to fetch the changes of other clients after everything was sent; `true` by default.
     public var fetchesAfterPush = true
-    /// Whether the session starts online, so that the first change is sent immediately; true by default.
+    /// Whether the session starts online, so that the first change is sent immediately; `true` by default.
     public var startsOnline = true
-    /// A member that is set to the server's time when a document is sent; none by default.
-    /// Offline it stays unchanged (SEMANTICS 174).
+    /// A member that is set to the server's time when a document is sent; `nil`, the default, for none. Offline the
+    /// member stays unchanged (SEMANTICS 174).
     public var stampMember: String?
-    /// How a time is written in ``stampMember``; as the number of milliseconds since 1970 by default.
+    /// The form of the time in ``stampMember``; by default the number of milliseconds since 1970.
     public var stamp: @Sendable (Date) -> JSONValue = { .number(JSONNumber($0.milliseconds)) }
-    /// Computes the time of a synchronization from the server's time if it sends one.
-    /// Unless set, that is the server's time or else the system's.
+    /// Computes the time of a synchronization from the server's time, if the server sends one. By default it is the
+    /// server's time, or the system's if there is none.
     public var time: @Sendable (Date?) -> Date = { $0 ?? Date() }
     /// The time to wait before retrying an unreachable server.
     public var retry = ReplicationRetryPolicy()
-    /// The number of bytes that the attachments sent with one document may have; they are held in memory. 16 MiB by default. A
-    /// document with more is refused: replicate it instead.
+    /// The maximum size of the attachments that are sent with one document, in bytes; 16 MiB by default. They are
+    /// held in memory. A document with larger ones is refused: replicate it instead.
     public var largestAttachments: Int64 = 16 << 20
 
     /// Creates options with the defaults.

@@ -7,7 +7,7 @@ package struct ChangesPage: Sendable, Hashable {
     /// The position up to which the page is complete: that of the last document, or later if the documents after it did
     /// not pass the filter.
     package var last: PeerSequence
-    /// How many changes remain after this page, if the peer reports it; with a filter an upper bound.
+    /// The number of changes after this page, if the peer reports it; with a filter an upper bound.
     package var pending: Int?
     /// The number of documents that a filter of this process rejected.
     package var filtered: Int
@@ -23,17 +23,17 @@ package struct ChangesPage: Sendable, Hashable {
 
 // MARK: - ChangesRequest
 
-/// Which changes of a peer to read.
+/// A request for changes of a peer.
 package struct ChangesRequest: Sendable {
     /// The position to start after.
     package var since: PeerSequence
     /// The maximum number of documents, at least 1.
     package var limit: Int
-    /// How long a call waits for the next change if no change is left; `nil` to return immediately.
+    /// The time to wait for the next change if there is none; `nil` to return immediately.
     package var wait: Duration?
     /// The interval at which the peer should send a heartbeat while it waits, so that no proxy closes the connection as idle.
     package var heartbeat: Duration = .seconds(30)
-    /// Which documents take part.
+    /// The filter of documents.
     package var filter: ReplicationFilter
 
     /// Creates a request.
@@ -55,12 +55,12 @@ package struct ChangedDocument: Sendable, Hashable {
     package var sequence: PeerSequence
     /// The document's id.
     package var id: DocumentID
-    /// Its leaves, the peer's own winner first.
+    /// Its leaves, starting with the peer's own winner.
     package var leaves: [RevisionID]
     /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
     package var isDeleted: Bool
-    /// Whether it does not pass the filter though an earlier revision may have: it is not replicated, only reported if
-    /// the target has it (SEMANTICS 132).
+    /// Whether it does not pass the filter, but an earlier revision may have. Then it is not replicated, and only
+    /// reported if the target has it (SEMANTICS 132).
     package var mayHaveLeft = false
 
     /// Creates a change.
@@ -76,8 +76,8 @@ package struct ChangedDocument: Sendable, Hashable {
 
 /// A position in a peer's changes.
 ///
-/// It is opaque: a number, a string or an array, returned to the peer unchanged (SEMANTICS 204). Positions are compared
-/// only for equality.
+/// It is opaque: a number, a string or an array, which is returned to the peer unchanged (SEMANTICS 204). Positions
+/// are compared only for equality.
 public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
     /// The position as JSON.
     public let json: JSONValue
@@ -88,12 +88,14 @@ public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
     /// Before the first change.
     public static let start = PeerSequence(0)
 
-    /// Whether this is the position before the first change, in CouchDB's spellings 0 and `"0"`.
+    /// Whether this is the position before the first change, which CouchDB writes as 0 or `"0"`.
     public var isStart: Bool { json == 0 || json == "0" }
 
-    /// The number at the start of the position, by which CouchDB and Settle count changes; `nil` if there is none.
+    /// The number at the start of the position, with which CouchDB and Settle count changes; `nil` if there is
+    /// none.
     ///
-    /// On a cluster it does not order changes. A number that became smaller shows that the database was replaced.
+    /// In a cluster it does not order changes. A number that has become smaller shows that the database was
+    /// replaced.
     public var number: Int64? {
         switch json {
         case .number: json.int.map(Int64.init)

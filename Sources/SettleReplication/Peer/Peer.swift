@@ -10,10 +10,10 @@ public import Foundation
 /// A database that takes part in a replication: a ``LocalPeer`` on this machine, a ``CouchDBPeer`` at CouchDB's HTTP API, or a
 /// ``MobilePeer`` at the WebSocket of Couchbase Mobile.
 ///
-/// Its calls throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may succeed later. The protocol is sealed:
-/// only the peers of this package can make a ``PeerLink``.
+/// Its calls throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may succeed later. The
+/// protocol is sealed: only the peers of this package can create a ``PeerLink``.
 public protocol Peer: Sendable {
-    /// How messages name the peer: its path or its URL without credentials.
+    /// The name of the peer in messages: its path, or its URL without credentials.
     var name: String { get }
 
     /// Contacts the peer and verifies that it is a usable database.
@@ -24,15 +24,15 @@ public protocol Peer: Sendable {
     /// Creates the database unless it exists.
     func create() async throws
 
-    /// Closes connections. The owner of the peer calls it once no replication needs the peer. Replications
-    /// don't call it, because several may share the peer.
+    /// Closes connections. The owner of the peer calls it when no replication needs the peer any longer.
+    /// Replications don't call it, because several may share the peer.
     func close() async
 
-    /// How a replication reaches the peer.
+    /// The link through which a replication calls the peer.
     var link: PeerLink { get }
 }
 
-/// How a replication reaches a ``Peer``. Apps pass it on with the peer.
+/// The link through which a replication calls a ``Peer``. Apps only pass it on, together with the peer.
 public struct PeerLink: Sendable {
     package let operations: any PeerOperations
 
@@ -46,9 +46,9 @@ extension Peer {
     package var operations: any PeerOperations { link.operations }
 }
 
-/// What a peer reports about itself.
+/// A peer's information about itself.
 public struct PeerInfo: Sendable, Hashable {
-    /// The product, `CouchDB` or `Settle`, if reported.
+    /// The name of the product, `CouchDB` or `Settle`, if reported.
     public var product: String?
     /// Its version, if reported.
     public var version: String?

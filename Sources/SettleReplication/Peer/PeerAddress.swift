@@ -2,12 +2,12 @@ internal import SettleDatabase
 package import SettleHTTP
 internal import SettlePlatform
 
-/// The address of a database at another server. Its scheme names the protocol.
+/// The address of a database at another server. Its scheme selects the protocol.
 ///
 ///     https://anna@couch.example/notes      http, https: CouchDB's
 ///     wss://anna@gateway.example/notes      ws, wss: Couchbase Mobile's, over a WebSocket
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The address, with `http` for `ws` and `https` for `wss`: all other rules are the same.
+    /// The address, with `http` for `ws` and `https` for `wss`. All other rules are the same.
     package let url: HTTPURL
     /// Whether the protocol is Couchbase Mobile's.
     package let isWebSocket: Bool
@@ -22,7 +22,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
             schemes: "http:// or https://, or ws:// or wss://")
     }
 
-    /// An address of CouchDB's protocol.
+    /// Creates an address of CouchDB's protocol.
     package init(_ url: HTTPURL) { self.init(url, isWebSocket: false) }
 
     private init(_ url: HTTPURL, isWebSocket: Bool) { (self.url, self.isWebSocket) = (url, isWebSocket) }
@@ -33,7 +33,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address without user and password.
     package var description: String { isWebSocket ? "ws" + url.description.dropFirst("http".count) : url.description }
 
-    /// The address with the name of a user, and without a password; without a name if that is `nil`.
+    /// The address with a user's name, but without a password; `nil` leaves the name out.
     package func text(user: String?) -> String {
         guard let user else { return description }
         let scheme = isWebSocket ? url.scheme == .http ? "ws" : "wss" : url.scheme.rawValue
@@ -47,14 +47,14 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 protocol AddressedPeer: PeerOperations {
     /// The address, without user and password.
     var address: PeerAddress { get }
-    /// The collection there, of Couchbase Mobile's protocol; `nil` for the default one, and for CouchDB's.
+    /// The collection of Couchbase Mobile's protocol; `nil` for the default one, and for CouchDB's protocol.
     var collection: String? { get }
     /// The credentials.
     var credentials: ReplicationCredentials { get }
     /// Headers sent in addition to those of the protocol.
     var headers: HTTPHeaders { get }
 
-    /// Replaces the credentials with other ones of the same user.
+    /// Replaces the credentials by new ones of the same user.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, and `cancelled` after ``close()``.
     func renew(_ credentials: ReplicationCredentials) throws
@@ -63,16 +63,19 @@ protocol AddressedPeer: PeerOperations {
 // MARK: - Peer
 
 extension PeerAddress {
-    /// Makes the peer at the address; nothing is sent before its first call.
+    /// Creates the peer of this address. Nothing is sent before its first call.
     ///
     /// - Parameters:
     ///   - credentials: The credentials; `nil` for those of the address or of ``CredentialStore/shared``.
-    ///   - collection: The collection, `scope.collection`, of Couchbase Mobile's protocol; the default one by default.
-    ///   - client: Sends the requests; its options hold for a WebSocket, too.
+    ///   - collection: The collection of Couchbase Mobile's protocol, `scope.collection`; `nil`, the default, for
+    ///     the default collection.
+    ///   - client: Sends the requests. Its options apply to WebSockets too.
     ///   - headers: Headers sent in addition to those of the protocol.
-    ///   - onWarning: Called before credentials are sent unencrypted to another machine; replications report it by default.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; by default replications
+    ///     report that.
     /// - Returns: A ``CouchDBPeer`` or a ``MobilePeer``.
-    /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or for a collection of CouchDB's.
+    /// - Throws: ``PeerError`` with code `badRequest` if the address names no database, or if a collection is given
+    ///   for CouchDB's protocol.
     package func peer(
         credentials: ReplicationCredentials? = nil, collection: String? = nil, client: any HTTPTransport,
         headers: HTTPHeaders = HTTPHeaders(), onWarning: ((String) -> Void)? = nil

@@ -17,13 +17,14 @@ public struct PeerError: SettleError, Sendable {
         public static let timedOut = Code(name: "timed_out")
         /// The certificate or the TLS connection was not accepted.
         public static let insecure = Code(name: "insecure")
-        /// The credentials were rejected, or none were given; the message says which were tried.
+        /// The credentials were rejected, or there were none; the message says which were tried.
         public static let unauthorized = Code(name: "unauthorized")
         /// The user may not do this, or a validation refused a document.
         public static let forbidden = Code(name: "forbidden")
         /// The database, document or filter does not exist.
         public static let notFound = Code(name: "not_found")
-        /// A local document was written meanwhile, or a revision would have become a branch and branches are refused.
+        /// A local document was written meanwhile, or a revision would have become a branch although branches are
+        /// refused.
         public static let conflict = Code(name: "conflict")
         /// A document, an attachment or a request is larger than the peer accepts.
         public static let tooLarge = Code(name: "too_large")
@@ -50,7 +51,7 @@ public struct PeerError: SettleError, Sendable {
 
     /// The kind of the failure.
     public let code: Code
-    /// The message: what happened, where, and what to do; it never contains a secret.
+    /// The problem, the place, and what to do; without secrets.
     public let message: String
     /// The HTTP status, if the peer sent one.
     public let status: Int?
@@ -64,11 +65,11 @@ public struct PeerError: SettleError, Sendable {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened, where, and what to do, without secrets.
+    ///   - code: The kind of failure.
+    ///   - message: The problem, the place, and what to do, without secrets.
     ///   - status: The HTTP status, if there is one.
-    ///   - retryAfter: How long the peer asks to wait.
-    ///   - isTransient: Whether the same call may succeed later. Unless given, it depends on the code: `unreachable`,
+    ///   - retryAfter: The time that the peer asks to wait.
+    ///   - isTransient: Whether the same call may succeed later. By default it depends on the code: `unreachable`,
     ///     `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are transient.
     ///   - cause: The underlying error.
     package init(
@@ -104,7 +105,7 @@ extension PeerError {
         case .documentTooLarge: self.init(.tooLarge, message, status: 413, cause: error)
         case .attachmentMissing: self.init(.attachmentMissing, message, cause: error)
         case .invalid: self.init(.badRequest, message, status: 400, cause: error)
-        // Until the app resumes the database, or the other process closes it.
+        // The call succeeds after the app resumes the database, or the other process closes it.
         case .suspended, .inUse: self.init(.database, message, isTransient: true, cause: error)
         case .notFound: self.init(.notFound, message, status: 404, cause: error)
         default: self.init(.database, message, cause: error)
@@ -115,10 +116,10 @@ extension PeerError {
 // MARK: - HTTP
 
 extension PeerError {
-    /// Maps any failure of a call to a peer over HTTP; all mapping is here.
+    /// Maps any failure of a call to a peer over HTTP. All mapping is in this place.
     ///
     /// - Parameters:
-    ///   - error: What was thrown.
+    ///   - error: The error that was thrown.
     ///   - place: The host and the path of the request.
     init(_ error: any Error, at place: String) {
         switch error {

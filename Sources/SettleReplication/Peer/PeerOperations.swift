@@ -3,9 +3,8 @@ package import SettleDatabase
 
 /// The calls of a replication on its source and on its target.
 ///
-/// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
-/// replicate by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same operation
-/// (SEMANTICS 91).
+/// Each step of a replication is one of these calls, so all pairs of peers replicate by the same rules: CouchDB's
+/// replication protocol, version 3. Push and pull are the same operation (SEMANTICS 91).
 ///
 ///     source                                      target
 ///     ──────                                      ──────
@@ -19,43 +18,43 @@ package import SettleDatabase
 /// Calls may run concurrently. They throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may
 /// succeed later. A cancelled call ends soon and leaves no half-written document.
 package protocol PeerOperations: Peer {
-    /// Whether the peer is a database of this process, which settles conflicts and keeps merge bases.
+    /// The database, if the peer is a database of this process, which settles conflicts and keeps merge bases.
     var database: Database? { get }
 
-    /// Whether the peer is reached over a network, so that network changes matter; `false` by default.
+    /// Whether calls use a network, so that network changes matter; `false` by default.
     var needsNetwork: Bool { get }
 
     /// A warning for the owner of the database, for example about credentials that are sent unencrypted. Replications report it when
     /// they start. It is `nil` by default.
     var warning: String? { get }
 
-    /// The peer's part of a replication's id: the same for the same database, whatever the spelling of its URL and the
-    /// password (SEMANTICS 134).
+    /// Identifies the peer in the ids of replications: the same for the same database, whatever the spelling of its
+    /// URL and the password (SEMANTICS 134).
     func identity() async throws -> String
 
-    /// The code of a filter function, or a stand-in for it; `nil` for a filter without a function, or if it may not be
-    /// read. If the code changes, the replication starts from the beginning. It is `nil` by default.
+    /// The code of a filter function, or a substitute for it; `nil` for a filter without a function, or if the code
+    /// may not be read. If the code changes, the replication starts from the beginning. `nil` by default.
     ///
     /// - Throws: ``PeerError`` if the peer can't be reached.
     func filterCode(_ filter: ReplicationFilter) async throws -> String?
 
-    /// The next changed documents, in the order of their last changes, each once, with all their leaves.
+    /// The next changed documents, ordered by their last changes. Each document occurs once, with all its leaves.
     ///
     /// - Returns: A page. It is empty if nothing changed during the wait that the request allows.
     func changes(_ request: ChangesRequest) async throws -> ChangesPage
 
-    /// The revisions that the peer lacks of documents that were changed at the source: `_revs_diff`.
+    /// The revisions that the peer lacks of documents that changed at the source: `_revs_diff`.
     ///
-    /// A peer that tracks deletions also records which tombstones it already has are the source's winners
-    /// (SEMANTICS K2).
+    /// A peer that tracks deletions also records which of the tombstones that it already has are winners at the
+    /// source (SEMANTICS K2).
     ///
     /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
 
     /// Reports to the source the revisions that the target lacks. The replication calls it before ``revisions(_:budget:)``.
     ///
-    /// A server of Couchbase Mobile proposes revisions and sends those that the replication requests, so its peer passes
-    /// the list on. The default implementation does nothing.
+    /// A server of Couchbase Mobile proposes revisions and sends the requested ones, so its peer passes the list
+    /// on. By default this does nothing.
     ///
     /// - Parameters:
     ///   - missing: A row for each document with missing revisions.
@@ -79,9 +78,9 @@ package protocol PeerOperations: Peer {
     /// - Parameters:
     ///   - revisions: The revisions.
     ///   - branching: Whether a revision may become a branch beside existing ones.
-    /// - Returns: The outcome of each revision, in order; a refused one does not stop the others.
-    /// - Throws: ``PeerError`` if the call as a whole failed. Some revisions may be stored then; storing them again has
-    ///   no effect (SEMANTICS 200).
+    /// - Returns: The outcome of each revision, in order. A refused revision does not affect the rest.
+    /// - Throws: ``PeerError`` if the call as a whole failed. Some revisions may then be stored; storing them again
+    ///   has no effect (SEMANTICS 200).
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome]
 
     /// Records that another peer has revisions; does nothing if the peer keeps no merge bases.
@@ -95,23 +94,23 @@ package protocol PeerOperations: Peer {
     /// - Parameters:
     ///   - id: Its id, including `_local/`.
     ///   - body: Its members.
-    ///   - revision: The revision read before, `0-N`; `nil` if there was none.
+    ///   - revision: The revision that was read, `0-N`; `nil` if there was none.
     /// - Returns: The new revision.
     /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` if writing is not allowed.
     func saveLocalDocument(_ id: DocumentID, body: JSONValue, revision: String?) async throws -> String
 }
 
 extension PeerOperations {
-    /// `false`.
+    /// `false` by default.
     package var needsNetwork: Bool { false }
 
-    /// None.
+    /// `nil` by default.
     package var warning: String? { nil }
 
     /// Does nothing.
     package func reportMissing(_ missing: [RevisionsDiff], of changes: [ChangedDocument]) async {}
 
-    /// None.
+    /// `nil` by default.
     package func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }
 }
 
@@ -133,13 +132,13 @@ package struct PeerLocalDocument: Sendable, Hashable {
 
 /// The outcome of storing a revision at its target.
 package enum StoreOutcome: Sendable {
-    /// It is stored. A peer that does not distinguish reports this for a known revision too.
+    /// It is stored. A peer that can't tell reports this for a known revision too.
     case stored
     /// The target already had it.
     case known
     /// The target refuses it; the error says why and what to do. Retrying it unchanged does not help (SEMANTICS 205).
     case refused(PeerError)
-    /// It could not be stored now, though others could; retrying may help.
+    /// It could not be stored at the moment, although others could; a retry may succeed.
     case failed(PeerError)
 }
 
@@ -149,7 +148,8 @@ package enum StoreOutcome: Sendable {
 public enum Branching: Sendable, Hashable {
     /// As in CouchDB: concurrent edits become branches, and nothing is lost.
     case allowed
-    /// Revisions of a document that don't descend from the target's winner, or would leave several live leaves, are
-    /// refused together with ``PeerError/Code/conflict``: for hubs where conflicts are settled before they are pushed.
+    /// Revisions of a document that don't descend from the target's winner, or that would leave several live
+    /// leaves, are refused together with ``PeerError/Code/conflict``. For hubs whose clients settle conflicts
+    /// before they push.
     case refused
 }

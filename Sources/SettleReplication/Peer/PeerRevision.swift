@@ -5,7 +5,8 @@ package import SettleDatabase
 package typealias PeerRevision = Revision<PeerAttachment>
 
 extension PeerRevision {
-    /// The number of bytes that it has in memory: body, history, and attachment contents that are not streamed.
+    /// The memory of the revision in bytes: its body, its history, and the attachment contents that are not
+    /// streamed.
     package var bytesInMemory: Int {
         attachments.reduce(body.utf8.count + 32 * history.signatures.count + 128) { sum, attachment in
             if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }
@@ -21,7 +22,7 @@ package struct RevisionRequest: Sendable, Hashable {
     package var id: DocumentID
     /// The revision.
     package var revision: RevisionID
-    /// Revisions that the target has, newest first: attachments that one of them has may be omitted.
+    /// The revisions that the target has, newest first. The source may omit attachments that one of them has.
     package var knownAncestors: [RevisionID]
     /// Whether the revision is the source's own winner and a tombstone (SEMANTICS K2).
     package var isDeletionAtSource: Bool
@@ -43,10 +44,10 @@ package struct RevisionRequest: Sendable, Hashable {
 package enum RevisionAnswer: Sendable {
     /// The revision.
     case found(PeerRevision)
-    /// The source no longer has it, because it was compacted or purged, or does not allow reading it. A later change of
-    /// the document replicates its successor.
+    /// The source no longer has it, because it was compacted or purged, or does not allow the user to read it. A
+    /// later change of the document replicates its successor.
     case missing(reason: String)
-    /// The source can't return this revision now, though it returns others.
+    /// The source can't return this revision at the moment, but can return others.
     case failed(PeerError)
 }
 
@@ -54,7 +55,7 @@ package enum RevisionAnswer: Sendable {
 
 /// An attachment in transfer between two peers.
 package struct PeerAttachment: Sendable {
-    /// The place where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
+    /// The place of the stored bytes, which are gzip bytes if that is the ``PeerAttachment/encoding``.
     package enum Content: Sendable {
         /// The target has them, in an ancestor that it reported as known.
         case stub
@@ -76,9 +77,9 @@ package struct PeerAttachment: Sendable {
     package var length: Int64
     /// The length of the stored bytes.
     package var encodedLength: Int64
-    /// How the stored bytes are encoded.
+    /// The encoding of the stored bytes.
     package var encoding: DocumentAttachment.Encoding
-    /// The place where the stored bytes are.
+    /// The place of the stored bytes.
     package var content: Content
 
     /// Creates an attachment.
@@ -99,10 +100,11 @@ package struct PeerAttachment: Sendable {
 
 // MARK: - AttachmentSource
 
-/// The stored bytes of an attachment at a peer, read in bounded memory and resumable after a cut.
+/// The stored bytes of an attachment at a peer, which are read in bounded memory. An interrupted reading can be
+/// resumed.
 package protocol AttachmentSource: Sendable {
-    /// Reads the stored bytes from an offset and hands them over in order, in nonempty pieces; the next piece is read
-    /// after `body` has taken the previous one.
+    /// Reads the stored bytes from an offset, and passes them on in order and in nonempty pieces. The next piece is
+    /// read after `body` has returned.
     ///
     /// - Throws: ``PeerError``, transient if reading may succeed from the offset reached; errors of `body`.
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws

@@ -1,38 +1,39 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The rules of a replication's checkpoints: a value that receives what was read and written, and returns the next action.
+/// The rules of a replication's checkpoints: a value that receives the results of reading and writing, and returns
+/// the next action.
 ///
 ///     resume   read ──→ resumed
 ///     forget   read ──→ save target ──→ save source ──→ forgotten
 ///     write    read ──→ save target ──→ save source ──→ written        or changed, after the read
 ///
-/// The target's log is written first: a checkpoint that the source has is one that the target has too. Before each write both
-/// logs are read again; if one of them is not as it was left, a peer is not what it was, and the replication begins anew
-/// from what both have in common. A ``CheckpointExecutor`` does what it says.
+/// The target's log is written first, so the target has every checkpoint that the source has. Before each write
+/// both logs are read again. If one of them has changed, a peer was replaced, and the replication starts over from
+/// the newest common checkpoint. A ``CheckpointExecutor`` performs the actions.
 struct Checkpointer: Sendable {
     enum Side: String, Sendable, CaseIterable { case target, source }
 
-    /// What was read of a side.
+    /// The result of reading a side.
     struct Reading: Sendable {
         var log: ResumePoint.Side
-        /// The revision of the log's document.
+        /// The revision of the document with the log.
         var revision: String?
     }
 
     enum Event: Sendable {
-        /// Find where to begin, from what the peers say of themselves.
+        /// Find the start position, from the peers' information about themselves.
         case resume(source: PeerInfo, target: PeerInfo)
-        /// Forget the checkpoints of both sides, so that this run begins at the first change, and another one too should this
-        /// one be cut off before it has written a checkpoint of its own.
+        /// Remove the checkpoints of both sides, so that this run starts at the first change. The next run does so
+        /// too if this one is interrupted before it has written a checkpoint.
         case forget
-        /// Write a checkpoint under a new name: everything up to the position is stored.
+        /// Write a checkpoint with a new name: everything up to the position is stored.
         case write(PeerSequence, ReplicationCounts, name: String, time: WallTime)
         /// Both logs were read.
         case read(source: Reading, target: Reading)
-        /// A log was written, and has this revision now.
+        /// A log was written and now has this revision.
         case saved(Side, revision: String)
-        /// A side does not allow that a log is written.
+        /// A side does not allow logs to be written.
         case forbidden(Side)
         /// A log could not be read or written.
         case failed(PeerError)
@@ -41,57 +42,57 @@ struct Checkpointer: Sendable {
     enum Action: Sendable {
         /// Read both logs.
         case read
-        /// Write a log over the revision that it has.
+        /// Write a log, replacing a revision of it.
         case save(Side, ReplicationLog, revision: String?)
-        /// It is done.
+        /// The work is done.
         case end(Outcome)
     }
 
-    /// What came of it.
+    /// The outcome of the work.
     enum Outcome: Sendable {
-        /// The replication begins there.
+        /// The replication starts at this point.
         case resumed(ResumePoint)
-        /// The checkpoints are gone.
+        /// The checkpoints are removed.
         case forgotten
-        /// It is written, on one side alone if the other one does not allow it.
+        /// The checkpoint is written; on one side only, if the other one does not allow it.
         case written(onlyOn: Side?)
-        /// A log is not as it was left.
+        /// Somebody else has changed a log.
         case changed
-        /// It was not possible now.
+        /// The work is not possible at the moment.
         case failed(PeerError)
     }
 
-    /// The known facts of the log of a side.
+    /// What is known of a side's log.
     private struct Known: Sendable {
         var revision: String?
-        /// The name of the newest checkpoint there.
+        /// The name of the newest checkpoint in it.
         var newest: String?
         var isClosed = false
     }
 
     let id: ReplicationID
     private var sides: [Side: Known] = [.source: Known(), .target: Known()]
-    /// What both sides agree on.
+    /// The log that both sides agree on.
     private(set) var log = ReplicationLog()
     /// The position of the newest checkpoint.
     private(set) var recorded = PeerSequence.start
-    /// Whether a checkpoint was written since it was resumed.
+    /// Whether a checkpoint was written since the start.
     private(set) var hasWritten = false
     private let start: WallTime
     private var started = PeerSequence.start
-    /// What is being done.
+    /// The current work.
     private var work = Event.forget
-    /// The log that is being written, and the sides that still lack it.
+    /// The log to write, and the sides that still lack it.
     private var next = ReplicationLog()
     private var unsaved: [Side] = []
 
-    /// Makes the rules of a run that began at a time.
+    /// Creates the rules for a run that began at `start`.
     init(id: ReplicationID, start: WallTime) {
         self.id = id
         self.start = start
     }
 
-    /// Takes an event; returns what to do now.
+    /// Handles an event; returns the next action.
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .resume, .forget, .write:
@@ -121,7 +122,7 @@ struct Checkpointer: Sendable {
         if reading.log.isClosed { sides[side]?.isClosed = true }
     }
 
-    /// Goes on with the work, now that both logs are known.
+    /// Continues the work after both logs were read.
     private mutating func proceed(
         _ source: ResumePoint.Side, _ target: ResumePoint.Side, _ left: [Side: Known]
     ) -> Action {
@@ -161,7 +162,7 @@ struct Checkpointer: Sendable {
             return .end(.forgotten)
         }
         if let onlySide, next.onlySide != onlySide.rawValue {
-            // It has turned out just now, and must be known the next time.
+            // This is a new finding, which the next run must know.
             next.onlySide = onlySide.rawValue
             unsaved = [onlySide]
             return save()
@@ -170,16 +171,17 @@ struct Checkpointer: Sendable {
         return .end(.written(onlyOn: onlySide))
     }
 
-    /// The only side that keeps a log, if one does not allow it.
+    /// The only side that keeps a log, if the other side does not allow one.
     private var onlySide: Side? {
         let open = Side.allCases.filter { sides[$0]?.isClosed == false }
         return open.count == 1 ? open[0] : nil
     }
 
-    /// Whether both logs are as they were left, or another run of this replication went on from there.
+    /// Whether both logs are unchanged, or another run of this replication has continued from there.
     private mutating func isUnchanged(_ source: ReplicationLog?, _ left: [Side: Known]) -> Bool {
         if Side.allCases.allSatisfy({ sides[$0]?.newest == left[$0]?.newest }) { return true }
-        // Both have the same newest one, which follows ours: two run at the same time, and each is right.
+        // Both have the same newest checkpoint, and it follows ours: two runs work at the same time, and both are
+        // right.
         guard let ours = log.history.first?.sessionID, sides[.source]?.newest == sides[.target]?.newest,
             let history = source?.history, history.contains(where: { $0.sessionID == ours })
         else { return false }
@@ -197,13 +199,13 @@ struct Checkpointer: Sendable {
 struct ResumePoint: Sendable {
     /// The log of one side.
     enum Side: Sendable {
-        /// A log; empty if there is none.
+        /// A log; an empty one if the side has none.
         case log(ReplicationLog)
-        /// The log may not be read.
+        /// The user may not read the log.
         case closed
     }
 
-    /// The position from which to read.
+    /// The position to start after.
     var position: PeerSequence
     /// The log that both sides agree on.
     var log: ReplicationLog
@@ -289,15 +291,15 @@ struct ResumePoint: Sendable {
 }
 
 extension ResumePoint.Side {
-    /// The log, if it may be read.
+    /// The log, unless the user may not read it.
     var log: ReplicationLog? { if case .log(let log) = self { log } else { nil } }
-    /// Whether it may not be read.
+    /// Whether the user may not read the log.
     var isClosed: Bool { if case .closed = self { true } else { false } }
 }
 
 // MARK: - CheckpointExecutor
 
-/// Does what a ``Checkpointer`` says: reads and writes the logs of a replication on both peers.
+/// Performs the actions of a ``Checkpointer``: reads and writes the logs of a replication on both peers.
 struct CheckpointExecutor: Sendable {
     let source: any PeerOperations
     let target: any PeerOperations
@@ -305,9 +307,9 @@ struct CheckpointExecutor: Sendable {
     /// Resumes, forgets or writes checkpoints.
     ///
     /// - Parameters:
-    ///   - event: What to do: `resume`, `forget` or `write`.
-    ///   - checkpointer: The rules, which take in what the peers answer.
-    /// - Returns: What came of it.
+    ///   - event: The work: `resume`, `forget` or `write`.
+    ///   - checkpointer: The rules, which handle the answers of the peers.
+    /// - Returns: The outcome of the work.
     func run(_ event: Checkpointer.Event, _ checkpointer: inout Checkpointer) async -> Checkpointer.Outcome {
         var action = checkpointer.handle(event)
         let id = checkpointer.id.logID
@@ -357,6 +359,6 @@ struct CheckpointExecutor: Sendable {
 }
 
 extension PeerError {
-    /// Whether the peer does not allow it.
+    /// Whether the peer does not allow the call.
     fileprivate var isForbidden: Bool { code == .forbidden || code == .unauthorized }
 }

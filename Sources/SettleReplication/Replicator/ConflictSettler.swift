@@ -2,22 +2,24 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Settles the conflicts of a pull's target by the configured policy, fetching missing merge bases from the source.
+/// Settles the conflicts of a pull's target by the configured policy, and fetches missing merge bases from the
+/// source.
 ///
 /// The bases are fetched even if the policy keeps all leaves: an app that settles later needs them.
 struct ConflictSettler: Sendable {
     private let database: Database
-    /// The policy, unless it keeps all leaves.
+    /// The policy; `nil` if it keeps all leaves.
     private let policy: ConflictPolicy?
     private let source: any PeerOperations
     private let target: any PeerOperations
-    /// Limit how many conflicts are settled at a time.
+    /// Limits the number of conflicts that are settled at the same time.
     private let slots: SettlingSlots
-    /// What a server of Couchbase Mobile's protocol has said about conflicts that wait, so that it is asked once a page; see
-    /// ``FormerStates/forget(_:)``. `nil` inside is an answer, too.
+    /// The answers of a server of Couchbase Mobile's protocol about waiting conflicts, so that it is asked once per
+    /// page; see ``FormerStates/forget(_:)``. An inner `nil` is an answer too.
     private let asked = Guarded<[DocumentID: FormerState?]>([:])
 
-    /// Creates a settler if there is work for it: in a pull into a database of this process.
+    /// Creates a settler if the replication is a pull into a database of this process; otherwise there is nothing
+    /// to settle.
     init?(_ configuration: ReplicationConfiguration) {
         guard configuration.direction == .pull, let database = configuration.target.operations.database else {
             return nil
@@ -29,7 +31,7 @@ struct ConflictSettler: Sendable {
         slots = SettlingSlots(configuration.conflictsAtOnce)
     }
 
-    /// The search for existing conflicts; those that are kept need none.
+    /// The search for existing conflicts. It skips the kinds that the policy keeps.
     var sweep: ConflictSweep { ConflictSweep(policy?.kinds ?? []) }
 
     /// Finds existing conflicts.
@@ -40,18 +42,19 @@ struct ConflictSettler: Sendable {
         return .swept(page, next: sweep)
     }
 
-    /// Forgets what a server of Couchbase Mobile's protocol has replaced, and keeps what it says for ``settle(_:)``.
+    /// Removes the leaves that a server of Couchbase Mobile's protocol has replaced, and keeps its answers for
+    /// ``settle(_:)``.
     private func ask(about ids: [DocumentID]) async {
         guard !ids.isEmpty, let states = FormerStates(of: source, at: target) else { return }
         let found = await states.forget(ids)
         asked.withLock { asked in for id in ids { asked[id] = .some(found[id]) } }
     }
 
-    /// The documents in conflict among stored revisions.
+    /// The documents in conflict among the stored revisions.
     func conflicted(among revisions: [PeerRevision]) async -> [DocumentID] {
         let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
         let found = try? await database.perform { database -> [DocumentID] in
-            // Most databases have no conflicts, which an index shows quickly.
+            // Most databases have no conflicts, which an index tells quickly.
             if try ConflictSweep(kinds).isEmpty(in: database) { return [] }
             return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
         }
@@ -59,9 +62,9 @@ struct ConflictSettler: Sendable {
         return found ?? []
     }
 
-    /// Settles the conflict of a document; `nil` if it stays.
+    /// Settles the conflict of a document; `nil` if the policy keeps it.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
-        // One that is settled again has changed meanwhile.
+        // A document that is settled again has changed since the last answer.
         if asked.withLock({ $0[id] == nil }) { await ask(about: [id]) }
         let peer = asked.withLock { $0.removeValue(forKey: id) } ?? nil
         if peer == nil { await bringBases(of: id) }
@@ -73,8 +76,8 @@ struct ConflictSettler: Sendable {
         } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }
     }
 
-    /// Fetches the merge bases that the source has. Without them the policy may leave the conflict to a peer that has
-    /// them; a base is never guessed.
+    /// Fetches the merge bases that the source has. If it lacks one, the policy may leave the conflict to a peer
+    /// that has it; a base is never guessed.
     private func bringBases(of id: DocumentID) async {
         guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
             return
@@ -82,9 +85,9 @@ struct ConflictSettler: Sendable {
         _ = try? await target.store(await source.bases(missing, of: id), branching: .allowed)
     }
 
-    /// Stores revisions. Settles their conflicts in the same transaction if the target is a database of this process
-    /// and the policy decides without waiting. Before the policy is called, `onAsking` gets the number of documents that it was or
-    /// is called about.
+    /// Stores revisions. If the target is a database of this process and the policy decides without waiting, their
+    /// conflicts are settled in the same transaction. Before the policy is called, `onAsking` gets the number of
+    /// documents for which it has been called, including this time.
     func store(
         _ revisions: [PeerRevision], branching: Branching, onAsking: @Sendable (Int) -> Void
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
@@ -98,7 +101,7 @@ struct ConflictSettler: Sendable {
 }
 
 extension PeerOperations {
-    /// The merge bases that are here.
+    /// The merge bases that the target has.
     func bases(_ revisions: [RevisionID], of id: DocumentID) async -> [PeerRevision] {
         var requests = revisions.map { RevisionRequest(id: id, revision: $0) }
         var found: [PeerRevision] = []
@@ -121,7 +124,7 @@ extension ReplicationConfiguration {
 
 // MARK: - ConflictQueue
 
-/// The documents whose conflicts are pending, each once; several are settled concurrently.
+/// The documents with pending conflicts. Each document occurs once, and several are settled concurrently.
 struct ConflictQueue: Sendable {
     private var waiting = Queue<DocumentID>()
     private var isWaiting: Set<DocumentID> = []
@@ -135,7 +138,7 @@ struct ConflictQueue: Sendable {
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
-    /// The number of those that are waiting or being settled.
+    /// The number of documents that wait or are being settled.
     var count: Int { waiting.count + active.count }
 
     /// Whether nothing is pending (SEMANTICS 39, 40).
@@ -144,7 +147,7 @@ struct ConflictQueue: Sendable {
     /// Whether a document is pending.
     func contains(_ id: DocumentID) -> Bool { isWaiting.contains(id) || active.contains(id) }
 
-    /// Adds a document; one that is being settled is added again.
+    /// Adds a document. A document that is being settled is queued again.
     mutating func add(_ id: DocumentID) {
         if isWaiting.insert(id).inserted { waiting.append(id) }
     }
@@ -152,15 +155,15 @@ struct ConflictQueue: Sendable {
     /// Begins the search for existing conflicts.
     mutating func beginSweep() { isSweeping = true }
 
-    /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
-    /// had its attempt.
+    /// Adds the documents that the search found; `goesOn` says whether the search continues. A conflict that has
+    /// failed since the start of the search is not tried again.
     mutating func receive(_ found: [DocumentID], goesOn: Bool) {
         for id in found where !failed.contains(id) { add(id) }
         isSweeping = goesOn
         if !goesOn { failed = [] }
     }
 
-    /// Remembers that a conflict could not be settled, as long as the search may find it.
+    /// Records that a conflict could not be settled, while the search may still find it.
     mutating func recordFailure(_ id: DocumentID) {
         if isSweeping { failed.insert(id) }
     }
@@ -171,7 +174,7 @@ struct ConflictQueue: Sendable {
     /// The next document to settle, unless the limit is reached.
     mutating func next() -> DocumentID? {
         guard active.count < atOnce, let id = waiting.popFirst() else { return nil }
-        // It changed while it is being settled, so it is settled again afterwards.
+        // The document has changed while it is being settled, so it is settled again afterwards.
         guard !active.contains(id) else {
             waiting.append(id)
             return nil
@@ -181,7 +184,7 @@ struct ConflictQueue: Sendable {
         return id
     }
 
-    /// Ends a document's turn; returns its report, unless the document must be settled again.
+    /// Ends the settling of a document; returns its report, unless the document must be settled again.
     mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
         active.remove(id)
         return (reports.removeValue(forKey: id), !isWaiting.contains(id))
@@ -195,9 +198,9 @@ struct ConflictQueue: Sendable {
 
 // MARK: - Conflicts
 
-/// Conflicts that a flow brings, and those that were here before.
+/// Conflicts that a flow causes, and those that existed before.
 extension FlowExecutor {
-    /// Settles the next ones.
+    /// Settles the next conflicts.
     mutating func settleNext(_ group: inout TaskGroup<Event>) {
         guard let settler else { return }
         while let id = conflicts.next() {
@@ -210,14 +213,15 @@ extension FlowExecutor {
         performDeferred(&group)
     }
 
-    /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
+    /// Handles existing conflicts that were found (SEMANTICS 31, 32), and searches for more when these are nearly
+    /// settled.
     mutating func receive(_ ids: [DocumentID], next: ConflictSweep?, _ group: inout TaskGroup<Event>) {
         conflicts.receive(ids, goesOn: next != nil)
         guard let settler, let next else { return }
         group.addTask { await settler.find(next) }
     }
 
-    /// Takes what became of a conflict: one event, after it (SEMANTICS 33).
+    /// Handles the outcome of a conflict: sends one event, after the outcome is stored (SEMANTICS 33).
     mutating func settled(
         _ id: DocumentID, _ result: Result<Settlement?, DatabaseError>, _ group: inout TaskGroup<Event>
     ) {
@@ -227,7 +231,8 @@ extension FlowExecutor {
         case .success(let settlement):
             if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
             if settlement != nil { state.updateLedger { $0.clear(id, nil) } }
-            // One that stays or had been settled by somebody else is no news, unless the document is.
+            // No event for a conflict that stays, or that was settled elsewhere, unless its document was
+            // replicated.
             guard let settlement, settlement.outcome != .nothing else {
                 if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
                 return

@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a flow wants, as child tasks.
+/// Performs a flow's actions as child tasks.
 extension FlowExecutor {
     /// The number of pending conflicts above which stores are deferred.
     private static let maximumConflicts = 10_000
@@ -53,7 +53,7 @@ extension FlowExecutor {
         }
     }
 
-    /// Performs stores that were put off.
+    /// Performs the deferred stores.
     mutating func performDeferred(_ group: inout TaskGroup<Event>) {
         guard !deferred.isEmpty, conflicts.count < Self.maximumConflicts / 2 else { return }
         let actions = deferred
@@ -89,7 +89,7 @@ extension FlowExecutor {
         }
     }
 
-    /// Reads changes. Waiting for some ends when the network changes: the connection may be a dead one.
+    /// Reads changes. A change of the network ends the wait for new ones, because the connection may be dead.
     private static func read(
         _ request: ChangesRequest, _ source: any PeerOperations, _ network: Bell?
     ) async throws -> ChangesPage {
@@ -102,7 +102,7 @@ extension FlowExecutor {
             call.cancel()
         }
         let hasRung = !network.cancel(number)
-        // Nothing is lost: what the call would have returned is read again.
+        // Nothing is lost: the changes are read again.
         if case .failure = result, hasRung { return ChangesPage(changes: [], last: request.since) }
         return try result.get()
     }
@@ -120,7 +120,7 @@ extension FlowExecutor {
             }
             await source.reportMissing(missing, of: changes)
             guard source.database != nil else { return missing }
-            // What the target has already, the source may count as shared.
+            // The source may treat the revisions that the target has as shared.
             var (next, present) = (0, [(id: DocumentID, revision: RevisionID)]())
             for change in changes {
                 let isMissing = next < missing.count && missing[next].id == change.id
@@ -133,7 +133,8 @@ extension FlowExecutor {
         }
     }
 
-    /// Reports the outcome of a document, or of one in conflict once it is settled (SEMANTICS 33).
+    /// Reports the outcome of a document. If the document is in conflict, it is reported after the conflict is
+    /// settled (SEMANTICS 33).
     private mutating func publish(_ report: DocumentReport) {
         recordInLedger(report)
         if report.left != nil { return send(report, .left) }
@@ -144,7 +145,7 @@ extension FlowExecutor {
         send(report, outcome)
     }
 
-    /// Sends the event of a document, if anybody listens.
+    /// Sends the event of a document, if there are listeners.
     func send(_ report: DocumentReport, _ outcome: DocumentReplication.Outcome) {
         guard state.events.hasListeners else { return }
         state.events.send(
@@ -179,17 +180,17 @@ extension FlowExecutor {
     }
 }
 
-/// Counts the documents of one batch that the policy is called about, in the status.
+/// Counts, in the status, the documents of one batch for which the policy is called.
 private final class AskedConflicts: Sendable {
     private let state: ReplicatorState
     private let counted = Guarded(0)
 
     init(_ state: ReplicatorState) { self.state = state }
 
-    /// The number of those that are counted.
+    /// The number of counted documents.
     var count: Int { counted.withLock(\.self) }
 
-    /// Changes how many are counted.
+    /// Changes the number of counted documents.
     func set(_ count: Int) {
         let more = counted.withLock { counted in
             defer { counted = count }
@@ -200,7 +201,7 @@ private final class AskedConflicts: Sendable {
 }
 
 extension StoreOutcome {
-    /// Whether the target has the revision now.
+    /// Whether the target has the revision.
     fileprivate var isAtTarget: Bool {
         switch self {
         case .stored, .known: true
@@ -210,7 +211,7 @@ extension StoreOutcome {
 }
 
 extension DocumentReport.Problem.Kind {
-    /// How the ledger names it.
+    /// The kind of the ledger's entry.
     fileprivate var entryKind: LedgerEntry.Kind {
         switch self {
         case .refused: .refused

@@ -3,22 +3,22 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Performs what a flow wants, in child tasks, and feeds it what comes of that, one event at a time.
+/// Performs a flow's actions in child tasks, and passes the results to the flow as events, one at a time.
 ///
 ///     Flow ──actions──▶ child tasks ──events──▶ Flow
 ///                        calls on peers, delays, checkpoints, conflicts, orders from outside
 struct FlowExecutor {
-    /// How it ended.
+    /// The way a run has ended.
     enum End: Sendable {
-        /// All is done, or it was stopped.
+        /// Everything is done, or the replication was stopped.
         case done
-        /// It can't go on.
+        /// The replication can't continue.
         case failed(PeerError)
-        /// A peer is not what it was.
+        /// A peer was replaced, so the replication starts over.
         case startOver
     }
 
-    /// What a child task ends with.
+    /// The result of a child task.
     enum Event: Sendable {
         case flow(FlowEvent)
         case stored(
@@ -36,14 +36,15 @@ struct FlowExecutor {
     let orders: ReplicationOrders
     var flow: Flow
     var checkpointer: Checkpointer
-    /// Settles conflicts, if there is a policy.
+    /// Settles conflicts; `nil` without a policy.
     let settler: ConflictSettler?
     var conflicts: ConflictQueue
     /// The outcome of conflicts that were settled when they were stored, until it is reported.
     var decided: [DocumentID: Result<Settlement, DatabaseError>] = [:]
-    /// How many documents that the policy was called about are stored, and still counted as such.
+    /// The number of documents for which the policy was called, that are stored, and that are still counted as
+    /// waiting.
     var answered = 0
-    /// Stores that wait until fewer conflicts do.
+    /// Stores that wait until fewer conflicts are pending.
     var deferred: [FlowAction] = []
     /// Rings when the network changes, for calls that only wait for changes.
     let networkBell = Bell()
@@ -70,7 +71,7 @@ struct FlowExecutor {
             begin(&group)
             while !isDone, let event = await group.next() { receive(event, &group) }
             group.cancelAll()
-            // What was under way ends; a checkpoint that was just written must be known.
+            // Running calls end. A checkpoint that was just written must be recorded.
             for await event in group {
                 if case .checkpointed(let checkpointer, _) = event { self.checkpointer = checkpointer }
             }
@@ -79,14 +80,14 @@ struct FlowExecutor {
         let end = end ?? .done
         switch end {
         case .startOver: return end
-        // Who could not be reached would not be reached now.
+        // A peer that could not be reached would not accept a checkpoint either.
         case .failed(let error) where error.isTransient: await keepLedger()
         case .done, .failed: await writeLastCheckpoint()
         }
         return end
     }
 
-    /// Whether there is nothing left to wait for: at a good end, conflicts are settled first (SEMANTICS 39).
+    /// Whether the run has ended: after a success, conflicts are settled first (SEMANTICS 39).
     private var isDone: Bool {
         switch end {
         case nil: false
@@ -162,17 +163,17 @@ struct FlowExecutor {
         }
     }
 
-    /// Hands an event to the flow and does what it wants.
+    /// Passes an event to the flow, and performs the resulting actions.
     mutating func handle(_ event: FlowEvent, _ group: inout TaskGroup<Event>) {
         perform(flow.handle(event, jitter: .random(in: 0...1)), &group)
     }
 
-    /// Shows how it is doing.
+    /// Publishes the status.
     private mutating func show() {
         let isIdle = flow.isIdle && conflicts.isEmpty
         let progress = flow.progress
         if isIdle, progress.total > 0 {
-            // All is done, and is seen to be before the counters go back (SEMANTICS 107).
+            // Show that everything is done before the counters are reset (SEMANTICS 107).
             show(.active, (progress.total, progress.total))
             flow.restartProgress()
         }
@@ -203,15 +204,16 @@ struct FlowExecutor {
 
 /// Checkpoints of a flow.
 extension FlowExecutor {
-    /// Whether there is something that the newest checkpoint does not say. A source without any change is still at the start,
-    /// however it writes that.
+    /// Whether the newest checkpoint is out of date. A source without any change is still at the start, in whatever
+    /// form it writes that.
     var hasNews: Bool {
         let position = flow.tracker.position
         guard configuration.usesCheckpoints, position != checkpointer.recorded else { return false }
         return !(checkpointer.recorded.isStart && position.number == 0)
     }
 
-    /// Writes a checkpoint, if there is something new; what could not be brought is listed before.
+    /// Writes a checkpoint if the newest one is out of date. Before that the ledger is stored, with the documents
+    /// that could not be replicated.
     mutating func checkpoint(_ group: inout TaskGroup<Event>) {
         let position = flow.tracker.position
         guard hasNews, !isCheckpointing else { return }
@@ -225,7 +227,7 @@ extension FlowExecutor {
         }
     }
 
-    /// Takes what came of a checkpoint.
+    /// Handles the outcome of a checkpoint.
     mutating func receive(_ outcome: Checkpointer.Outcome) {
         switch outcome {
         case .written(let side?):
@@ -256,19 +258,20 @@ extension FlowExecutor {
         }
     }
 
-    /// Reads and writes the logs on both peers.
+    /// The executor that reads and writes the logs on both peers.
     private var checkpoints: CheckpointExecutor {
         CheckpointExecutor(
             source: configuration.source.operations, target: configuration.target.operations)
     }
 
-    /// Makes the event of a checkpoint at a position, with a new name and the time at which it is made.
+    /// Returns a closure that creates the event for a checkpoint at a position, with a new name and the current
+    /// time.
     private func writing(_ position: PeerSequence) -> @Sendable () -> Checkpointer.Event {
         let counts = flow.counts
         return { .write(position, counts, name: SecureRandom.hexadecimal(), time: .now()) }
     }
 
-    /// Keeps the ledger in the local database.
+    /// Stores the ledger in the local database.
     var keepLedger: @Sendable () async -> Void {
         let (state, id, database) = (state, checkpointer.id.ledgerID, configuration.database)
         return {

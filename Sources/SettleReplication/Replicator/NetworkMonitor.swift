@@ -3,16 +3,16 @@ internal import SettlePlatform
 
 /// Reports when the network of this machine changes: an address is added or removed, or the default route changes.
 ///
-/// It does not report whether a server can be reached, which only a request can find out. It reports when retrying is
-/// worthwhile, and when working connections may have broken.
+/// It does not report whether a server can be reached, which only a request can find out. It reports when a retry
+/// makes sense, and when working connections may have broken.
 ///
-/// One thread of the process listens, from the first listener on: to the kernel's messages on Linux, to `NWPathMonitor`
-/// on Apple's systems. If neither is available, it compares the addresses every few seconds.
+/// One thread of the process starts with the first listener. It listens to the kernel's messages on Linux, and to
+/// `NWPathMonitor` on Apple's systems. If neither is available, it compares the addresses every few seconds.
 final class NetworkMonitor: Sendable {
     /// The monitor of the process.
     static let shared = NetworkMonitor()
 
-    /// Receives changes until it is released.
+    /// A registration, which ends when it is released.
     final class Listener: Sendable {
         fileprivate let number: Int
         private let monitor: NetworkMonitor
@@ -65,7 +65,7 @@ struct NetworkAddresses: Hashable, Sendable {
 
     private let all: Set<[UInt8]>
 
-    /// The current addresses; none if they can't be listed.
+    /// The current addresses; empty if they can't be listed.
     static func now() -> NetworkAddresses {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return NetworkAddresses(all: []) }

@@ -1,7 +1,7 @@
 #if os(Linux)
 internal import SettlePlatform
 
-/// Watches the network on a thread of its own.
+/// Watches the network on a separate thread.
 final class NetworkWatch: Sendable {
     /// The polling interval in seconds, if no source of notifications is available.
     private static let pause: UInt32 = 5

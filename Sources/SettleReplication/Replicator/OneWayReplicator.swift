@@ -89,12 +89,12 @@ public final class OneWayReplicator: Sendable {
     /// Starts it, unless it runs. Conflicts that could not be settled before are retried (SEMANTICS 31).
     public func start() { _ = begin() }
 
-    /// Starts it, unless it runs, and waits for its end: that of a one-shot replication, or after ``stop()``. If the
-    /// task is cancelled, the replication is stopped.
+    /// Starts it, unless it runs, and waits for the end of a one-shot replication, or for ``stop()``. If the task
+    /// is cancelled, the replication is stopped.
     ///
-    /// - Returns: What it did. Refused documents don't fail the replication; they are counted and listed.
-    /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials were
-    ///   rejected, or a database does not exist.
+    /// - Returns: The result. Refused documents don't fail the replication; they are counted and listed.
+    /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials
+    ///   were rejected, or a database does not exist.
     @discardableResult
     public func run() async throws -> ReplicationResult {
         let task = begin()
@@ -108,8 +108,8 @@ public final class OneWayReplicator: Sendable {
         }
     }
 
-    /// Stops it: stores what was fetched, settles pending conflicts and writes a checkpoint before the mode becomes
-    /// `stopped` (SEMANTICS 39). It may take as long as conflicts take. Then ``statuses`` end.
+    /// Stops it: stores the fetched revisions, settles pending conflicts and writes a checkpoint before the mode
+    /// becomes `stopped` (SEMANTICS 39). This may take as long as settling the conflicts. Then ``statuses`` end.
     public func stop() async {
         let isRunning = state.withLock { state in
             state.endsStatuses = state.task != nil
@@ -118,30 +118,30 @@ public final class OneWayReplicator: Sendable {
         if isRunning { await halt() } else { shown.endStatuses() }
     }
 
-    /// Stops it as ``stop()`` does, and lets ``statuses`` continue, because it is started again.
+    /// Stops it as ``stop()`` does, but lets ``statuses`` continue, because it is started again.
     func halt() async {
         let (orders, task) = state.withLock { ($0.orders, $0.task) }
         orders?.give(.stop)
         _ = await task?.value
     }
 
-    /// Stops it immediately, for an app that moves to the background: pending conflicts stay in the database and are
-    /// settled after the next ``start()`` (SEMANTICS 41).
+    /// Stops it immediately, for an app that moves to the background. Pending conflicts stay in the database and
+    /// are settled after the next ``start()`` (SEMANTICS 41).
     public func suspend() async {
         let (orders, task) = state.withLock { ($0.orders, $0.task) }
         orders?.give(.suspend)
         _ = await task?.value
     }
 
-    /// Reports that the network changed: pending retries happen now (SEMANTICS 93).
+    /// Reports that the network has changed: waiting retries happen now (SEMANTICS 93).
     public func networkChanged() { state.withLock(\.orders)?.give(.network) }
 
-    /// Deletes the checkpoints on both sides and compares all documents again, for when a side is not what the
-    /// checkpoints say. Documents stay, and those that the other side has are not sent again (K15).
+    /// Deletes the checkpoints on both sides and compares all documents again, for example if a database was
+    /// changed without them. Documents stay, and documents that the other side has are not sent again (K15).
     ///
-    /// A running replication is stopped as by ``stop()`` and started again; otherwise it happens at the next start.
-    /// After the checkpoints are deleted, an interrupted run starts over, too. It takes one request per batch of the
-    /// source's documents.
+    /// A running replication is stopped as by ``stop()`` and started again; otherwise this happens at the next
+    /// start. If the run is interrupted after the deletion, the next one starts over too. The comparison takes one
+    /// request per batch of the source's documents.
     public func resyncFromStart() async {
         let wasRunning = state.withLock { state in
             state.isFromStart = true
@@ -174,7 +174,7 @@ public final class OneWayReplicator: Sendable {
         return task
     }
 
-    /// Ends a run. Once the status is `stopped`, the replicator may be started again.
+    /// Ends a run. When the status is `stopped`, the replicator may be started again.
     private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
         state.withLock { state in
             let wasStopped = state.orders?.isStopping ?? true
@@ -218,7 +218,7 @@ final class ReplicationOrders: Sendable {
         case stop
         /// End immediately; conflicts wait for the next start (SEMANTICS 41).
         case suspend
-        /// The network changed: retry now.
+        /// The network has changed: retry now.
         case network
     }
 

@@ -3,7 +3,7 @@ public import SettleDatabase
 internal import SettlePlatform
 public import SettleQuery
 
-/// Which documents of a source take part in a replication. A filter runs at the source (SEMANTICS 128).
+/// Selects the documents of a source that a replication copies. A filter runs at the source (SEMANTICS 128).
 public enum ReplicationFilter: Sendable {
     /// All documents, including design documents.
     case all
@@ -12,9 +12,10 @@ public enum ReplicationFilter: Sendable {
     /// Documents whose winner matches a selector without `$text`, which needs the index of a query. A replication with
     /// `$text` fails with ``PeerError/Code/badRequest``.
     case selector(MangoSelector)
-    /// Documents that pass a filter function of a design document: its name `designdoc/filter`, and query parameters of
-    /// any JSON type. `req.query` has strings as they are and other values as JSON text. A source of this process looks
-    /// up the name among its registered filters, which get the values as they are.
+    /// Documents that pass a filter function of a design document. The function is named `designdoc/filter`, and
+    /// gets query parameters of any JSON type: `req.query` contains strings unchanged, and other values as JSON
+    /// text. A source of this process looks up the name among its registered filters, which get the values
+    /// unchanged.
     case named(String, parameters: [String: JSONValue] = [:])
     /// Documents in some of Sync Gateway's channels (SEMANTICS 133).
     case channels([String])
@@ -80,8 +81,8 @@ enum LocalFilter: Sendable {
         }
     }
 
-    /// Whether a changed document takes part: decided on its winner, tombstones included (SEMANTICS 129, 131). A
-    /// damaged document passes, so that it is listed as failed.
+    /// Whether a changed document is replicated. The winner decides, even if it is a tombstone (SEMANTICS 129,
+    /// 131). A damaged document passes, so that it is listed as failed.
     func passes(_ change: Change) throws -> Bool {
         switch self {
         case .all: true
@@ -94,12 +95,12 @@ enum LocalFilter: Sendable {
 
 // MARK: - Replication Filters
 
-/// Decides whether a document takes part in a replication; the parameters are the replication's, of any JSON type
-/// (SEMANTICS 129).
+/// Decides whether a document is replicated. The parameters are the replication's, of any JSON type (SEMANTICS
+/// 129).
 ///
-/// It gets the winner, also if that is a tombstone (`Document.isDeleted`). A plain deletion leaves a
-/// tombstone without members, so a filter that tests members rejects it, and the deletion does not replicate
-/// (SEMANTICS 131). Delete with `keeping:` the members that the filter tests, or pass all tombstones.
+/// It gets the winner, even if that is a tombstone (`Document.isDeleted`). A plain deletion leaves a tombstone
+/// without members, so a filter that tests members rejects it, and the deletion does not replicate (SEMANTICS 131).
+/// To avoid that, delete with `keeping:` the members that the filter tests, or pass all tombstones.
 public typealias ReplicationFilterFunction = @Sendable (Document, [String: JSONValue]) throws -> Bool
 
 extension Database {
@@ -115,14 +116,14 @@ extension Database {
     ///
     /// - Parameters:
     ///   - name: The name that replications use.
-    ///   - version: The version of the function. Raise it when the function passes other documents than before: the
-    ///     next replication then compares all documents, and not only new changes.
+    ///   - version: The version of the function. Increase it when the function passes other documents than before:
+    ///     the next replication then compares all documents, and not only new changes.
     ///   - filter: The function.
     public func addReplicationFilter(_ name: String, version: Int = 1, _ filter: @escaping ReplicationFilterFunction) {
         filters.functions.withLock { $0[name] = (filter, version) }
     }
 
-    /// Removes a filter function; does nothing if there is none with that name.
+    /// Removes a filter function; does nothing if there is none with this name.
     public func removeReplicationFilter(_ name: String) { filters.functions.withLock { $0[name] = nil } }
 
     /// The filter function of a name.

@@ -3,8 +3,8 @@ internal import SettleDatabase
 
 /// The documents that a replication could not replicate or settle, with the reasons.
 ///
-/// It keeps the newest 1000 entries, and the number of older ones. A document is removed when a later attempt
-/// replicates it. A local database stores the ledger, so that it survives a restart.
+/// It keeps the newest 1000 entries, and counts the dropped older ones. A document is removed when a later attempt
+/// replicates it. The ledger is stored in a local database, so it survives a restart.
 public struct ReplicationLedger: Sendable, Hashable {
     private struct Key: Hashable {
         let id: DocumentID
@@ -13,12 +13,12 @@ public struct ReplicationLedger: Sendable, Hashable {
 
     private var byKey: [Key: LedgerEntry] = [:]
     private var order: [Key] = []
-    /// The revisions that are listed of each document.
+    /// The listed revisions of each document.
     private var listed: [DocumentID: Set<RevisionID?>] = [:]
     /// The number of entries that were dropped because there were too many.
     public private(set) var forgotten = 0
 
-    /// The number of entries that are kept.
+    /// The maximum number of entries.
     public static let maximumEntries = 1000
 
     /// Creates an empty ledger.
@@ -60,8 +60,8 @@ public struct ReplicationLedger: Sendable, Hashable {
         if listed[id]?.isEmpty == true { listed[id] = nil }
     }
 
-    /// Removes all revisions of a document except some: those that failed this time. Revisions that failed earlier, or
-    /// their descendants, are at the target by now; the document's conflict stays.
+    /// Removes all revisions of a document except for those that failed this time. The target now has the revisions
+    /// that failed earlier, or their descendants. The document's conflict stays.
     package mutating func clear(_ id: DocumentID, but kept: some Sequence<RevisionID>) {
         guard let revisions = listed[id] else { return }
         for revision in revisions.compactMap(\.self) where !kept.contains(revision) { clear(id, revision) }
@@ -109,10 +109,10 @@ public struct LedgerEntry: Sendable, Hashable {
         case gone
         /// It was replicated, but its conflict could not be settled; the next start retries (SEMANTICS 31).
         case conflicted
-        /// It no longer passes the filter, or was deleted without the members that the filter tests. The target keeps
-        /// an earlier state of it until it passes again (SEMANTICS 132).
+        /// It no longer passes the filter, or was deleted without the members that the filter tests. The target
+        /// keeps an earlier state of it until the document passes again (SEMANTICS 132).
         case left
-        /// It is a leaf that is not the winner at the source, and only winners are replicated (SEMANTICS 207).
+        /// It is a leaf other than the source's winner, and only winners are replicated (SEMANTICS 207).
         case losing
     }
 
@@ -126,7 +126,7 @@ public struct LedgerEntry: Sendable, Hashable {
     public var reason: String
     /// The HTTP status of the failure, such as a validation's 403.
     public var status: Int?
-    /// How many attempts failed.
+    /// The number of failed attempts.
     public var attempts: Int
 }
 

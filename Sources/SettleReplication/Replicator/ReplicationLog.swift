@@ -4,13 +4,13 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleQuery
 
-/// The log of a replication as one side keeps it, in CouchDB's format.
+/// One side's log of a replication, in CouchDB's format.
 ///
 ///     {"session_id": "…", "source_last_seq": …, "replication_id_version": 1, "history": [newest, …, oldest],
 ///      "settle": {"source": "instance", "target": "instance", "only": "target"}}
 ///
-/// The member `settle` is an extension: the instances of both databases, and which side alone keeps the log if the
-/// other side does not allow one.
+/// The member `settle` is an extension. It contains the instances of both databases, and the name of the only side
+/// with a log if the other side does not allow one.
 struct ReplicationLog: Hashable, Sendable {
     /// Checkpoints, newest first.
     var history: [CheckpointEntry]
@@ -21,10 +21,10 @@ struct ReplicationLog: Hashable, Sendable {
     /// The only side that keeps the log, if the other side does not allow one.
     var onlySide: String?
 
-    /// The number of checkpoints that are kept.
+    /// The maximum number of checkpoints.
     static let maximumHistory = 50
 
-    /// Makes an empty log.
+    /// Creates an empty log.
     init() { history = [] }
 
     /// Reads a log; invalid entries are skipped.
@@ -53,9 +53,9 @@ struct ReplicationLog: Hashable, Sendable {
         return .object(members)
     }
 
-    /// Adds a checkpoint at the front, and drops one of the older ones when there are too many.
+    /// Adds a checkpoint at the front, and drops an older one when there are too many.
     ///
-    /// The newest entries stay; older ones become sparser with age. The entry dropped is the one that leaves the
+    /// The newest entries stay; older ones become sparser with age. The dropped entry is the one that leaves the
     /// smallest gap for its age, counted in checkpoints. So a backup of any age finds a checkpoint that is not much
     /// older than itself.
     ///
@@ -70,7 +70,7 @@ struct ReplicationLog: Hashable, Sendable {
 
     private static let newestKept = 10
 
-    /// The gap that dropping an entry would leave, in relation to its age.
+    /// The gap that dropping an entry would leave, relative to its age.
     private func gap(without index: Int) -> Double {
         let gap = history[index - 1].number - history[index + 1].number
         return Double(gap) / Double(max(1, history[0].number - history[index].number))
@@ -87,11 +87,11 @@ struct ReplicationLog: Hashable, Sendable {
 struct CheckpointEntry: Hashable, Sendable {
     /// The checkpoint's own session id.
     let sessionID: String
-    /// How many checkpoints preceded it; 0 in an entry that Settle did not write.
+    /// The number of earlier checkpoints; 0 in an entry that Settle did not write.
     let number: Int
     /// The position up to which everything is stored.
     let recorded: PeerSequence
-    /// Counts of the run so far, and times, as CouchDB has them.
+    /// The counts of the run so far, and times, in CouchDB's form.
     let json: JSONValue
 
     /// Reads an entry; `nil` if it is invalid.
@@ -103,7 +103,7 @@ struct CheckpointEntry: Hashable, Sendable {
         self.json = json
     }
 
-    /// Makes an entry.
+    /// Creates an entry.
     init(
         sessionID: String, number: Int, started: String, ended: String, from: PeerSequence, to: PeerSequence,
         _ counts: ReplicationCounts
@@ -128,11 +128,12 @@ struct CheckpointEntry: Hashable, Sendable {
 
 /// The id of a replication, under which both sides keep its log.
 ///
-/// It depends on what the replication means: its source, its target and its filter. The spelling of a URL or selector,
-/// the password, and whether it is continuous don't matter (SEMANTICS 134), so a replication that is configured again
-/// continues where it stopped. The code of a filter function does matter: a changed function has to see all documents.
+/// It depends on the meaning of the replication: its source, its target and its filter. The spelling of a URL or
+/// selector, the password, and whether the replication is continuous don't matter (SEMANTICS 134), so a replication
+/// that is configured again continues where it stopped. The code of a filter function does matter: a changed
+/// function must be applied to all documents.
 struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
-    /// The version of the function; another version gives other ids.
+    /// The version of the algorithm. Another version computes other ids.
     static let version = 1
 
     /// 32 hexadecimal digits.
@@ -143,11 +144,11 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - source: The identity of the source.
     ///   - target: The identity of the target.
-    ///   - filter: Which documents take part.
+    ///   - filter: The documents to replicate.
     ///   - filterCode: The code of the filter function at the source, if there is one and it is readable.
     ///   - branching: Whether edits become branches at the target.
     ///   - replicatesOnlyWinners: Whether losing leaves stay at the source.
-    ///   - since: The position to begin after.
+    ///   - since: The position to start after.
     init(
         source: String, target: String, filter: ReplicationFilter, filterCode: String? = nil, branching: Branching,
         replicatesOnlyWinners: Bool = false, since: PeerSequence? = nil
@@ -164,7 +165,7 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
         description = Hexadecimal.encode(hash.finish().prefix(16))
     }
 
-    /// The log's document.
+    /// The id of the document with the log.
     var logID: DocumentID { DocumentID(unchecked: "_local/\(description)") }
 
     /// The local document that holds a database's ``ReplicationLedger``.

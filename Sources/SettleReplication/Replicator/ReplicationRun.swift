@@ -3,13 +3,13 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// One run of a replicator, from start to end: reach the peers, find where to start, run the flow, and restart if a
-/// peer was replaced.
+/// One run of a replicator: contacts the peers, finds the start position, runs the flow, and starts over if a peer
+/// was replaced.
 struct ReplicationRun: Sendable {
     let configuration: ReplicationConfiguration
     let state: ReplicatorState
     let orders: ReplicationOrders
-    /// Whether checkpoints are deleted first.
+    /// Whether the checkpoints are deleted first.
     private let isFromStart: Bool
     private var counts = ReplicationCounts()
     private var result: ReplicationResult?
@@ -24,7 +24,7 @@ struct ReplicationRun: Sendable {
         self.orders = orders
     }
 
-    /// What a flow needs to start.
+    /// The values that a flow needs at its start.
     private struct Beginning: Sendable {
         var checkpointer: Checkpointer
         var settings: FlowSettings
@@ -35,7 +35,7 @@ struct ReplicationRun: Sendable {
     /// Runs to the end.
     ///
     /// - Parameter ended: Called at the end, with the final change of the status.
-    /// - Returns: What it did, or why it can't continue.
+    /// - Returns: The result, or the reason why it can't continue.
     mutating func run(
         _ ended: ((inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {
@@ -66,7 +66,7 @@ struct ReplicationRun: Sendable {
         return outcome
     }
 
-    /// Writes an entry of the log, with the peers and what was replicated.
+    /// Writes an entry to the log, with the peers and the counts.
     private func log(_ level: SettleLog.Level, _ message: String) {
         guard let database = configuration.database else { return }
         var details = database.logMetadata
@@ -112,7 +112,7 @@ struct ReplicationRun: Sendable {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
                 case .startOver:
-                    // A source that keeps going back in time must not be polled without delay.
+                    // A source that repeatedly goes back in time must not be polled without delay.
                     restarts = executor.checkpointer.hasWritten ? 0 : restarts + 1
                     guard restarts > 2 else { continue }
                     guard configuration.isContinuous || restarts < configuration.retry.attempts else {
@@ -160,7 +160,7 @@ struct ReplicationRun: Sendable {
             flow: Flow(beginning.settings, counts: counts), checkpointer: beginning.checkpointer)
     }
 
-    /// Reaches both peers and finds where to start; `nil` if the run has to end.
+    /// Contacts both peers and finds the start position; `nil` if the run has to end.
     private func beginning() async -> Result<Beginning, PeerError>? {
         await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
             group.addTask { await PeerError.result { try await prepare() } }
@@ -228,7 +228,7 @@ struct ReplicationRun: Sendable {
         return beginning
     }
 
-    /// Waits until a retry is due, or an event makes it worthwhile.
+    /// Waits until a retry is due, or until an event makes one worthwhile.
     private func pause(_ delay: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await configuration.clock.sleep(for: delay) }

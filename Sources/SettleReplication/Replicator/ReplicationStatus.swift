@@ -16,23 +16,24 @@ public struct ReplicationStatus: Sendable {
 
     /// The activity.
     public internal(set) var mode = Mode.stopped
-    /// How many changed documents are done since it was last idle or stopped; 0 when not active (SEMANTICS 106).
+    /// The number of changed documents that were processed since the replication was last idle or stopped; 0 when
+    /// not active (SEMANTICS 106).
     public internal(set) var completed = 0
-    /// How many changed documents are known; it grows while the source reports more, and is never less than
+    /// The number of known changed documents. It grows while the source reports more, and is never less than
     /// ``completed`` (SEMANTICS 107). 0 when not active.
     public internal(set) var total = 0
-    /// How many bytes of bodies and attachments were written since it was started (SEMANTICS 108).
+    /// The number of bytes of bodies and attachments that were written since the start (SEMANTICS 108).
     public internal(set) var bytesWritten: Int64 = 0
     /// The reason why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Refused documents are not an
     /// error here.
     public internal(set) var error: PeerError?
-    /// How many known conflicts wait for the policy, or are being settled.
+    /// The number of known conflicts that wait for the policy, or are being settled.
     public var pendingConflicts: Int { queuedConflicts + askedConflicts }
-    /// Those of stored revisions.
+    /// Conflicts of stored revisions.
     var queuedConflicts = 0
-    /// Those of revisions that are stored when the policy has decided.
+    /// Conflicts of revisions that are stored after the policy has decided.
     var askedConflicts = 0
-    /// Counts since it was started.
+    /// The counts since the start.
     public internal(set) var counts = ReplicationCounts()
 
     /// The position of the source up to which everything is done.
@@ -45,7 +46,7 @@ public struct ReplicationStatus: Sendable {
 }
 
 extension ReplicationStatus: Equatable {
-    /// Whether both are equal; errors are compared by code and message.
+    /// Whether two statuses are equal. Errors are compared by code and message.
     public static func == (left: ReplicationStatus, right: ReplicationStatus) -> Bool {
         left.mode == right.mode && left.completed == right.completed && left.total == right.total
             && left.bytesWritten == right.bytesWritten && left.pendingConflicts == right.pendingConflicts
@@ -58,9 +59,9 @@ extension ReplicationStatus: Equatable {
 
 /// Counts of a replication since it was started.
 ///
-/// Two sums always hold when it has ended: ``revisionsChecked`` = ``revisionsPresent`` + ``revisionsMissing``, and
+/// Two sums always hold at the end: ``revisionsChecked`` = ``revisionsPresent`` + ``revisionsMissing``, and
 /// ``revisionsMissing`` = ``revisionsWritten`` + ``revisionsKnown`` + ``revisionsRefused`` + ``revisionsFailed`` +
-/// ``revisionsGone``. While it runs, the right side of the second is smaller by the revisions in flight.
+/// ``revisionsGone``. During a run, the right side of the second sum is smaller by the revisions in progress.
 public struct ReplicationCounts: Sendable, Hashable {
     /// Changed documents that the source reported.
     public var changesRead = 0
@@ -92,11 +93,12 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var conflictsSettled = 0
     /// Conflicts that could not be settled; the ledger lists them.
     public var conflictsFailed = 0
-    /// The number of times that a peer was no longer what it was at the last checkpoint, so that documents were compared again
-    /// (SEMANTICS 206).
+    /// The number of times that a peer had changed its identity since the last checkpoint, so that documents were
+    /// compared again (SEMANTICS 206).
     public var resyncs = 0
 
-    /// Uncounts the revisions in flight when a run ends or restarts: they are counted when they are compared again.
+    /// Subtracts the revisions in progress when a run ends or starts over. They are counted when they are compared
+    /// again.
     mutating func uncountUnfinished() {
         let finished = revisionsWritten + revisionsKnown + revisionsRefused + revisionsFailed + revisionsGone
         let unfinished = max(revisionsMissing - finished, 0)
@@ -114,13 +116,13 @@ public struct ReplicationCounts: Sendable, Hashable {
 public struct ReplicationResult: Sendable {
     /// The replication's id: 32 hexadecimal digits.
     public let replicationID: String
-    /// Counts of what it did.
+    /// The counts of the replication.
     public internal(set) var counts = ReplicationCounts()
     /// The position of the source from which it started.
     public internal(set) var start = PeerSequence.start
     /// The position of the source up to which everything is done.
     public internal(set) var end = PeerSequence.start
-    /// The documents that could not be replicated, as of the end.
+    /// The documents that could not be replicated or settled, at the end.
     public internal(set) var ledger = ReplicationLedger()
     /// Non-fatal warnings, oldest first; at most 100.
     public internal(set) var warnings: [ReplicationWarning] = []
@@ -145,13 +147,14 @@ public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
         public static let checkpointOnOneSide = Kind(name: "checkpoint_on_one_side")
         /// No checkpoint could be written; the next run compares documents again.
         public static let checkpointNotWritten = Kind(name: "checkpoint_not_written")
-        /// Credentials are sent to another machine over plain HTTP, where others can read them (SEMANTICS 137).
+        /// Credentials are sent to another machine over plain HTTP, where an eavesdropper can read them (SEMANTICS
+        /// 137).
         public static let credentialsInTheOpen = Kind(name: "credentials_in_the_open")
     }
 
     /// The kind of warning.
     public let kind: Kind
-    /// The message: what happened, and what it means.
+    /// The event, and its consequence.
     public let message: String
 
     /// The message.
@@ -165,18 +168,18 @@ public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
 ///     let progress = ReplicationProgress([pull.status, push.status])
 ///     bar.isHidden = !progress.isUnderWay
 public struct ReplicationProgress: Sendable, Hashable {
-    /// How many changed documents are done in total.
+    /// The total number of changed documents that were processed.
     public let completed: Int
-    /// How many changed documents there are in total.
+    /// The total number of changed documents.
     public let total: Int
 
-    /// Sums up statuses.
+    /// Adds up statuses.
     public init(_ statuses: some Sequence<ReplicationStatus>) {
         let sum = statuses.reduce((0, 0)) { ($0.0 + $1.completed, $0.1 + $1.total) }
         (completed, total) = sum
     }
 
-    /// Whether there is progress to show: false if there is nothing to do or all is done.
+    /// Whether there is progress to show: false if there is nothing to do or everything is done.
     public var isUnderWay: Bool { total > 0 && completed < total }
 
     /// The completed fraction, from 0 to 1; `nil` if there is nothing to do.

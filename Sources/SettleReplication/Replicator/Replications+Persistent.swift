@@ -4,8 +4,8 @@ public import SettleHTTP
 
 /// Replications that outlive the process.
 extension Replications {
-    /// Returns credentials for an address, with `http` for `ws`, whose user is the one with which the replication was stored; `nil` for the
-    /// stored credentials.
+    /// Returns the credentials for an address, which has `http` for `ws`, and whose user is the one with which the
+    /// replication was stored; `nil` to use the stored credentials.
     public typealias CredentialsSource = @Sendable (HTTPURL) async throws -> ReplicationCredentials?
 
     /// Makes a replication persistent: ``resume(credentials:client:configure:)`` starts it after the next launch, until
@@ -16,13 +16,13 @@ extension Replications {
     ///     pull.start()
     ///
     /// The current peer, direction, filter, and flags of the configuration are stored in a local document of the
-    /// database; call it again after changing them. Conflict policy and limits are not stored. Headers of the peer are
-    /// stored only if credentials are, because they may contain secrets.
+    /// database; call this again after changing them. The conflict policy and the limits are not stored. Headers of
+    /// the peer may contain secrets, so they are stored only if credentials are.
     ///
     /// - Parameters:
     ///   - replicator: One of this database's replications, with a ``CouchDBPeer`` or a ``MobilePeer``.
-    ///   - storesCredentials: Whether the password is stored, readable by everyone who can read the database; otherwise
-    ///     only the user's name is.
+    ///   - storesCredentials: Whether to store the password, which is then readable by everyone who can read the
+    ///     database. Otherwise only the user's name is stored.
     /// - Returns: The name under which it is stored.
     /// - Throws: ``PeerError`` with code `badRequest` for a replication that can't be stored; ``DatabaseError`` if the
     ///   database can't be written.
@@ -52,8 +52,8 @@ extension Replications {
     ///
     /// - Parameters:
     ///   - credentials: Returns the credentials for an address; the stored ones are used by default.
-    ///   - client: Sends the requests of all of them; its options hold for WebSockets, too.
-    ///   - configure: Sets what is not stored, such as the conflict policy.
+    ///   - client: Sends the requests of all replications; its options apply to WebSockets too.
+    ///   - configure: Sets options that are not stored, such as the conflict policy.
     /// - Returns: The started replications.
     /// - Throws: Errors of `credentials` and `configure`; ``PeerError`` with code `badRequest` for a stored replication
     ///   that can't be read; ``DatabaseError``.
@@ -90,9 +90,9 @@ extension Replications {
         return started
     }
 
-    /// Replaces the credentials of a persistent replication with new ones of the same user, OAuth tokens for example. A
-    /// running replication uses them from the next request on, and they are stored if the old ones were
-    /// (SEMANTICS 138). Its checkpoint stays.
+    /// Replaces the credentials of a persistent replication by new ones of the same user, for example OAuth tokens.
+    /// A running replication uses them from the next request on. They are stored if the old ones were (SEMANTICS
+    /// 138). The checkpoint stays valid.
     ///
     /// - Parameters:
     ///   - name: Its name.
@@ -106,7 +106,7 @@ extension Replications {
         try await change(name) { try $0.renew(name, credentials) }
     }
 
-    /// How many persistent replications there are, including completed ones.
+    /// The number of persistent replications, including completed ones.
     ///
     /// - Throws: ``DatabaseError`` if the database can't be read.
     public func persistentCount() throws -> Int {
@@ -116,7 +116,7 @@ extension Replications {
 
 // MARK: - Stored
 
-/// Listing and changing persistent replications, whether they run or not.
+/// Lists and changes persistent replications, running or not.
 extension Replications {
     /// The persistent replications, in the order in which they were stored.
     ///
@@ -135,8 +135,8 @@ extension Replications {
         }
     }
 
-    /// Pauses a persistent replication: it is stopped if it runs, and not started before ``continuePersistent(_:)``.
-    /// The checkpoint stays, so it then continues where it stopped.
+    /// Pauses a persistent replication: it is stopped if it runs, and does not start before
+    /// ``continuePersistent(_:)``. The checkpoint stays, so it then continues where it stopped.
     ///
     /// - Parameter name: Its name.
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
@@ -193,7 +193,7 @@ extension Replications {
 
 // MARK: - PersistentReplication
 
-/// A replication stored in a database; ``Replications/all`` has those that run now.
+/// A replication stored in a database; ``Replications/all`` lists the running ones.
 public struct PersistentReplication: Sendable, Hashable {
     /// The name under which it is stored.
     public let name: String
@@ -203,12 +203,12 @@ public struct PersistentReplication: Sendable, Hashable {
     public let url: HTTPURL
     /// Whether it is continuous.
     public let isContinuous: Bool
-    /// What it does: pending until ``Replications/resume(credentials:client:configure:)`` starts it, or it is started
-    /// otherwise; running or crashing in this process; paused or completed.
+    /// Its state: pending until ``Replications/resume(credentials:client:configure:)`` or other code starts it;
+    /// running or crashing in this process; paused or completed.
     public let state: ReplicationState
     /// Whether the password is stored with it.
     public let hasPassword: Bool
-    /// Its filter, as the members `doc_ids`, `selector`, or `filter` and `query_params`; none for all documents.
+    /// Its filter, as the members `doc_ids`, `selector`, or `filter` and `query_params`; empty for all documents.
     public let filter: JSONObject
 }
 
@@ -218,7 +218,7 @@ extension Database {
         StoredReplications(try localDocument(StoredReplications.id)?.body.json)
     }
 
-    /// Changes them in one transaction.
+    /// Changes the stored replications in one transaction.
     func changeStoredReplications<Value: Sendable>(_ body: (inout StoredReplications) throws -> Value) throws -> Value {
         try transaction {
             var stored = try storedReplications()

@@ -2,7 +2,8 @@ internal import SettleCore
 public import SettleDatabase
 internal import SettlePlatform
 
-/// The replications of a database, which owns them: releasing a ``OneWayReplicator`` does not stop one that runs (K18).
+/// The replications of a database. The database owns them: releasing a running ``OneWayReplicator`` does not stop
+/// it (K18).
 ///
 ///     let pair = try await notes.replications.replicate(with: hub)
 ///     for replicator in pair {
@@ -21,7 +22,7 @@ public final class Replications: Sendable {
 
     private struct Entry {
         weak var replicator: OneWayReplicator?
-        /// A strong reference until it has run and ended.
+        /// A strong reference, from the start of the replication until its end.
         var kept: OneWayReplicator?
         /// The name under which the database stores it; `nil` if it is not persistent.
         var stored: String?
@@ -58,7 +59,7 @@ public final class Replications: Sendable {
             replicator.onRunning.withLock { onRunning in
                 onRunning = { [weak self] replicator, isRunning in
                     let stored = self?.entries.withLock { entries -> String? in
-                        // One that was removed or replaced is not kept.
+                        // A replication that was removed or replaced is not kept.
                         guard entries[key]?.replicator === replicator else { return nil }
                         entries[key]?.kept = isRunning ? replicator : nil
                         return entries[key]?.stored
@@ -76,9 +77,9 @@ public final class Replications: Sendable {
     /// - Parameters:
     ///   - peer: The peer; `nil` for none.
     ///   - database: The database that owns the replications.
-    ///   - exclusively: Whether all other replications of this database are removed, including filtered ones with the
-    ///     same peer (SEMANTICS 100); without a peer that is all of them (101).
-    /// - Returns: Pull and push, or none without a peer.
+    ///   - exclusively: Whether to remove all other replications of this database, including filtered ones with the
+    ///     same peer (SEMANTICS 100); without a peer that means all (101).
+    /// - Returns: The pull and the push; empty without a peer.
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     func pair(with peer: (any Peer)?, of database: Database, exclusively: Bool) async throws -> [OneWayReplicator] {
         var pair: [OneWayReplicator] = []
@@ -88,7 +89,7 @@ public final class Replications: Sendable {
         }
         if exclusively {
             for other in all where !pair.contains(where: { $0 === other }) { await remove(other) }
-            // Including those that were not resumed.
+            // Including persistent ones that were not resumed.
             var kept: Set<String> = []
             for replicator in pair { kept.insert(try await StoredReplications.name(of: replicator.configuration)) }
             let names = kept
@@ -101,7 +102,7 @@ public final class Replications: Sendable {
         return pair
     }
 
-    /// Stops and removes a replication, also a persistent one; documents and checkpoints stay (SEMANTICS 102).
+    /// Stops and removes a replication, even a persistent one. Documents and checkpoints stay (SEMANTICS 102).
     public func remove(_ replicator: OneWayReplicator) async {
         await replicator.stop()
         let stored = entries.withLock { entries in
@@ -118,7 +119,7 @@ public final class Replications: Sendable {
         change { $0 = StoredReplications() }
     }
 
-    /// The loaded replication that the database stores under a name.
+    /// The loaded replication that the database has stored under a name.
     func running(_ name: String) -> OneWayReplicator? {
         entries.withLock { $0.values.first { $0.stored == name }?.replicator }
     }
@@ -130,7 +131,7 @@ public final class Replications: Sendable {
         }
     }
 
-    /// Marks a completed replication, so that it is not started again.
+    /// Marks a stored replication as completed, so that it is not started again.
     private func recordEnd(of replicator: OneWayReplicator, _ name: String) {
         guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
         change { $0.set(.completed, of: name) }
@@ -148,13 +149,13 @@ extension Database {
     /// The replications of this database.
     public var replications: Replications { companion(Replications.self) { Replications(self) } }
 
-    /// The two replications with a peer, the pull first and then the push: existing ones, or new ones that are one-shot
-    /// and not started. Configure and start them.
+    /// The two replications with a peer, first the pull and then the push: existing ones, or new ones that are
+    /// one-shot and not started. Configure and start them.
     ///
     /// - Parameters:
     ///   - peer: The peer; `nil` for none.
-    ///   - exclusively: Whether all other replications of this database are removed.
-    /// - Returns: Pull and push, or none without a peer.
+    ///   - exclusively: Whether to remove all other replications of this database.
+    /// - Returns: The pull and the push; empty without a peer.
     /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     @discardableResult
     public func replicate(with peer: (any Peer)?, exclusively: Bool = false) async throws -> [OneWayReplicator] {
@@ -171,11 +172,11 @@ extension Database {
     ///
     /// - Parameters:
     ///   - peer: The peer.
-    ///   - exclusively: Whether all other replications of this database are removed.
-    ///   - configure: Sets more of each configuration, such as the conflict policy.
-    /// - Returns: Pull and push, running.
-    /// - Throws: ``PeerError`` if the peer's identity can't be determined; errors of `configure`, and then none is
-    ///   started.
+    ///   - exclusively: Whether to remove all other replications of this database.
+    ///   - configure: Changes each configuration, for example the conflict policy.
+    /// - Returns: The running pull and push.
+    /// - Throws: ``PeerError`` if the peer's identity can't be determined; errors of `configure`. Then no
+    ///   replication is started.
     @discardableResult
     public func replicateContinuously(
         with peer: any Peer, exclusively: Bool = false,

@@ -8,21 +8,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Keeps a database and a peer the same: it pulls what the peer has, settles conflicts, and pushes what the database has.
+/// Keeps a database and a peer in sync: it pulls from the peer, settles conflicts, and pushes to the peer.
 ///
 ///     let replicator = try Replicator(database, peer: url, isContinuous: true)
 ///     replicator.start()
 ///     for await status in replicator.statuses { show(status.mode, status.completed, status.total, status.error) }
 ///
-/// It is a pull and a push, ``parts``, with one status and one stream of events:
+/// It consists of a pull and a push, ``parts``, with one status and one stream of events:
 ///
 ///     peer ──── pull ───▶ database      conflicts are settled here, by `conflictPolicy`
 ///     peer ◀─── push ──── database
 ///
-/// What the two don't offer together, their configurations do: filters of one side, batches, intervals. A running replicator lives
-/// until it ends or is stopped, even without a reference (SEMANTICS 103).
+/// For further options, such as filters of one direction, batches or intervals, change the configurations of the
+/// parts. A running replicator lives until it ends or is stopped, even without a reference (SEMANTICS 103).
 public final class Replicator: Sendable {
-    /// What is copied.
+    /// The direction of a replicator.
     public enum Direction: Sendable, Hashable {
         /// Both ways.
         case pushAndPull
@@ -32,20 +32,22 @@ public final class Replicator: Sendable {
         case pull
     }
 
-    /// The replications it consists of: the pull, then the push, as far as the direction has them.
+    /// The replications that it consists of: the pull, then the push, as far as the direction includes them.
     public let parts: [OneWayReplicator]
 
-    /// Creates a replicator for a database that a server has: CouchDB or Settle, or Sync Gateway by a `ws` or `wss` URL.
+    /// Creates a replicator for a database at a server: CouchDB or Settle, or Sync Gateway by a `ws` or `wss` URL.
     ///
     /// - Parameters:
     ///   - database: The database of this process.
     ///   - url: The database at the server: `https://couch.example/notes`. A name and a password in it are credentials.
-    ///   - direction: What is copied; both ways by default.
-    ///   - isContinuous: Whether it goes on, idle when all is done; no by default.
-    ///   - credentials: How it authenticates; by the URL, or what ``CredentialStore/shared`` has for the server, by default.
-    ///   - filter: Which documents are copied; all by default.
-    ///   - conflictPolicy: How conflicts are settled that a pull finds; they stay by default.
-    ///   - createsDatabase: Whether a missing database is created at the server; no by default. Sync Gateway creates none.
+    ///   - direction: The direction; both by default.
+    ///   - isContinuous: Whether it continues after everything is done; `false` by default.
+    ///   - credentials: The credentials; by default those of the URL, or those of ``CredentialStore/shared`` for
+    ///     the server.
+    ///   - filter: The documents to copy; all by default.
+    ///   - conflictPolicy: The policy for conflicts that a pull finds; by default conflicts stay.
+    ///   - createsDatabase: Whether to create a missing database at the server; `false` by default. Sync Gateway
+    ///     does not support it.
     /// - Throws: ``PeerError`` with code `badRequest` if the URL names no database.
     public convenience init(
         _ database: Database, peer url: URL, direction: Direction = .pushAndPull, isContinuous: Bool = false,
@@ -67,8 +69,8 @@ public final class Replicator: Sendable {
     /// - Parameters:
     ///   - database: The database of this process.
     ///   - peer: The peer.
-    ///   - direction: What is copied; both ways by default.
-    ///   - change: Changes the configuration of each part; nothing by default.
+    ///   - direction: The direction; both by default.
+    ///   - change: Changes the configuration of each part; by default it changes nothing.
     public init(
         _ database: Database, with peer: any Peer, direction: Direction = .pushAndPull,
         _ change: (inout ReplicationConfiguration) -> Void = { _ in }
@@ -98,7 +100,7 @@ public final class Replicator: Sendable {
             let statuses = part.statuses
             return Task {
                 for await status in statuses {
-                    // Under the lock, so that the newest comes last.
+                    // Under the lock, so that the newest status comes last.
                     known.withLock { known in
                         known.statuses[index] = status
                         continuation.yield(ReplicatorStatus(known.statuses))
@@ -122,12 +124,13 @@ public final class Replicator: Sendable {
         for part in parts { part.start() }
     }
 
-    /// Starts all parts and waits for their end. One that is not continuous pulls first, so that the push sends what conflicts were
-    /// settled to. If the task is cancelled, the replicator is stopped.
+    /// Starts all parts and waits for their end. Without `isContinuous` it pulls first, so that the push sends the
+    /// results of settled conflicts. If the task is cancelled, the replicator is stopped.
     ///
-    /// - Returns: What each part did, in the order of ``parts``.
-    /// - Throws: ``PeerError`` if a part can't continue, as ``OneWayReplicator/run()``; the parts after it are not started, and those that
-    ///   run are stopped. `CancellationError` if the task was cancelled before all parts were started.
+    /// - Returns: The result of each part, in the order of ``parts``.
+    /// - Throws: ``PeerError`` if a part can't continue, as ``OneWayReplicator/run()``; later parts are then not
+    ///   started, and running ones are stopped. `CancellationError` if the task was cancelled before all parts were
+    ///   started.
     @discardableResult
     public func run() async throws -> [ReplicationResult] {
         guard parts.contains(where: \.configuration.isContinuous) else {
@@ -144,7 +147,8 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Stops all parts: each stores what was fetched, settles pending conflicts and writes a checkpoint. Then ``statuses`` end.
+    /// Stops all parts: each stores the fetched revisions, settles pending conflicts and writes a checkpoint. Then
+    /// ``statuses`` end.
     public func stop() async { for part in parts { await part.stop() } }
 
     /// Stops all parts immediately, for an app that moves to the background.
@@ -153,22 +157,23 @@ public final class Replicator: Sendable {
 
 // MARK: - ReplicatorStatus
 
-/// The status of a ``Replicator``: that of its parts together.
+/// The combined status of a ``Replicator``'s parts.
 public struct ReplicatorStatus: Sendable, Equatable {
     /// The statuses of the parts, in the order of ``Replicator/parts``.
     public let parts: [ReplicationStatus]
 
     init(_ parts: [ReplicationStatus]) { self.parts = parts }
 
-    /// The activity: `active` if a part is, else `offline` if a part is, else `idle` if a part is, else `stopped`.
+    /// The activity: `active` if a part is active; otherwise `offline` if a part is; otherwise `idle` if a part is;
+    /// otherwise `stopped`.
     public var mode: ReplicationStatus.Mode {
         [.active, .offline, .idle].first { mode in parts.contains { $0.mode == mode } } ?? .stopped
     }
 
-    /// How many changed documents are done since it was last idle or stopped.
+    /// The number of changed documents that were processed since it was last idle or stopped.
     public var completed: Int { ReplicationProgress(parts).completed }
 
-    /// How many changed documents are known; at least ``completed``.
+    /// The number of known changed documents; at least ``completed``.
     public var total: Int { ReplicationProgress(parts).total }
 
     /// The completed fraction, from 0 to 1; `nil` if there is nothing to do.
@@ -177,6 +182,6 @@ public struct ReplicatorStatus: Sendable, Equatable {
     /// The reason why a part failed, or can't reach the peer; `nil` again after a success.
     public var error: PeerError? { parts.lazy.compactMap(\.error).first }
 
-    /// How many known conflicts are waiting or being settled.
+    /// The number of known conflicts that wait or are being settled.
     public var pendingConflicts: Int { parts.reduce(0) { $0 + $1.pendingConflicts } }
 }

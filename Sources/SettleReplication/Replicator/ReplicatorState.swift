@@ -14,12 +14,12 @@ final class ReplicatorState: Sendable {
     private let ledger = Guarded((kept: true, now: ReplicationLedger()))
     private let warnings = Guarded<[ReplicationWarning]>([])
     private let changes: Broadcast<ReplicationStatus>
-    /// Events; a slow reader misses the oldest.
+    /// The events; a slow reader misses the oldest.
     let events = Broadcast<ReplicationEvent>(buffered: 1000)
 
     /// Creates the state of a replicator that was never started.
     ///
-    /// - Parameter buffered: How many status changes a slow reader gets: the newest ones.
+    /// - Parameter buffered: The number of the newest status changes that are kept for a slow reader.
     init(buffered: Int = 1) { changes = Broadcast(buffered: buffered) }
 
     /// The current status.
@@ -48,13 +48,13 @@ final class ReplicatorState: Sendable {
         }
     }
 
-    /// Ends the streams of statuses, and those that begin before ``beginStatuses()``.
+    /// Ends the streams of statuses, and makes new ones end at once until ``beginStatuses()``.
     func endStatuses() {
         shown.withLock { $0.isOver = true }
         changes.finish()
     }
 
-    /// Lets streams of statuses continue from now on.
+    /// Lets new streams of statuses continue.
     func beginStatuses() { shown.withLock { $0.isOver = false } }
 
     /// The current ledger.
@@ -69,13 +69,13 @@ final class ReplicatorState: Sendable {
         }
     }
 
-    /// Loads the stored ledger, unless there is a newer one here.
+    /// Takes over the stored ledger, unless the current one is newer.
     func adopt(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
 
     /// Whether the ledger is empty.
     var ledgerIsEmpty: Bool { ledger.withLock { $0.now.count == 0 } }
 
-    /// The ledger, if it has changed since the last call, so that it has to be stored.
+    /// The ledger if it has changed since the last call, and so has to be stored; otherwise `nil`.
     func ledgerToKeep() -> ReplicationLedger? {
         ledger.withLock { ledger in
             defer { ledger.kept = true }
@@ -109,14 +109,14 @@ public enum ReplicationEvent: Sendable {
 public struct DocumentReplication: Sendable {
     /// The outcome of a document.
     public enum Outcome: Sendable {
-        /// The target has all of it.
+        /// The target has all its revisions.
         case replicated
-        /// The target has all of it, and its conflict was settled, or left to the policy's choice.
+        /// The target has all its revisions, and its conflict was settled, or kept by the policy.
         case settled(Settlement)
-        /// The target has all of it, and its conflict could not be settled (SEMANTICS 30).
+        /// The target has all its revisions, but its conflict could not be settled (SEMANTICS 30).
         case unsettled(DatabaseError)
-        /// The target refused some of it, or it could not be replicated; ``ReplicationLedger`` has the reason for each
-        /// revision.
+        /// The target refused a revision, or a revision could not be replicated; ``ReplicationLedger`` has the
+        /// reason for each.
         case failed(PeerError)
         /// It no longer passes the filter: it was not replicated, and the target keeps an earlier state of it.
         case left
@@ -126,7 +126,7 @@ public struct DocumentReplication: Sendable {
     public let direction: ReplicationDirection
     /// The document.
     public let documentID: DocumentID
-    /// Its revisions that the target lacked; none for an existing conflict.
+    /// Its revisions that the target lacked; empty for a conflict that existed before.
     public let revisions: [RevisionID]
     /// Whether it is deleted at the source.
     public let isDeleted: Bool
@@ -145,7 +145,7 @@ public struct DocumentReplication: Sendable {
 
 // MARK: - Broadcast
 
-/// Sends each element to all listeners, each with a buffer of the newest ones.
+/// Sends each element to all listeners. Each listener has a buffer of the newest elements.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]

@@ -11,7 +11,7 @@ final class RouteSocket: Sendable {
 
     private let descriptor: Int32
 
-    /// Opens a socket; `nil` if that is not allowed.
+    /// Opens a socket; `nil` if the system refuses it.
     init?() {
         let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -32,15 +32,15 @@ final class RouteSocket: Sendable {
 
     /// Waits for messages.
     ///
-    /// - Returns: Whether one concerned the default route, so that connections may have changed though no address did;
-    ///   `nil` when there will be no more.
+    /// - Returns: Whether a message was about the default route, so that connections may have changed although no
+    ///   address has; `nil` when there will be no more messages.
     func wait() -> Bool? {
         var buffer = [UInt8](repeating: 0, count: 32 * 1024)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count > 0 { return Self.changesWayOut(buffer[..<count]) }
             if count < 0, errno == EINTR { continue }
-            // More messages arrived than fit into the socket's buffer.
+            // More messages arrived than the socket's buffer can hold.
             if count < 0, errno == ENOBUFS { return true }
             return nil
         }

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// Reads and writes whole frames on an open file.
+/// Reads and writes complete frames on a descriptor.
 struct Descriptor: Sendable {
     let number: Int32
 

@@ -2,13 +2,13 @@ internal import SettleCore
 
 /// A failed script call, in CouchDB's wording.
 public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// CouchDB's name of the error, or the name of the thrown one: `compilation_error`, `os_process_error`,
+    /// CouchDB's name of the error, or the name of the thrown error: `compilation_error`, `os_process_error`,
     /// `TypeError`.
     public let name: String
     /// The description.
     public let reason: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ name: String, _ reason: String) {
         self.name = name
         self.reason = reason
@@ -16,7 +16,7 @@ public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A function exceeded the time limit.
     public static let timeout = ScriptError("os_process_error", "OS process timed out.")
-    /// The worker ended during the call, usually for lack of memory.
+    /// The worker ended during the call, usually because of a lack of memory.
     static func ended(_ code: Int32) -> ScriptError { ScriptError("os_process_error", "{exit_status,\(code)}") }
     /// The pool was closed before the answer.
     static let closed = ScriptError("os_process_error", "The server stops.")

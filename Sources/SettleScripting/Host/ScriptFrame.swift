@@ -3,8 +3,8 @@
 ///     length  kind  context  count   length item 0      length item 1 …
 ///     u32     u8    u32      u32     u32    bytes  00    u32    bytes  00
 ///
-/// Numbers are little-endian; the first is the number of bytes after it. The zero after an item is not part of its
-/// length; JavaScriptCore needs it as a terminator.
+/// Numbers are little-endian; the first is the number of bytes after it. Each item is followed by a zero that is
+/// not part of its length; JavaScriptCore needs it as a terminator.
 struct ScriptFrame {
     /// The bytes of a frame, length first.
     private(set) var bytes: [UInt8]
@@ -89,13 +89,13 @@ enum ScriptCommand: UInt8, Sendable {
     case drop
     /// Checks that functions compile: items `["map", "name", "source"]`.
     case check
-    /// Runs all map functions on documents, one per item; answers each with `[[[key,value],…],…]`, a list per
+    /// Runs all map functions on documents, one per item. Answers each with `[[[key,value],…],…]`, a list per
     /// function.
     case map
     /// Runs reduce functions: first the common item, then an item per reduction.
     case reduce
-    /// Runs a validation function: the user and the security object, then items with the new document and the old
-    /// one; answers `1` or the thrown value.
+    /// Runs a validation function. First the user and the security object, then items with the new document and the
+    /// old one. Answers `1` or the thrown value.
     case validate
     /// Runs a filter: its name and the request, then documents; answers `1` or `0` for each.
     case filter
@@ -105,10 +105,10 @@ enum ScriptCommand: UInt8, Sendable {
     case update
     /// Checks the syntax of sources: items `["function", "source"]`; answers `1` or `["message", line]`.
     case syntax
-    /// Runs functions that are not stored: the functions, their context, an array of samples; answers what came of it.
+    /// Runs functions that are not stored: the functions, their context, an array of samples. Answers the results.
     case trial
 
-    /// The number of leading items, before those that are answered one by one.
+    /// The number of leading items, before the items with separate answers.
     var leading: Int {
         switch self {
         case .load, .drop, .check, .map, .update, .syntax, .trial: 0
@@ -117,7 +117,7 @@ enum ScriptCommand: UInt8, Sendable {
         }
     }
 
-    /// Whether the items after the leading ones are answered separately, so that they may be sent in several frames.
+    /// Whether the items after the leading ones have separate answers, so that they may be sent in several frames.
     var isDivisible: Bool { ![.load, .drop, .update, .trial].contains(self) }
 
     /// The function of the prelude that processes one item.

@@ -12,13 +12,13 @@ public struct ScriptOptions: Sendable {
     public var memoryLimit = 256 << 20
     /// The number of workers for quick functions; by default the number of processors, at least two.
     public var workers: Int
-    /// The number of additional workers while functions run for long; by default 12.
+    /// The number of additional workers while functions run for a long time; by default 12.
     public var moreWorkers = 12
     /// Called with each line that a script writes by `log`, and the database it belongs to; by default lines are
     /// dropped.
     public var log: @Sendable (_ owner: String, _ line: String) -> Void = { _, _ in }
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     ///
     /// - Parameters:
     ///   - executable: The program that is run as a worker.

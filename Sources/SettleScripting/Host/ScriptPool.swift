@@ -7,9 +7,9 @@ package import SettlePlatform
 ///     submit ─→ queue, by turns of the databases ─→ thread ─→ process ─→ answer
 ///                                                    one each, started when needed
 ///
-/// A script that runs for too long, uses too much memory or crashes the engine ends its process; the next call starts
-/// another one. While calls run for long, more processes are started, up to a bound, so that quick calls need not
-/// wait for them. One database never uses more than half of the processes.
+/// A script that runs for too long, uses too much memory or crashes the engine ends its process; the next call
+/// starts another one. While calls run for a long time, more processes are started, up to a limit, so that quick
+/// calls need not wait for them. One database never uses more than half of the processes.
 public final class ScriptPool: Sendable {
     private struct State {
         var queue: FairQueue<ScriptCall>
@@ -26,13 +26,13 @@ public final class ScriptPool: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let ended = DispatchGroup()
 
-    /// The number of seconds that a process waits for work before it ends.
+    /// The time that a process waits for work before it ends, in seconds.
     private static let patience = 120.0
-    /// The time that an owner whose script was stopped is put last, in milliseconds. So a hundred endless loops in one database cost the
-    /// others one turn in two, and later less.
+    /// The time for which an owner whose script was stopped is put last, in milliseconds. So a hundred endless
+    /// loops in one database cost other databases every second turn at first, and later less.
     private static let delay: Int64 = 30_000
 
-    /// Makes a pool; processes are started when they are needed.
+    /// Creates a pool. Processes are started on demand.
     public init(_ options: ScriptOptions) {
         self.options = options
         let half = max((options.workers + options.moreWorkers) / 2, 1)
@@ -205,12 +205,12 @@ public struct ScriptCall: Sendable {
     public typealias Answer = Result<[[UInt8]], ScriptError>
 
     let request: ScriptRequest
-    /// The answer, which a thread of the pool gives.
+    /// The answer, which a thread of the pool sets.
     package let answer = Promise<Answer>()
 
     init(_ request: ScriptRequest) { self.request = request }
 
-    /// Waits for the answer without needing a thread of a shared pool.
+    /// Waits for the answer, which needs no thread of a shared pool.
     ///
     /// - Throws: ``ScriptError``.
     public func wait() throws -> [[UInt8]] { try answer.wait().get() }

@@ -6,7 +6,7 @@ final class ScriptProcess {
     /// The outcome of a request.
     enum Outcome {
         case answered(ScriptCall.Answer)
-        /// The process has ended with a code; for signals it is above 128.
+        /// The process has ended with an exit code, which is above 128 for a signal.
         case ended(Int32)
     }
 
@@ -22,12 +22,12 @@ final class ScriptProcess {
     private static let maximumContexts = 24
     /// The maximum size of the answer to one request, in bytes.
     private static let longestAnswer = 512 << 20
-    /// The wall-clock time that a call may take, as a multiple of its limit.
+    /// The wall-clock time that a call may take, as a multiple of its time limit.
     private static let maximumWaiting: Int64 = 12
-    /// The maximum number of item bytes per frame, unless a single item has more.
+    /// The maximum size of the items in a frame, unless a single item is larger.
     private static let frameLength = 4 << 20
 
-    /// Whether it has run scripts of any other source.
+    /// Whether the process has run no scripts of other sources.
     func isNew(to source: ScriptSource) -> Bool {
         contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
     }
@@ -63,7 +63,7 @@ final class ScriptProcess {
         ChildProcess.setPriority(5, of: pid)
     }
 
-    /// Closes the process, which then ends; kills it if it no longer responds.
+    /// Closes the connection, so that the process ends; kills it if it no longer responds.
     func end(killing: Bool = false) {
         if killing { kill(pid, SIGKILL) }
         channel.close()
@@ -71,7 +71,7 @@ final class ScriptProcess {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Lowers its priority to the minimum, because its call takes long.
+    /// Lowers the priority to the minimum, because the call takes a long time.
     func giveWay() { ChildProcess.setPriority(19, of: pid) }
 
     /// Sends a request and waits for the answer.
@@ -79,7 +79,7 @@ final class ScriptProcess {
     /// - Parameters:
     ///   - request: The request.
     ///   - slowly: Called once if the answer takes longer than a quarter of a second.
-    /// - Returns: The answer, or that there is none and the process has ended.
+    /// - Returns: The answer, or that the process has ended without one.
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
         let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }
@@ -140,8 +140,8 @@ final class ScriptProcess {
         var results: [[UInt8]] = []
         var length = 0
         var isSlow = false
-        // The worker itself ends calls that take too much of a processor's time; this timeout is for a worker that fails to. It is
-        // a time on the clock, and on a busy machine a worker of low priority gets only a small part of that.
+        // The worker itself ends calls that use too much processor time; this timeout is for a worker that fails to
+        // do so. It is wall-clock time: on a busy machine a worker of low priority gets only a small part of it.
         var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1) * Self.maximumWaiting
         while true {
             while !channel.waitToRead(milliseconds: 250) {
@@ -174,7 +174,7 @@ final class ScriptProcess {
         }
     }
 
-    /// Waits for the end of the process; it may have closed its pipe earlier.
+    /// Waits for the end of the process, which may have closed its socket earlier.
     private func ended() -> Outcome {
         channel.close()
         var status: Int32 = 0

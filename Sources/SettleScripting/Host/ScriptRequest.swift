@@ -16,9 +16,9 @@ public struct ScriptRequest: Sendable {
     /// Checks that functions compile, before a design document is stored.
     ///
     /// - Parameters:
-    ///   - functions: The kind of each, `map` or `reduce`, the name of its view, and its source.
+    ///   - functions: For each function its kind, `map` or `reduce`, the name of its view, and its source.
     ///   - source: The context to compile them in.
-    /// - Returns: The request; its answer has no content.
+    /// - Returns: The request; its answer is empty.
     public static func check(
         _ functions: [(kind: String, view: String, source: String)], in source: ScriptSource
     ) -> ScriptRequest {
@@ -48,7 +48,7 @@ public struct ScriptRequest: Sendable {
     /// - Parameters:
     ///   - inputs: Each an array of `[[key, id], value]`, or of values for a rereduce.
     ///   - functions: The reduce functions.
-    ///   - again: Whether to rereduce values of the functions.
+    ///   - again: Whether to rereduce results of the functions.
     ///   - source: The context to run them in.
     /// - Returns: The request.
     public static func reduce(
@@ -64,7 +64,7 @@ public struct ScriptRequest: Sendable {
     ///
     /// - Parameters:
     ///   - documents: Each an array: the new document, and the old one or null.
-    ///   - user: The user context and the security object, as an array, which is sent once for many documents.
+    ///   - user: The user context and the security object, as an array. It is sent once for many documents.
     ///   - source: The design document.
     /// - Returns: The request.
     public static func validate(
@@ -103,9 +103,9 @@ public struct ScriptRequest: Sendable {
     ///
     /// - Parameters:
     ///   - functions: Sources by their kinds: `map` and maybe `reduce`, or `filter`, or `validate_doc_update`.
-    ///   - context: An object with `user` and `security` for a rule, and `request` for a filter.
-    ///   - samples: An array of arrays: a document, and for a rule the stored one or null.
-    ///   - source: The context to run them in: what `require` finds.
+    ///   - context: An object with `user` and `security` for a validation function, and `request` for a filter.
+    ///   - samples: An array of arrays: a document, and for a validation function the stored one or null.
+    ///   - source: The context to run them in: the modules that `require` finds.
     /// - Returns: The request.
     public static func trial(
         _ functions: [UInt8], context: [UInt8], samples: [UInt8], in source: ScriptSource

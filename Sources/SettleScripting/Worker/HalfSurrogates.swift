@@ -2,12 +2,12 @@
 ///
 ///     "ab😄".substring(0, 3)     JSON.stringify: "ab\ud83d"     here: "ab\u{FFFD}"
 ///
-/// `JSON.stringify` writes whole pairs as they are, so each escape in the range of surrogates is a half.
+/// `JSON.stringify` writes whole pairs unescaped, so each escape in the range of surrogates is a half.
 enum HalfSurrogates {
     private static let backslash = UInt8(ascii: "\\")
     private static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
-    /// The JSON text without halves; `nil` if it has none.
+    /// The JSON text without halves; `nil` if there are none.
     static func replaced(in json: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         var output: [UInt8] = []
         var (copied, index) = (json.startIndex, json.startIndex)

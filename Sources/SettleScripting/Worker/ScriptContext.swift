@@ -14,7 +14,7 @@ final class ScriptContext {
     private var functions: [String: JSObjectRef] = [:]
     private var api: JSObjectRef?
 
-    /// Makes a context in a group, with which it shares memory.
+    /// Creates a context in a group, with which it shares memory.
     ///
     /// - Returns: `nil` if the prelude fails, which means that memory is exhausted.
     init?(in group: JSContextGroupRef, log: @escaping (String) -> Void) {
@@ -48,7 +48,7 @@ final class ScriptContext {
     ///   - name: The function.
     ///   - arguments: The addresses of the strings.
     ///   - take: Called with the result's UTF-8, including its leading mark.
-    /// - Returns: Whether there was a result; `false` when memory is exhausted.
+    /// - Returns: Whether there was a result; `false` if memory is exhausted.
     func call(_ name: String, _ arguments: [UnsafePointer<CChar>], _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool
     {
         guard let function = function(name) else { return false }
@@ -80,8 +80,8 @@ final class ScriptContext {
         return object
     }
 
-    /// The line of the first syntax error in a source, 0 if there is none; scripts can't get it from the engine, only
-    /// its host can.
+    /// The line of the first syntax error in a source; 0 if there is none. Scripts can't get it from the engine,
+    /// but the host can.
     private static func mistakenLine(of source: JSValueRef, in context: JSContextRef) -> Double {
         guard let script = JSValueToStringCopy(context, source, nil) else { return 0 }
         defer { JSStringRelease(script) }
@@ -94,7 +94,7 @@ final class ScriptContext {
         return line.map { JSValueToNumber(context, $0, nil) } ?? 1
     }
 
-    /// A function that the prelude calls and scripts don't see.
+    /// Creates a function that the prelude calls and scripts don't see.
     private static func function(
         _ name: String, in context: JSContextRef, _ body: @escaping JSObjectCallAsFunctionCallback
     ) -> JSObjectRef? {
@@ -125,7 +125,7 @@ final class ScriptContext {
     private static func text(_ value: JSValueRef, in context: JSContextRef?) -> String {
         guard let string = JSValueToStringCopy(context, value, nil) else { return "" }
         defer { JSStringRelease(string) }
-        // It may have halves of surrogate pairs, which the engine can't write as UTF-8.
+        // The string may contain halves of surrogate pairs, which the engine can't write as UTF-8.
         let units = UnsafeBufferPointer(start: JSStringGetCharactersPtr(string), count: JSStringGetLength(string))
         return String(decoding: units, as: UTF16.self)
     }

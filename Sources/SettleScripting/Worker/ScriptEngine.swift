@@ -18,7 +18,7 @@ final class ScriptEngine {
     private static let maximumLines = 100
     /// The maximum number of bytes per log line.
     private static let longestLine = 2000
-    /// The size from which on partial results are sent.
+    /// The size at which partial results are sent.
     private static let pieceLength = 256 * 1024
 
     init?(output: Descriptor, watchdog: ScriptWatchdog) {
@@ -32,7 +32,7 @@ final class ScriptEngine {
 
     deinit { JSContextGroupRelease(group) }
 
-    /// Processes one request and sends the results; `false` when the worker is to end.
+    /// Processes one request and sends the results; returns `false` if the worker has to end.
     func run(_ frame: [UInt8]) -> Bool {
         guard let (kind, number, items) = ScriptFrame.parse(frame), let command = ScriptCommand(rawValue: kind),
             items.count >= command.leading
@@ -54,7 +54,8 @@ final class ScriptEngine {
     }
 
     private func run(_ command: ScriptCommand, _ texts: [UnsafePointer<CChar>], in context: ScriptContext) -> Bool {
-        // A function with several arguments takes all items at once, the others one item at a time.
+        // `update` and `trial` get all items as arguments of one call; other functions get one item per call, after
+        // the leading ones.
         let calls =
             command == .update || command == .trial
             ? [texts] : texts.dropFirst(command.leading).map { texts.prefix(command.leading) + [$0] }

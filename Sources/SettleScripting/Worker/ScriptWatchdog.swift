@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// Ends the process when a function exceeds its time or memory limit.
 ///
-/// The time is processor time of all threads of the process: on a busy machine a function gets as much of it as on a quiet one,
-/// unless that takes six times as long on the clock. A thread checks the time and the memory in use several times a second. It
-/// ends the process rather than the function, because some work inside the engine, such as matching a pattern, can't be
-/// interrupted.
+/// The time is processor time of all threads of the process. So a function gets as much of it on a busy machine as
+/// on an idle one, unless that takes six times as long on the wall clock. A thread checks the time and the memory
+/// several times a second. It ends the process rather than the function, because some work inside the engine, such
+/// as matching a pattern, can't be interrupted.
 final class ScriptWatchdog: Sendable {
-    /// The processor's time when the running function began, in milliseconds; 0 while none runs.
+    /// The processor time at which the running function began, in milliseconds; 0 if none is running.
     private let start = Atomic<Int64>(0)
-    /// The time on the clock when the running function began, in milliseconds.
+    /// The wall-clock time at which the running function began, in milliseconds.
     private let clockStart = Atomic<Int64>(0)
     private let limit: Int64
     /// The wall-clock time that a function may take, as a multiple of the limit.
@@ -28,7 +28,7 @@ final class ScriptWatchdog: Sendable {
         do { try SystemThread.detach { self.watch() } } catch { _exit(ScriptExit.misuse) }
     }
 
-    /// Limits memory to that in use now plus `bytes`; `false` when the system does not report it.
+    /// Limits memory to the current use plus `bytes`; returns `false` if the system does not report it.
     func limitMemory(to bytes: Int) -> Bool {
         guard let used = memory.bytes else { return false }
         maximumMemory.store(used + bytes, ordering: .relaxed)
@@ -38,11 +38,11 @@ final class ScriptWatchdog: Sendable {
     /// Records the start of a function.
     func begin() {
         clockStart.store(Self.time(of: CLOCK_MONOTONIC), ordering: .relaxed)
-        // After the time on the clock, also for the thread that reads both.
+        // After the wall-clock time, so that the other thread never reads a new start with an old wall-clock time.
         start.store(max(Self.time(of: CLOCK_PROCESS_CPUTIME_ID), 1), ordering: .releasing)
     }
 
-    /// Records its end.
+    /// Records the end of a function.
     func end() { start.store(0, ordering: .relaxed) }
 
     private func watch() {
@@ -76,7 +76,7 @@ struct MemoryInUse: Sendable {
     #if os(Linux)
     private let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
-    /// The resident memory in bytes; `nil` when the system does not report it.
+    /// The resident memory in bytes; `nil` if the system does not report it.
     var bytes: Int? {
         var text = [UInt8](repeating: 0, count: 128)
         let count = pread(file, &text, text.count, 0)
@@ -86,7 +86,7 @@ struct MemoryInUse: Sendable {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
     #else
-    /// The resident memory in bytes; `nil` when the system does not report it.
+    /// The resident memory in bytes; `nil` if the system does not report it.
     var bytes: Int? {
         var info = mach_task_basic_info()
         var count = mach_msg_type_number_t(MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)

@@ -35,29 +35,29 @@ public enum ScriptWorker {
 
 /// Drops permissions of a worker before it runs untrusted scripts.
 ///
-/// JavaScriptCore has no functions for files, the network or processes. This limits the damage of a vulnerability in
-/// it.
+/// JavaScriptCore has no functions for files, the network or processes. The confinement limits the damage of a
+/// vulnerability in it.
 enum ScriptConfinement {
-    /// Closes all inherited descriptors except the two pipes, and disables core dumps.
+    /// Closes all inherited descriptors except for standard input, output and error, and disables core dumps.
     static func begin() {
         ResourceLimit.coreFile.set(0, highest: 0)
         for number in Int32(3)..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) { close(number) }
         _ = chdir("/")
     }
 
-    /// Forbids opening and writing files, and limits the memory in addition to that in use.
+    /// Forbids opening and writing files, and limits the memory to the current use plus `memory`.
     ///
     /// - Parameter memory: The additional memory in bytes.
     static func finish(memory: Int) {
         #if os(Linux)
-        // Read while a file can still be opened. The engine has reserved much of the memory for scripts already, so
+        // Read while files can still be opened. The engine has already reserved most of the memory for scripts, so
         // this limits only the rest; the watchdog limits all of it.
         guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
         let most = UInt64(used + memory)
         ResourceLimit.data.set(most, highest: most)
         #endif
         ResourceLimit.fileSize.set(0, highest: 0)
-        // Open descriptors stay open, and none can be added.
+        // Open descriptors stay open, but no more can be opened.
         ResourceLimit.openFiles.set(3, highest: 3)
     }
 
@@ -81,6 +81,6 @@ enum ScriptConfinement {
 
 /// The destination of scripts' log lines; global because a C callback of JavaScriptCore can't capture state.
 enum ScriptLog {
-    // Unchecked, no lock: a worker has one thread that runs scripts, and no other comes near this.
+    // Unchecked: it needs no lock, because only the worker's single thread that runs scripts uses it.
     nonisolated(unsafe) static var taker: (String) -> Void = { _ in }
 }

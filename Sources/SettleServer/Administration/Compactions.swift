@@ -2,13 +2,13 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Compacts databases one after the other, while nobody waits for it.
+/// Compacts databases one after the other on a background thread.
 final class Compactions: Sendable {
-    /// A compaction that runs, as `_active_tasks` shows it.
+    /// A running compaction, as `_active_tasks` shows it.
     struct Running: Sendable {
         let number: Int
         let database: String
-        /// The times of its start and of its last progress, in seconds since 1970.
+        /// The times of the start and of the last progress, in seconds since 1970.
         let start: Int
         var update: Int
         var phase = "document_copy"
@@ -26,18 +26,18 @@ final class Compactions: Sendable {
         }
     }
 
-    /// Takes note of how far a compaction is: in which phase, and how much of it is done.
+    /// Reports the progress of a compaction: its phase, and how much of it is done.
     typealias Report = @Sendable (_ phase: String, _ done: Int, _ total: Int) -> Void
 
-    /// A compaction that has ended.
+    /// A finished compaction.
     struct Ended: Sendable {
         let number: Int
         let database: String
-        /// The instance of the database: one that was deleted and created again is another one.
+        /// The instance of the database, which tells it from a later database of the same name.
         let instance: String
         let result: Result<CompactionResult, DatabaseError>
 
-        /// What was removed, or why it failed. The number tells it from an earlier one.
+        /// The outcome: what was removed, or the error. The number tells it from earlier compactions.
         var json: JSONValue {
             var json: JSONValue = ["number": .number(JSONNumber(number))]
             switch result {
@@ -60,7 +60,7 @@ final class Compactions: Sendable {
         var count = 0
     }
 
-    /// How many results are kept.
+    /// The maximum number of kept results.
     private static let maximumEnded = 100
 
     private let pool = WorkerPool(limit: 1)
@@ -69,12 +69,12 @@ final class Compactions: Sendable {
 
     init(log: ServerLog?) { self.log = log }
 
-    /// Compacts a database soon, unless that is scheduled already.
+    /// Schedules the compaction of a database, unless one is scheduled already.
     ///
     /// - Throws: ``DatabaseError``.
     func start(_ database: Database, _ name: String) throws {
         start(name, instance: try database.instanceName()) { [log] report in
-            // A compaction that fails has lost nothing; the next one begins anew.
+            // A failed compaction loses nothing; the next one starts over.
             do {
                 return .success(
                     try database.compact {
@@ -90,7 +90,7 @@ final class Compactions: Sendable {
         }
     }
 
-    /// Does some work as the compaction of a database.
+    /// Schedules a job that counts as the compaction of a database.
     func start(
         _ name: String, instance: String, work: @escaping @Sendable (Report) -> Result<CompactionResult, DatabaseError>
     ) {
@@ -123,10 +123,10 @@ final class Compactions: Sendable {
         }
     }
 
-    /// Whether a database is being compacted, or will be.
+    /// Whether a compaction of the database is running or scheduled.
     func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
 
-    /// The last one of a database that has ended since the server was started.
+    /// The last compaction of a database that has ended since the server started.
     ///
     /// - Throws: ``DatabaseError``.
     func last(of database: Database, _ name: String) throws -> Ended? {
@@ -134,9 +134,9 @@ final class Compactions: Sendable {
         return state.withLock { $0.ended.last { $0.database == name && $0.instance == instance } }
     }
 
-    /// Those that run.
+    /// The running compactions.
     var tasks: [Running] { state.withLock { $0.running } }
 
-    /// Ends the thread once all is done.
+    /// Ends the thread after the scheduled compactions.
     func close() { pool.close() }
 }

@@ -13,7 +13,7 @@ enum ConfigurationEndpoints {
         .json(.object(JSONObject(try settings(context).sections.map { ($0.name, object($0.values)) })))
     }
 
-    /// `GET /_node/{node}/_config/{section}`: a section that is not there has nothing in it, as in CouchDB.
+    /// `GET /_node/{node}/_config/{section}`: a missing section is an empty object, as in CouchDB.
     static let section: Endpoint = .work { context in .json(object(try values(context))) }
 
     /// `GET /_node/{node}/_config/{section}/{key}`
@@ -26,8 +26,8 @@ enum ConfigurationEndpoints {
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
     ///
-    /// Where settings can be changed, a fixed one may be set to the value that it has, so that tools which set a server up
-    /// go on.
+    /// Where settings can be changed, a fixed setting may be set to the value it already has. Tools that set up a
+    /// server rely on that.
     static let put: Endpoint = .work(ServerState.change) { change, context in
         let text = try context.json().string
         if let text, try isKept(context, text) { return .json(.string(text)) }
@@ -36,7 +36,7 @@ enum ConfigurationEndpoints {
         return try changed(setting, context, change(setting, text) { try setting.set(text, in: &$0) })
     }
 
-    /// `DELETE /_node/{node}/_config/{section}/{key}`: the setting is again what the server was started with.
+    /// `DELETE /_node/{node}/_config/{section}/{key}`: resets the setting to the value the server was started with.
     static let delete: Endpoint = .work(ServerState.change) { change, context in
         let setting = try changeable(context)
         let first = LiveSettings(context.options)
@@ -49,7 +49,7 @@ enum ConfigurationEndpoints {
         return .json(.string(old))
     }
 
-    /// Sees that a path names this server, the only node there is.
+    /// Checks that a path names this server, the only node.
     static func checkNode(_ context: RequestContext) throws {
         guard isHere(context) else { throw HTTPError.notFound("no such node: \(context.parameter("node"))") }
     }
@@ -71,7 +71,7 @@ enum ConfigurationEndpoints {
         .object(JSONObject(values.map { ($0.name, .string($0.value)) }))
     }
 
-    /// Whether a setting that can't be changed has a value already.
+    /// Whether `text` is the value that a fixed setting already has.
     private static func isKept(_ context: RequestContext, _ text: String) throws -> Bool {
         let (section, key) = (context.parameter("section"), context.parameter("key"))
         guard isHere(context), context.options.security.allowsLiveSettings, LiveSetting.find(section, key) == nil,

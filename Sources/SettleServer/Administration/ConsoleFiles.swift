@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// The files of the console, which stand in the program, and their compressed forms.
+/// The console's files, which are embedded in the program, and their compressed forms.
 ///
 ///     /_utils/                   index.html, never kept by a browser without asking
 ///     /_utils/a/{hash}/{file}    the others, kept for ever: another content has another hash
@@ -11,7 +11,7 @@ struct ConsoleFiles: Sendable {
     /// A file as it is sent.
     struct File: Sendable {
         let bytes: [UInt8]
-        /// Compressed by gzip; `nil` if that is not shorter.
+        /// The content compressed by gzip; `nil` if that is not shorter.
         let compressed: [UInt8]?
         let type: String
 
@@ -24,8 +24,7 @@ struct ConsoleFiles: Sendable {
             compressed = packed.isEmpty || packed.count >= bytes.count ? nil : packed
         }
 
-        /// A module without the comments that fill whole lines, which are for readers of the sources. Its lines keep their
-        /// numbers.
+        /// Removes the comments that fill whole lines from a module. The lines keep their numbers.
         private static func withoutComments(_ source: [UInt8]) -> [UInt8] {
             var isComment = false
             let lines = source.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
@@ -51,7 +50,7 @@ struct ConsoleFiles: Sendable {
     let index: File
     private let files: [String: File]
 
-    /// The embedded files; in a debug build those of a folder, if ``ConsoleFolder`` has one.
+    /// Takes the embedded files; in a debug build those of ``ConsoleFolder``'s folder, if one is set.
     init() {
         #if DEBUG
         if let files = ConsoleFolder.files() {
@@ -81,13 +80,14 @@ struct ConsoleFiles: Sendable {
     /// A file by its name.
     subscript(name: String) -> File? { files[name] }
 
-    /// The names of all.
+    /// The names of all files.
     var names: [String] { files.keys.sorted() }
 }
 
 // MARK: - ConsoleEndpoints
 
-/// The console: pages that show the server in a browser. They have no rights of their own, so anyone may have the files.
+/// The endpoints of the console: pages that show the server in a browser. The console has no rights beyond its
+/// user's, so its files are public.
 enum ConsoleEndpoints {
     /// The content security policy of the console: a browser runs and loads only files of this server.
     static let policy = """
@@ -96,7 +96,8 @@ enum ConsoleEndpoints {
         trusted-types 'none'
         """
 
-    /// `GET /_utils/`: the page. Without the slash leads there, relatively, so that a proxy may add a prefix.
+    /// `GET /_utils/`: the page. A path without the slash is redirected to a relative URL, so that a proxy may add
+    /// a prefix.
     static let page: Endpoint = .work { context in
         let files = try files(context)
         guard context.request.target.rawPath.hasSuffix("/") else {
@@ -144,7 +145,7 @@ enum ConsoleEndpoints {
         }
     }
 
-    /// The files, unless the options take the console away.
+    /// The files, unless the options turn the console off.
     private static func files(_ context: RequestContext) throws -> ConsoleFiles {
         guard let files = context.service(\.console) else { throw HTTPError.missing }
         return files

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The console's files from a folder, for developers who change them: a debug build reads them at its start.
 ///
-/// A release build has the embedded files alone.
+/// A release build uses only the embedded files.
 enum ConsoleFolder {
     /// The files below the folder that `SETTLE_CONSOLE_FOLDER` names, or `nil` if it names none.
     static func files() -> [(name: String, bytes: [UInt8])]? {

@@ -3,14 +3,14 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleViews
 
-/// The databases of a store that are kept open; the one not used longest makes room for another.
+/// Keeps databases open, and closes the least recently used one when there are too many.
 ///
 /// A database that the pool drops closes once no request uses it. The pool does no slow work while it holds its
 /// lock.
 final class DatabasePool: Sendable {
     private struct State {
         var open: [String: Entry] = [:]
-        /// Names that no database had when it was last looked for.
+        /// The names that had no database when the pool last looked.
         var missing: Set<String> = []
         var uses = 0
         var onOpen: (@Sendable (String, Database) -> Void)?
@@ -19,9 +19,9 @@ final class DatabasePool: Sendable {
     private struct Entry {
         let database: Database
         var lastUse: Int
-        /// The number of users on threads that must not be the ones to close it.
+        /// The number of users on threads that must not close the database.
         var keepers = 0
-        /// Its security object, and the age of the settings it was read at.
+        /// Its security object, and the epoch of the settings from which it was read.
         var security: (object: SecurityObject, age: UInt64)?
     }
 
@@ -30,16 +30,17 @@ final class DatabasePool: Sendable {
     private let state = Guarded(State())
     /// The names of all databases.
     let names: any DatabaseNameList
-    /// Whether other nodes use the databases, too.
+    /// Whether other nodes use the databases too.
     let isShared: Bool
     private let closer = DatabaseCloser()
 
     private let restored: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - store: Where the databases are.
-    ///   - limit: How many are kept open.
-    ///   - restored: Called with the name of a database that was replaced by a copy, and got a new suffix of sequences.
+    ///   - store: Stores the databases.
+    ///   - limit: The maximum number of open databases.
+    ///   - restored: Called with the name of a database that was replaced by a copy and has got a new suffix of
+    ///     sequences.
     init(store: any ServerStore, limit: Int, restored: @escaping @Sendable (String) -> Void = { _ in }) {
         self.restored = restored
         self.store = (store as? DocumentStore)?.leavingShortLogs() ?? store
@@ -48,27 +49,27 @@ final class DatabasePool: Sendable {
         isShared = store.isShared
     }
 
-    /// The number of those that are kept open.
+    /// The number of open databases.
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Those that are kept open, by their names.
+    /// The open databases by name.
     var open: [String: Database] { state.withLock { $0.open.mapValues(\.database) } }
 
-    /// Sets what is called with each database before it is used.
+    /// Sets a closure that is called with each database before the database is used.
     func onOpen(_ body: @escaping @Sendable (String, Database) -> Void) { state.withLock { $0.onOpen = body } }
 
-    /// Whether there is a database of a name.
+    /// Whether a database of this name exists.
     ///
-    /// - Throws: ``DatabaseError`` when that can't be found out.
+    /// - Throws: ``DatabaseError`` when the store can't tell.
     func contains(_ name: String) throws -> Bool { try store.contains(name) }
 
-    /// Finds out what other nodes have changed in some databases and in the server's settings. One that was deleted or replaced is
-    /// closed then, and another one takes its name here when it is used.
+    /// Reads what other nodes have changed in some databases and in the server's settings. A database that was
+    /// deleted or replaced is closed; the next use of its name opens the new one.
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     func freshen(_ names: [String]) throws { try store.freshen(names) }
 
-    /// Checks that writes are answered, if there is reason to doubt it.
+    /// Checks that the store accepts writes, if there is reason to doubt it.
     ///
     /// - Throws: ``DatabaseError`` with code `unavailable`.
     func checkWrites() throws { try store.checkWrites() }
@@ -80,10 +81,10 @@ final class DatabasePool: Sendable {
         }
     }
 
-    /// Makes the folder in which long bodies are collected.
+    /// Makes the folder that collects long bodies.
     func makeUploadFolder() throws -> String { try store.uploadFolder() }
 
-    /// A database.
+    /// Opens a database, or returns it if it is open.
     ///
     /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name.
     func open(_ name: String) throws -> Database {
@@ -93,21 +94,21 @@ final class DatabasePool: Sendable {
         do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
             throw HTTPError.noDatabase
         }
-        // On a full disk it is still served, and the next opening tries again.
+        // On a full disk the database is still served, and the next opening tries again.
         if (try? database.renewInstanceIfReplaced()) == true { restored(name) }
         keep(database, name)
         return database
     }
 
-    /// A database that is open already.
+    /// A database that is already open; `nil` if it is not.
     func opened(_ name: String) -> Database? { state.withLock { state in use(name, &state) } }
 
-    /// Whether there was no such database when one was last looked for by ``sourceIfThere(_:)``.
+    /// Whether the last ``sourceIfThere(_:)`` found no database of this name.
     func isMissing(_ name: String) -> Bool { state.withLock { $0.missing.contains(name) } }
 
-    /// The security object of a database, if it was read since it was last set.
+    /// The security object of a database, if it was read after the last change to it.
     func knownSecurity(of name: String) -> SecurityObject? {
-        // Its epoch is read without the lock, as that may ask another machine.
+        // Read without the lock, because reading the epoch may ask another machine.
         let entry = state.withLock { $0.open[name] }
         guard let entry, let known = entry.security, known.age == entry.database.settingsEpoch,
             !entry.database.isClosed
@@ -115,13 +116,13 @@ final class DatabasePool: Sendable {
         return known.object
     }
 
-    /// The security object of a database, read once as long as its settings stay.
+    /// The security object of a database. It is read again only after a change of the settings.
     ///
     /// - Throws: As ``open(_:)`` does, and what reading it throws.
     func security(of name: String) throws -> SecurityObject {
         if let known = knownSecurity(of: name) { return known }
         let database = try open(name)
-        // Taken before it is read: what is set meanwhile makes it old.
+        // Read before the object: a change in between makes the object count as old.
         let age = database.settingsEpoch
         let object = try SecurityObject(of: database)
         state.withLock { state in
@@ -131,7 +132,7 @@ final class DatabasePool: Sendable {
         return object
     }
 
-    /// Creates a database. It does so even if another client deletes the database before this returns.
+    /// Creates a database. It succeeds even if another client deletes the database before this returns.
     ///
     /// - Throws: ``DatabaseError`` with code `exists`, and what creating it throws.
     func create(_ name: String) throws {
@@ -140,21 +141,21 @@ final class DatabasePool: Sendable {
         {}
     }
 
-    /// Takes a database that is open already, wherever its files are.
+    /// Adds a database that the caller has opened, wherever its files are.
     func lend(_ database: Database, as name: String) { keep(database, name) }
 
-    /// Deletes a database; feeds on it end.
+    /// Deletes a database; its feeds end.
     func delete(_ name: String) throws {
         guard DocumentStore.isName(name) else { throw HTTPError.noDatabase }
         _ = state.withLock { $0.open.removeValue(forKey: name) }
         do { try names.change(name) { try store.delete(name) } } catch let error as DatabaseError
             where error.code == .notFound
         { throw HTTPError.noDatabase }
-        // Somebody may have asked for it meanwhile.
+        // Another thread may have opened it again meanwhile.
         _ = state.withLock { $0.open.removeValue(forKey: name) }
     }
 
-    /// Lets go of all databases.
+    /// Releases all databases.
     func closeAll() {
         let all = state.withLock { state in
             defer { state.open = [:] }
@@ -164,7 +165,7 @@ final class DatabasePool: Sendable {
         closer.wait()
     }
 
-    /// Runs a closure while databases that are open stay so, so that it is not the closure's end that closes one of them.
+    /// Runs a closure and keeps databases that are open from being closed by the end of that closure.
     func keeping<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
         let kept = state.withLock { state in names.map { keep($0, by: 1, &state) } }
         defer {
@@ -179,7 +180,7 @@ final class DatabasePool: Sendable {
 
     private func use(_ name: String, _ state: inout State) -> Database? {
         guard let index = state.open.index(forKey: name) else { return nil }
-        // One that was deleted was closed; another may have taken its name.
+        // The database may have been deleted and closed, and another one may have its name.
         guard !state.open.values[index].database.isClosed else {
             state.open.remove(at: index)
             return nil
@@ -205,11 +206,12 @@ final class DatabasePool: Sendable {
             let replaced = state.open.updateValue(entry, forKey: name).map { [$0.database] } ?? []
             return replaced + removeOldest(&state)
         }
-        // They may close at once, and so not under the lock.
+        // Releasing them may close them, which must not happen under the lock.
         closer.close(consume dropped)
     }
 
-    /// Removes the eighth that was not used longest once there are too many, so that an opening rarely looks for it.
+    /// Removes the least recently used eighth of the databases when there are too many, so that few openings have
+    /// to search.
     private func removeOldest(_ state: inout State) -> [Database] {
         guard state.open.count > limit else { return [] }
         let unused = state.open.filter { $0.value.keepers == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
@@ -232,12 +234,12 @@ extension DatabasePool: DatabaseSource {
 
 /// The source of the databases of a request: a ``DatabasePool``, which may wait, or ``PromptDatabases``, which never do.
 protocol DatabaseSource: Sendable {
-    /// A database.
+    /// Opens a database, or returns it if it is open.
     ///
-    /// - Throws: ``HTTPError/noDatabase``; ``NotAtHand`` where nothing may wait and it is not open.
+    /// - Throws: ``HTTPError/noDatabase``; ``NotAtHand`` if the database is not open and this source may not wait.
     func source(_ name: String) throws -> any QuerySource
 
-    /// A database that a server can do without; `nil` when there is none.
+    /// A database that the server does not need; `nil` if it does not exist.
     ///
     /// - Throws: As ``source(_:)`` does.
     func sourceIfThere(_ name: String) throws -> (any QuerySource)?
@@ -248,7 +250,7 @@ protocol DatabaseSource: Sendable {
     func security(of name: String) throws -> SecurityObject
 }
 
-/// The databases of a pool that are open, for reads that never wait.
+/// The open databases of a pool, for reads that never wait.
 struct PromptDatabases: DatabaseSource {
     private let pool: DatabasePool
 
@@ -269,15 +271,15 @@ struct PromptDatabases: DatabaseSource {
 
 // MARK: - DatabaseCloser
 
-/// Closes databases off the way of requests: a thread of its own holds the last reference.
+/// Closes databases on a thread of its own, which holds the last reference, so that no request waits for that.
 ///
-/// The queue is bounded: if too many databases wait, the caller closes its own, and so waits for the disk as well.
+/// The queue is bounded: if too many databases wait, the caller closes its databases itself and waits for the disk.
 final class DatabaseCloser: Sendable {
     private let queue = DispatchQueue(label: "settle.closing")
     private let waiting = Guarded(0)
     private static let limit = 64
 
-    /// Releases databases, which close once nobody else uses them.
+    /// Releases databases. Each closes after its last user has released it.
     func close(_ databases: consuming [Database]) {
         let count = databases.count
         guard count > 0 else { return }
@@ -293,6 +295,6 @@ final class DatabaseCloser: Sendable {
         }
     }
 
-    /// Waits until those that were passed have been released.
+    /// Waits until the databases that were passed to ``close(_:)`` have been released.
     func wait() { queue.sync {} }
 }

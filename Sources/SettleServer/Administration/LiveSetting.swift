@@ -1,9 +1,9 @@
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// A setting that may change while the server runs: its name in CouchDB's configuration, and its value as text.
+/// A setting that can be changed while the server runs: its name in CouchDB's configuration, and its value as text.
 ///
-/// None of them names a program, a path, an address or a person, and none opens a database.
+/// No such setting names a program, a path, an address or a person, and none opens a database.
 struct LiveSetting: Sendable {
     let section: String
     let key: String
@@ -11,7 +11,7 @@ struct LiveSetting: Sendable {
     /// Sets the value from text.
     private let take: @Sendable (inout LiveSettings, String) throws -> Void
 
-    /// The only one that can be changed where ``SecurityOptions/allowsLiveSettings`` is off.
+    /// The only setting that can be changed if ``SecurityOptions/allowsLiveSettings`` is off.
     static let usersSecurity = flag(
         "couchdb", "users_db_security_editable", \.isUsersSecurityEditable, { $0.isUsersSecurityEditable = $1 })
 
@@ -34,17 +34,17 @@ struct LiveSetting: Sendable {
         flag("text_indexes", "enable", \.makesTextIndexes, { $0.makesTextIndexes = $1 }),
     ]
 
-    /// Whether it is the one that can always be changed.
+    /// Whether the setting can be changed even if ``SecurityOptions/allowsLiveSettings`` is off.
     var isSwitch: Bool { (section, key) == (Self.usersSecurity.section, Self.usersSecurity.key) }
 
-    /// The setting with a name, if any.
+    /// The setting of a section and key; `nil` if it is fixed or unknown.
     static func find(_ section: String, _ key: String) -> LiveSetting? {
         all.first { $0.section == section && $0.key == key }
     }
 
     /// Changes a value.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for an invalid value, or one that conflicts with the others.
+    /// - Throws: ``HTTPError`` with status 400 for an invalid value, or one that conflicts with other settings.
     func set(_ text: String, in settings: inout LiveSettings) throws {
         var changed = settings
         try take(&changed, text)
@@ -94,7 +94,7 @@ struct LiveSetting: Sendable {
             })
     }
 
-    /// A list, separated by commas.
+    /// A setting whose value is a list separated by commas.
     private static func list(
         _ section: String, _ key: String, _ get: @escaping @Sendable (LiveSettings) -> [String],
         _ set: @escaping @Sendable (inout LiveSettings, [String]) throws -> Void
@@ -118,7 +118,7 @@ struct LiveSetting: Sendable {
 
     private static func methods(_ texts: [String]) throws -> [String] { try texts.map { try token($0).uppercased() } }
 
-    /// A name of a header or a method.
+    /// Checks the name of a header or method.
     private static func token(_ text: String) throws -> String {
         let isToken = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
         guard isToken, !text.isEmpty else { throw HTTPError.badRequest("the value must be names with commas between") }
@@ -136,7 +136,7 @@ struct LiveSetting: Sendable {
 
 // MARK: - LiveSettings
 
-/// The current settings that may change while the server runs.
+/// The current values of the settings that can be changed while the server runs.
 struct LiveSettings: Sendable {
     /// Whether the security object of `_users` may be changed.
     var isUsersSecurityEditable: Bool
@@ -148,13 +148,13 @@ struct LiveSettings: Sendable {
     var largestDocument: Int
     /// The largest body of a request, in bytes.
     var largestUpload: Int
-    /// The documents that one request may write, and get.
+    /// The maximum number of documents that one request may write, and the maximum that one may read.
     var bulkDocuments: Int
     var bulkGets: Int
     /// Whether `POST /{db}/_index` creates text indexes.
     var makesTextIndexes: Bool
 
-    /// Whether a plus in the path of a request stands for a space.
+    /// Whether a plus in the path of a request means a space.
     var decodesPlusToSpace: Bool
 
     /// The settings that a server starts with.
@@ -169,8 +169,8 @@ struct LiveSettings: Sendable {
         decodesPlusToSpace = options.decodesPlusToSpace
     }
 
-    /// The settings that a server starts with, with the stored changes by `section/key` that may still be made; the log has those
-    /// that don't fit the others.
+    /// Applies the stored changes, by `section/key`, to the settings that the server starts with. Changes that are
+    /// no longer allowed are ignored; those that conflict with other settings are logged.
     init(_ options: ServerOptions, stored: [String: String]) {
         self.init(options)
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {

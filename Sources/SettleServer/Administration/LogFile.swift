@@ -1,10 +1,10 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Accepts lines, which a separate thread writes, so that no request waits for a disk or a pipe.
+/// Writes lines on a separate thread, so that no request waits for a disk or a pipe.
 ///
-/// Lines that can't be written fast enough are kept up to a bound, and then dropped; a line with their number takes their
-/// place.
+/// A bounded number of bytes is queued. Further lines are dropped, and a line with the number of dropped lines
+/// takes their place.
 final class LogFile: Sendable {
     private struct State {
         var waiting: [UInt8] = []
@@ -22,9 +22,9 @@ final class LogFile: Sendable {
     private let tellDropped: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - destination: Where lines are written.
-    ///   - bound: How many bytes may be pending.
-    ///   - tellDropped: Makes the line with the number of dropped lines.
+    ///   - destination: The file or descriptor to write to.
+    ///   - bound: The maximum number of queued bytes.
+    ///   - tellDropped: Returns the line that reports a number of dropped lines.
     /// - Throws: ``DatabaseError`` if the file can't be opened.
     init(
         _ destination: LogDestination, bound: Int = 1 << 20, tellDropped: @escaping @Sendable (Int) -> [UInt8]
@@ -35,7 +35,7 @@ final class LogFile: Sendable {
         descriptor = Guarded(try Self.open(destination))
     }
 
-    /// Appends a line, which includes its end.
+    /// Appends a line, which includes its line break.
     func write(_ line: [UInt8]) {
         let begins = state.withLock { state in
             guard state.waiting.count + line.count <= bound else {
@@ -57,7 +57,7 @@ final class LogFile: Sendable {
         if begins { pool.submit { [self] in drain() } }
     }
 
-    /// Waits for pending lines, up to `seconds`, and closes the file.
+    /// Waits up to `seconds` for queued lines, and closes the file.
     func close(within seconds: Double = 2) {
         let isQuiet = state.wait(seconds: seconds) { $0.isWriting ? nil : true } ?? false
         pool.close()
@@ -95,7 +95,7 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Writes as much as possible: an unwritable log does not stop the server.
+    /// Writes as much as possible. A log that can't be written does not stop the server.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {

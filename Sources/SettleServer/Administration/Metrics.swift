@@ -6,7 +6,7 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
-/// Counts what the server does.
+/// Counts requests, documents and feeds.
 final class Metrics: Sendable {
     private struct State {
         var methods: [String: Int] = [:]
@@ -21,10 +21,10 @@ final class Metrics: Sendable {
     private let state = Guarded(State())
     private let start = DispatchTime.now().uptimeNanoseconds
 
-    /// Methods with counters of their own; a client may invent others.
+    /// The methods with their own counters. All other methods share one, because a client may invent any number.
     private static let methods: Set = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
 
-    /// A request that began then was answered, or its answer was started.
+    /// Counts a request when its answer begins.
     func answered(_ method: String, status: Int, since start: ContinuousClock.Instant) {
         let method = Self.methods.contains(method) ? method : "other"
         state.withLock { state in
@@ -40,16 +40,16 @@ final class Metrics: Sendable {
     /// Counts stored revisions.
     func wroteDocuments(_ count: Int) { state.withLock { $0.documentsWritten += count } }
 
-    /// A feed of changes was opened.
+    /// Counts a feed of changes as open.
     func openedFeed() { state.withLock { $0.openFeeds += 1 } }
 
-    /// A feed of changes has ended.
+    /// Counts a feed of changes as closed.
     func closedFeed() { state.withLock { $0.openFeeds -= 1 } }
 
     /// Sets the source of the number of connections.
     func setConnections(_ count: @escaping @Sendable () -> Int) { state.withLock { $0.connections = count } }
 
-    /// The durations of recent requests, and the sum of all.
+    /// The durations of recent requests, and the number and sum of all.
     var times: (lately: RequestTimes.Summary, total: (count: Int, seconds: Double)) {
         state.withLock { ($0.times.summary(), $0.times.total) }
     }
@@ -90,8 +90,8 @@ final class Metrics: Sendable {
 
 /// The memory that this process uses.
 package enum ProcessMemory {
-    /// Makes all threads share two malloc arenas, for a process that only serves: an arena retains memory, and by default
-    /// there are up to eight per processor. Call it before the first thread starts.
+    /// Makes all threads share two malloc arenas, for a process that only serves. An arena keeps freed memory, and
+    /// by default there are up to eight per processor. Call this before the first thread starts.
     package static func sharePools() { settle_limit_memory_pools(2) }
 
     /// The resident memory in bytes; `nil` if the system does not provide it in a file.
@@ -120,7 +120,7 @@ struct Metric: Sendable {
         case gauge
     }
 
-    /// Its path in CouchDB's statistics.
+    /// The path in CouchDB's statistics.
     let path: [String]
     let kind: Kind
     let help: String
@@ -139,7 +139,7 @@ struct Metric: Sendable {
         self.values = values
     }
 
-    /// Its lines for Prometheus; counters without a label end in `_total`, as in CouchDB.
+    /// The lines for Prometheus; counters without a label end in `_total`, as in CouchDB.
     var text: String {
         var parts = path
         if parts.first == "couchdb" { parts.removeFirst() }
@@ -152,7 +152,7 @@ struct Metric: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Its numbers for `_stats`, each with its complete path.
+    /// The numbers for `_stats`, each with its complete path.
     var statistics: [(path: [String], json: JSONValue)] {
         values.map { value in
             let json: JSONValue = [
@@ -167,7 +167,7 @@ struct Metric: Sendable {
 
 /// The endpoints for monitoring a server.
 enum MonitoringEndpoints {
-    /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
+    /// `GET /_active_tasks`: the running compaction, if any, and the running replications.
     static let activeTasks: Endpoint = .work(\.replications) { replications, context in
         .json(
             .array(

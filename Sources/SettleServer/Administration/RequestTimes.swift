@@ -7,7 +7,8 @@ internal import SettleDatabase
 ///
 ///     microseconds  … 16 18 20 22 24 26 28 30 | 32 36 40 44 48 52 56 60 | 64 …
 struct RequestTimes: Sendable {
-    /// The time that a window counts. The one before it is shown with it, so there is always something to see.
+    /// The length of a window. The previous window is shown together with the current one, so there are numbers
+    /// even at a window's start.
     private static let window = Duration.seconds(10)
 
     private struct Window {
@@ -19,10 +20,10 @@ struct RequestTimes: Sendable {
 
     private var current = Window(start: .now)
     private var before: Window?
-    /// The number of requests since the server was made, and their time in seconds.
+    /// The number of requests since the server started, and their total time in seconds.
     private(set) var total = (count: 0, seconds: 0.0)
 
-    /// Counts a request that began then.
+    /// Counts a request that began at `start`.
     mutating func add(since start: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) {
         advance(to: now)
         let microseconds = max((now - start) / .microseconds(1), 0)
@@ -48,7 +49,7 @@ struct RequestTimes: Sendable {
         return (power - 2) * 8 + Int(number >> (power - 3) & 7)
     }
 
-    /// The least time that is above a bucket, in microseconds.
+    /// The upper bound of a bucket, in microseconds; the bucket's times are less.
     private static func end(of bucket: Int) -> Double {
         guard bucket >= 8 else { return Double(bucket + 1) }
         return Double(UInt64(bucket % 8 + 9) << UInt64(bucket / 8 - 1))
@@ -59,10 +60,10 @@ struct RequestTimes: Sendable {
         let count: Int
         let mean: Double
         let deviation: Double
-        /// Times and how many requests took at most these, and more than those before.
+        /// For each bucket its upper bound, and the number of requests in it.
         let histogram: [(end: Double, count: Int)]
 
-        /// The time that a share of the requests did not exceed; 0 without a request.
+        /// The time that a share of the requests did not exceed; 0 if there was no request.
         func percentile(_ share: Double) -> Double {
             var seen = 0
             for bucket in histogram {
@@ -73,7 +74,7 @@ struct RequestTimes: Sendable {
         }
     }
 
-    /// The last 10 to 20 seconds.
+    /// Summarizes the last 10 to 20 seconds.
     mutating func summary(now: ContinuousClock.Instant = .now) -> Summary {
         advance(to: now)
         let windows = [before, current].compactMap(\.self)
@@ -94,7 +95,7 @@ extension RequestTimes.Summary {
         (50, 0.5), (75, 0.75), (90, 0.9), (95, 0.95), (99, 0.99), (999, 0.999),
     ]
 
-    /// For `_stats`, as CouchDB has it; times are milliseconds.
+    /// The form for `_stats`, as in CouchDB; times are in milliseconds.
     var statistics: (path: [String], json: JSONValue) {
         let value: JSONValue = [
             "min": Self.number(histogram.first?.end ?? 0), "max": Self.number(histogram.last?.end ?? 0),
@@ -111,7 +112,7 @@ extension RequestTimes.Summary {
         )
     }
 
-    /// For Prometheus, in seconds.
+    /// The form for Prometheus, in seconds.
     func text(_ total: (count: Int, seconds: Double)) -> String {
         let name = "couchdb_request_time_seconds"
         let quantiles = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map {
@@ -122,7 +123,7 @@ extension RequestTimes.Summary {
             .joined(separator: "\n") + "\n"
     }
 
-    /// A number with three digits after the point, to the microsecond.
+    /// Rounds a time to three digits after the point.
     private static func number(_ milliseconds: Double) -> JSONValue {
         JSONNumber((milliseconds * 1000).rounded() / 1000).map { .number($0) } ?? .null
     }

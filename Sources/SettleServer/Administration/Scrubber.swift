@@ -1,24 +1,26 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Reads all databases slowly in the background, so that damage of rarely read data is found while good copies still exist.
+/// Reads all databases slowly in the background to find damage in rarely read data while good copies still exist.
 ///
 ///     database ── page ── pause ── page ── pause ── … ── next database ── … ── all were read lately: wait
 ///
-/// Each database is read once in an interval, by one of the nodes that share it. After each page there is a pause, some times as
-/// long as reading the page took. The database notes how far the scrub is, so that it goes on there after a restart.
+/// Each database is read once per interval, by one of the nodes that share it. After each page the scrubber pauses
+/// for a multiple of the time that reading the page took. The position is stored in the database, so a scrub
+/// continues there after a restart.
 final class Scrubber: Sendable {
     /// The interval and the speed of scrubs.
     struct Pace: Sendable {
         /// The time between two scrubs of a database.
         let interval: Duration
-        /// The time of a pause as a multiple of the time that reading a page took.
+        /// The length of a pause as a multiple of the time that reading the page took.
         var pauses = 30.0
         /// The time between two checks for databases that are due.
         var look = Duration.seconds(600)
         /// The number of documents in a page.
         var page = 100
-        /// The time after which another node, or this one after a restart, goes on with a scrub that was not noted.
+        /// The time after which another node, or this one after a restart, takes over a scrub that has stored no
+        /// progress.
         var lease = Duration.seconds(3600)
     }
 
@@ -28,7 +30,7 @@ final class Scrubber: Sendable {
         var documents = 0
         var attachments = 0
         var rounds = 0
-        /// The number of problems that the last scrub of a database has found.
+        /// The number of problems that the last scrub of each database found.
         var damaged: [String: Int] = [:]
     }
 
@@ -41,7 +43,7 @@ final class Scrubber: Sendable {
         (self.databases, self.pace, self.log) = (databases, pace, log)
     }
 
-    /// Starts on a thread of its own.
+    /// Starts a separate thread.
     func start() {
         state.withLock { $0.isRunning = true }
         do {
@@ -55,16 +57,17 @@ final class Scrubber: Sendable {
         }
     }
 
-    /// Asks it to stop, and returns at once.
+    /// Tells the thread to stop, and returns at once.
     func stopSoon() { state.update { $0.isStopped = true } }
 
-    /// Stops, usually before the databases are closed. If it is reading a large attachment, it first reads it to the end.
+    /// Stops the thread, usually before the databases are closed. A large attachment that is being read is first
+    /// read to its end.
     func stop() {
         stopSoon()
         _ = state.wait(seconds: 1) { $0.isRunning ? nil : true }
     }
 
-    /// All numbers as they are now.
+    /// The current metrics.
     var metrics: [Metric] {
         let state = state.withLock { $0 }
         return [
@@ -82,9 +85,9 @@ final class Scrubber: Sendable {
     }
 
     private func run() {
-        // The other work of a start comes first.
+        // Leave the first seconds to the other work of a start.
         if pause(min(pace.look.inSeconds, 10)) { return }
-        // The times to look again at the databases, which need not be opened before.
+        // When to look at each database again, so that a database that is not due isn't opened.
         var due: [String: ContinuousClock.Instant] = [:]
         repeat {
             guard let names = try? databases.names.names(where: { _ in true }) else { continue }
@@ -99,12 +102,12 @@ final class Scrubber: Sendable {
         } while !pause(pace.look.inSeconds)
     }
 
-    /// Scrubs a database if that is due.
+    /// Scrubs a database if it is due.
     ///
-    /// - Returns: The time for which not to look at it again; `nil` for as short as possible.
+    /// - Returns: The time until the database has to be looked at again; `nil` for the shortest.
     private func look(at name: String) -> Duration? {
         do { return try scrub(name) } catch let error as HTTPError where error.status == 404 {
-            // It was deleted meanwhile.
+            // The database was deleted meanwhile.
         } catch let error as DatabaseError where Self.isDamage(error) {
             state.withLock { $0.damaged[name] = nil }
             found([error.message], in: name)
@@ -125,17 +128,17 @@ final class Scrubber: Sendable {
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Waits; returns whether to end.
+    /// Waits; returns true if the thread has to end.
     private func pause(_ seconds: Double) -> Bool {
         state.wait(seconds: seconds) { $0.isStopped ? true : nil } ?? false
     }
 
-    /// Pauses in proportion to the work since a time; returns whether to end.
+    /// Pauses in proportion to the time since `start`; returns true if the thread has to end.
     private func rest(since start: ContinuousClock.Instant) -> Bool {
         pause(min((ContinuousClock.now - start).inSeconds * pace.pauses, 60))
     }
 
-    /// Scrubs a database if that is due; returns how long not to look at it again.
+    /// Scrubs a database if it is due; returns the time until it has to be looked at again.
     private func scrub(_ name: String) throws -> Duration {
         let start = ContinuousClock.now
         let turn = try databases.open(name).claimScrub(
@@ -150,7 +153,7 @@ final class Scrubber: Sendable {
                 guard try read(name, from: place), !isStopped else { return .zero }
             } catch let error as DatabaseError where Self.isDamage(error) {
                 found([error.message], in: name)
-                // The next attempt would come no further.
+                // The next attempt would fail at the same place.
                 try? databases.open(name).recordScrub(nil, at: Self.now)
                 return pace.interval
             }
@@ -160,7 +163,7 @@ final class Scrubber: Sendable {
         }
     }
 
-    /// Reads a database from a place on; returns whether it came to the end.
+    /// Reads a database from a position on; returns whether it reached the end.
     private func read(_ name: String, from first: ScrubPlace) throws -> Bool {
         var (place, noted) = (first, ContinuousClock.now)
         while true {
@@ -175,7 +178,7 @@ final class Scrubber: Sendable {
         }
     }
 
-    /// Reads a page; returns where the next one begins. The database is not kept open during the pauses.
+    /// Reads a page; returns the position of the next one. The database is not kept open during pauses.
     private func readPage(_ name: String, from place: ScrubPlace) throws -> ScrubPlace? {
         let step = try databases.open(name).scrub(from: place, limit: pace.page)
         state.withLock { state in

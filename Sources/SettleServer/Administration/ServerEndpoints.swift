@@ -19,12 +19,14 @@ enum ServerEndpoints {
 
     /// `GET /_up`
     static let up: Endpoint = .read { context in
-        // Only the context of a thread that may block has the databases. On a polling thread no store is shared.
+        // Only a context on a thread that may block has databases. A server that answers on polling threads has
+        // no shared store.
         if let context = context as? RequestContext { try context.databases.checkWrites() }
         return .json(["status": "ok", "seeds": .object(JSONObject())])
     }
 
-    /// The answer to `GET /_up` while a shared store can't be reached, so that a balancer chooses another node.
+    /// The answer to `GET /_up` when the shared store can't be reached, so that a load balancer chooses another
+    /// node.
     static func down(_ error: HTTPError) -> HTTPResponse {
         .json(
             ["status": "unavailable", "seeds": .object(JSONObject())], status: 503, headers: error.headers)
@@ -62,7 +64,7 @@ enum ServerEndpoints {
         return try infos(of: list.map { $0.string ?? "" }, context, hasConflicts: members["conflicts"] == true)
     }
 
-    /// Information on some databases. How many documents of each are in conflict is an extension of ours.
+    /// Information on some databases. The number of conflicted documents is an extension of CouchDB's API.
     private static func infos(
         of names: [String], _ context: RequestContext, hasConflicts: Bool = false
     ) throws -> HTTPResponse {
@@ -92,7 +94,7 @@ enum ServerEndpoints {
         return try context.databases.names.read { page(of: $0, query) }
     }
 
-    /// The names that a query asks for, of all in order.
+    /// The page of sorted database names that a query asks for.
     private static func page(of names: [String], _ query: ListingQuery) -> [String] {
         let (start, end) = (query.start?.string, query.end?.string)
         let (first, last) = query.isDescending ? (end, start) : (start, end)
@@ -119,7 +121,7 @@ enum ServerEndpoints {
 
 /// The endpoints of the server's only node.
 enum NodeEndpoints {
-    /// Its name, that of a CouchDB which is not a part of a cluster.
+    /// The node's name: that of a CouchDB outside a cluster.
     static let name = "nonode@nohost"
 
     /// `GET /_membership`
@@ -133,8 +135,8 @@ enum NodeEndpoints {
         return .json(["name": .string(name)])
     }
 
-    /// `GET /_node/{node}/_settings`: what the server stores about itself, for a backup: the hashes of the administrators' passwords, the
-    /// secret of cookies, its id and the settings that were changed over HTTP.
+    /// `GET /_node/{node}/_settings`: the server's stored settings, for a backup: the hashes of the administrators'
+    /// passwords, the secret that signs cookies, the server's id, and the settings that were changed over HTTP.
     static let settings: Endpoint = .work(\.administration) { administration, context in
         try ConfigurationEndpoints.checkNode(context)
         return HTTPResponse(
@@ -142,7 +144,8 @@ enum NodeEndpoints {
             body: .bytes(administration.stored))
     }
 
-    /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
+    /// `GET /_node/{node}/_versions`: the versions of this server's parts; CouchDB's parts, such as Erlang, are
+    /// missing.
     static let versions: Endpoint = .work { context in
         try ConfigurationEndpoints.checkNode(context)
         var members: JSONObject = [
@@ -156,9 +159,9 @@ enum NodeEndpoints {
 
 // MARK: - ClusterEndpoints
 
-/// CouchDB's set-up of a cluster, as far as it makes sense for a server that is one node.
+/// CouchDB's cluster set-up, as far as it makes sense for a single node.
 enum ClusterEndpoints {
-    /// The databases that a server has once it is set up.
+    /// The databases that every server has after its set-up.
     private static let databases = ["_users", "_replicator"]
 
     /// `GET /_cluster_setup`
@@ -167,8 +170,8 @@ enum ClusterEndpoints {
         return .json(["state": isSetUp ? "single_node_enabled" : "single_node_disabled"])
     }
 
-    /// `POST /_cluster_setup`: creates the databases of a node that stands alone. Administrators, addresses and ports are set
-    /// when the server is started; a request that names another administrator is refused.
+    /// `POST /_cluster_setup`: creates the databases of a single node. Administrators, addresses and ports are set
+    /// when the server starts; a request that names another administrator is refused.
     static let setUp: Endpoint = .work(ServerState.create) { create, context in
         let wanted = try context.json()
         guard ["enable_single_node", "finish_cluster"].contains(wanted["action"]?.string ?? "") else {

@@ -19,8 +19,8 @@ public final class ServerLog: Sendable {
     ///
     /// - Parameters:
     ///   - format: The format of lines.
-    ///   - events: The destination of starts, stops and warnings; by default none.
-    ///   - requests: The destination of requests; by default none.
+    ///   - events: The destination of starts, stops and warnings; `nil`, the default, logs none.
+    ///   - requests: The destination of requests; `nil`, the default, logs none.
     /// - Throws: ``DatabaseError`` if a file can't be opened.
     public init(format: LogFormat = .text, events: LogDestination? = nil, requests: LogDestination? = nil) throws {
         self.format = format
@@ -86,7 +86,7 @@ public final class ServerLog: Sendable {
     }
 
     private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
-        // If the event has the same name as the level, a text log has the word once.
+        // If the event has the same name as the level, a text log prints the word once.
         let names: [(String, JSONValue)] = [("level", .string(level)), ("event", .string(event))]
         let isSaidOnce = format == .text && level == event
         let fields: [(name: String, value: JSONValue)] =
@@ -110,7 +110,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 struct LogLine {
     private let time: String
     private let fields: [(name: String, value: JSONValue)]
-    /// The number of leading fields that the text form prints without their names.
+    /// The number of leading fields whose names the text form omits.
     private let bare: Int
 
     init(_ fields: [(name: String, value: JSONValue)], bare: Int) {

@@ -13,7 +13,7 @@ public struct ServerOptions: Sendable {
     /// The time without progress after which a connection is closed, in whole seconds; 60 seconds by default. Waiting feeds are
     /// exempt.
     public var idleTimeout: Duration = .seconds(60)
-    /// The largest body that is taken into memory, in bytes; 64 MiB by default. Attachments are streamed.
+    /// The largest body that is kept in memory, in bytes; 64 MiB by default. Attachments are streamed.
     public var largestBody = 64 << 20
     /// The largest body of a document, in bytes; 8,000,000 by default, as in CouchDB.
     public var largestDocument = 8_000_000
@@ -21,50 +21,52 @@ public struct ServerOptions: Sendable {
     public var bulkDocuments = 10_000
     /// The maximum number of documents that one request may get by `_bulk_get`; 10,000 by default.
     public var bulkGets = 10_000
-    /// The time of a processor that one query may take; 60 seconds by default.
+    /// The processor time that one query may use; 60 seconds by default.
     public var queryTime: Duration = .seconds(60)
-    /// The memory for the messages of all WebSocket connections, in bytes; 256 MiB by default. One account gets a quarter.
+    /// The memory for the messages of all WebSocket connections, in bytes; 256 MiB by default. One account may use
+    /// a quarter of it.
     public var webSocketMemory = 256 << 20
-    /// The largest body at all, in bytes; 4 GiB by default.
+    /// The largest body of any request, in bytes; 4 GiB by default.
     public var largestUpload: Int64 = 4 << 30
     /// The number of databases that are kept open at the same time; 500 by default.
     public var openDatabases = 500
-    /// The time that stopping may take; 10 seconds by default. Requests have nine tenths of it to finish, then they are cut off.
+    /// The time that stopping may take; 10 seconds by default. Requests may use nine tenths of it to finish; then
+    /// their connections are closed.
     public var stopTimeout: Duration = .seconds(10)
-    /// The time between two scrubs of a database, which read all that is stored slowly and compare it with its checksums; seven days
-    /// by default, and `nil` for none.
+    /// The time between two scrubs of a database; seven days by default. A scrub reads all stored data slowly and
+    /// compares it with its checksums. With `nil` there are no scrubs.
     public var scrubInterval: Duration? = .seconds(7 * 86_400)
     /// The options of logins and rights.
     public var security = SecurityOptions()
-    /// The workers that run the functions of design documents. With `nil`, the default, views, filters and update functions
-    /// are not offered, and databases with validation functions can't be written to.
+    /// The workers that run the functions of design documents; `nil` by default. Without workers the server offers
+    /// no views, filters and update functions, and refuses to write to databases that have validation functions.
     public var scripts: ScriptOptions?
-    /// Whether `POST /{db}/_index` makes indexes of type `text`; not by default, as a stock CouchDB answers 503. Those of design
-    /// documents are there in any case, and answer `$text`.
+    /// Whether `POST /{db}/_index` creates indexes of type `text`; `false` by default, because a stock CouchDB
+    /// answers 503. Text indexes in design documents always exist, and answer `$text`.
     public var makesTextIndexes = false
-    /// Whether a plus in the path of a request stands for a space, as in CouchDB by default; `true` by default.
+    /// Whether a plus in the path of a request means a space; `true` by default, as in CouchDB.
     public var decodesPlusToSpace = true
     /// Serves the web console under `/_utils/`; `true` by default. The console has no rights beyond those of its user.
     public var hasConsole = true
-    /// The options and limits of its replicator.
+    /// The options and limits of the replicator.
     public var replicator = ReplicatorOptions()
     /// The TLS certificate. If set, the server accepts only TLS; `nil` by default.
     public var certificate: Certificate?
     /// The log of the server; `nil` by default. Its creator closes it.
     public var log: ServerLog?
-    /// The name of the program, in the header `Server` after CouchDB's version, and as the root's `vendor`.
+    /// The name of the program in the header `Server`, after CouchDB's version, and in the `vendor` of `GET /`.
     public var productName = "Settle"
     /// The CouchDB version that `GET /` reports: the one this server is compatible with.
     public var compatibleVersion = "3.5.0"
 
-    /// The steps of a selector that one query may take, a few seconds' worth.
+    /// The maximum number of steps of one query's selector; they take a few seconds.
     var querySteps = 1_000_000_000
 
-    /// Whether what is written is stored as it is: no validation function is asked, and design documents may have any form. So a
-    /// program writes that has the database open itself.
+    /// Whether documents are stored without any validation: no validation function runs, and design documents may
+    /// have any form. Used when the caller has opened the database in this process and is trusted.
     var trustsWriters = false
 
-    /// The header `Server`: `CouchDB/3.5.0 (Settle/1.0.0)`, for clients that look there for what they may use.
+    /// The header `Server`: `CouchDB/3.5.0 (Settle/1.0.0)`. Clients look there for the features they may use.
     var serverHeader: String { "CouchDB/\(compatibleVersion) (\(productName)/\(ProductVersion.current))" }
 
     /// Makes options with the defaults.
@@ -75,11 +77,11 @@ public struct ServerOptions: Sendable {
 
 /// Settings for an app that expects a server of a certain kind.
 ///
-/// A preset replaces defaults only: what a configuration sets counts.
+/// A preset replaces only defaults: values in a configuration take precedence.
 public enum ServerPreset: String, CaseIterable, Sendable {
-    /// Obsidian with its plug-in Self-hosted LiveSync: pages of the app may use the server, on each kind of device, every
-    /// request is authenticated, and documents may be as large as the plug-in demands. Its check of the server's set-up, which
-    /// reads and writes the configuration, passes.
+    /// Obsidian with its plug-in Self-hosted LiveSync. The app's pages may use the server from every kind of
+    /// device, every request is authenticated, and documents may be as large as the plug-in requires. The plug-in's
+    /// check of the server's set-up, which reads and writes the configuration, passes.
     case obsidian
 
     /// The options of authentication and access.

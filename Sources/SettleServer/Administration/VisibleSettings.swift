@@ -3,13 +3,13 @@ internal import SettlePlatform
 
 /// The server's configuration under CouchDB's names, as administrators may read it.
 ///
-/// It contains no secret, nor anything to guess one from: no password or hash, no key, no certificate, and no path. Where settings
-/// can be changed over HTTP, it names the administrators, as tools that do so expect.
+/// It contains no secret, and nothing that helps to guess one: no password, hash, key, certificate or path. Where
+/// settings can be changed over HTTP, it lists the administrators' names, which set-up tools expect.
 struct VisibleSettings {
-    /// Sections with their settings, in order.
+    /// The sections with their settings, in order.
     let sections: [(name: String, values: [(name: String, value: String)])]
 
-    /// The section that names the administrators.
+    /// The section that lists the administrators.
     static let administrators = "admins"
 
     init(_ options: ServerOptions, _ live: LiveSettings, administrators: [String]) {
@@ -28,7 +28,7 @@ struct VisibleSettings {
             ("public_fields", security.publicUserFields.sorted().joined(separator: ",")),
             ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
         ]
-        // The settings that CouchDB before 3.2 has in this section.
+        // Before version 3.2 CouchDB had these settings in this section.
         var old = [("enable_cors", "\(live.isCrossOriginOn)")]
         if let challenge = security.challenge { old.append(("WWW-Authenticate", challenge)) }
         if let sameSite = security.sameSite { login.append(("same_site", sameSite.rawValue.lowercased())) }

@@ -10,7 +10,7 @@ struct ChangeRow: Sendable {
     let metrics: Metrics
     /// The bytes around the rows.
     let framing: FeedFraming
-    /// Whether documents are shown, or read by the filter.
+    /// Whether the rows or the filter need the documents' contents.
     let needsContent: Bool
 
     init(query: ChangesQuery, filter: ChangesFilter, sequences: WireSequence, metrics: Metrics) {
@@ -22,7 +22,7 @@ struct ChangeRow: Sendable {
         needsContent = query.hasDocuments || filter.needsContent
     }
 
-    /// Appends a printed row to others.
+    /// Appends a printed row to earlier rows.
     func append(_ row: WireText, _ sequence: UpdateSequence, isFirst: Bool, to text: inout WireText) {
         framing.append(row, sequences.text(sequence), isFirst: isFirst, to: &text)
     }
@@ -32,7 +32,7 @@ struct ChangeRow: Sendable {
     /// - Parameters:
     ///   - record: The changed document.
     ///   - database: Its database.
-    ///   - chosen: The leaves that a filter function has passed, if there is one.
+    ///   - chosen: The leaves that the filter function has passed; `nil` without a function.
     /// - Returns: The row.
     /// - Throws: ``DatabaseError``.
     func text(_ record: DocumentRecord, of database: Database, chosen: [RevisionNode]? = nil) throws -> WireText? {
@@ -68,7 +68,7 @@ struct ChangeRow: Sendable {
         return text
     }
 
-    /// The winner as the feed shows it; with selected fields, contents of attachments are left out.
+    /// The winner as the feed shows it. If only some fields are selected, the contents of attachments are left out.
     private func document(
         _ winner: RevisionNode, _ content: RevisionContent, of record: DocumentRecord, in database: Database
     ) throws -> WireText {
@@ -90,7 +90,7 @@ struct ChangeRow: Sendable {
         }
     }
 
-    /// A leaf as the filter sees it; the winner with its conflicts if requested.
+    /// A leaf as the filter sees it; the winner includes its conflicts if requested.
     private func document(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> JSONValue? {
         try printed(leaf, of: record, in: database).map { try JSONValue(utf8: $0) }
     }
@@ -139,8 +139,8 @@ struct FeedFraming: Sendable {
     /// - Parameters:
     ///   - row: The row.
     ///   - sequence: Its position as text.
-    ///   - isFirst: Whether no row precedes it.
-    ///   - text: What it is appended to.
+    ///   - isFirst: Whether this is the first row.
+    ///   - text: The text to append to.
     func append(_ row: WireText, _ sequence: String, isFirst: Bool, to text: inout WireText) {
         switch feed {
         case .normal, .longpoll:
@@ -160,7 +160,7 @@ struct FeedFraming: Sendable {
     ///
     /// - Parameters:
     ///   - last: The position of the feed as text.
-    ///   - pending: How many changes follow that position.
+    ///   - pending: The number of changes after that position.
     /// - Returns: The bytes.
     func tail(_ last: String, pending: Int) -> [UInt8] {
         let rest = subject == .documents ? ",\"pending\":\(pending)}\n" : "}\n"

@@ -44,7 +44,7 @@ enum ChangesEndpoints {
         }
         var response = HTTPResponse.json(stream: stream)
         if let tag { response.headers["ETag"] = tag }
-        // nginx would wait for a full buffer.
+        // Otherwise nginx would wait until its buffer is full.
         if query.feed != .normal { response.headers["X-Accel-Buffering"] = "no" }
         if query.feed == .eventsource {
             response.headers["Content-Type"] = "text/event-stream"
@@ -59,11 +59,11 @@ enum ChangesEndpoints {
     }
 }
 
-/// A short number that distinguishes requests; not a protection.
+/// A short number that distinguishes requests; it protects nothing.
 private enum QueryChecksum {
-    /// The number of a query and a body.
+    /// Computes the number from a query and a body.
     static func of(_ query: [(name: String, value: String)], _ body: JSONObject) -> String {
-        // FNV-1a, so that it is the same in every process.
+        // FNV-1a has the same result in every process.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         let text = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&") + JSONValue.object(body).description
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

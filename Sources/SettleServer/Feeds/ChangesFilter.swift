@@ -7,7 +7,7 @@ internal import SettleScripting
 
 /// The changes that a feed includes.
 ///
-/// A filter function is called beforehand, for many changes at once; see ``ScriptFilter``.
+/// A filter function runs before, for many changes at once; see ``ScriptFilter``.
 enum ChangesFilter: Sendable {
     /// All changes.
     case all
@@ -62,7 +62,7 @@ enum ChangesFilter: Sendable {
         }
     }
 
-    /// Whether it reads the documents.
+    /// Whether the filter reads documents.
     var needsContent: Bool {
         switch self {
         case .selector, .script: true
@@ -77,7 +77,7 @@ enum ChangesFilter: Sendable {
     ///
     /// - Parameters:
     ///   - record: The document.
-    ///   - hasAllLeaves: Whether every leaf is tested, or only the winner.
+    ///   - hasAllLeaves: Whether to test all leaves; otherwise only the winner is tested.
     ///   - document: Prints a leaf; `nil` if its content is missing, which excludes it.
     /// - Returns: The leaves, winner first; empty if the change is excluded.
     /// - Throws: Errors of `document`.
@@ -91,12 +91,13 @@ enum ChangesFilter: Sendable {
         case .ids(let ids): return ids.contains(record.id) ? leaves : []
         case .design: return record.id.isDesign ? leaves : []
         case .selector(let selector, _): return try leaves.filter { try document($0).map(selector.matches) ?? false }
-        // The function was called before.
+        // The function has run already.
         case .script: return leaves
         }
     }
 
-    /// The documents that the filter can pass, if it names them and they are few; `nil` if all changes have to be read.
+    /// The documents that the filter can pass, if the filter names only a few; `nil` if all changes have to be
+    /// read.
     func namedDocuments(of database: Database) throws -> [DocumentID]? {
         switch self {
         case .ids(let ids): return ids.count <= Self.maximumNamedDocuments ? Array(ids) : nil
@@ -161,7 +162,7 @@ extension ChangesFilter {
 
 // MARK: - ScriptFilter
 
-/// A function of a design document that says which changes a feed shows.
+/// A function of a design document that decides which changes a feed shows.
 struct ScriptFilter: Sendable {
     private let pool: ScriptPool
     private let source: ScriptSource
@@ -169,7 +170,7 @@ struct ScriptFilter: Sendable {
     /// The request as the function sees it; `nil` for a view's map function.
     private let request: [UInt8]?
 
-    /// The leaves of a document that are shown, for each document.
+    /// The shown leaves of each document.
     typealias Chosen = [[RevisionNode]]
 
     /// A function among the `filters`.
@@ -177,7 +178,7 @@ struct ScriptFilter: Sendable {
         try self.init(name, design, context, try ScriptRequestObject.json(context, id: nil, body: body).utf8)
     }
 
-    /// A view, whose map function has to emit something.
+    /// A view: a leaf passes if the map function emits a row for it.
     init(view name: String, of design: DesignDocument, _ context: RequestContext) throws {
         try self.init(name, design, context, nil)
     }
@@ -193,11 +194,11 @@ struct ScriptFilter: Sendable {
         self.request = request
     }
 
-    /// Asks about the leaves of some documents.
+    /// Runs the function for the leaves of some documents.
     ///
     /// - Parameters:
-    ///   - candidates: For each document the leaves, as the function sees them.
-    ///   - taker: Gets those that are shown, on a thread it must soon leave.
+    ///   - candidates: The leaves of each document, as the function sees them.
+    ///   - taker: Receives the leaves that passed, on a thread that it must leave soon.
     func ask(
         _ candidates: [[(leaf: RevisionNode, json: [UInt8])]],
         _ taker: @escaping @Sendable (Result<Chosen, ScriptError>) -> Void

@@ -8,7 +8,7 @@ struct ChangesQuery: Sendable {
     enum Feed: String, Sendable {
         /// All changes, as one JSON text.
         case normal
-        /// The same, but without changes it waits for one.
+        /// All changes; if there are none, the feed waits for one.
         case longpoll
         /// One line per change, endlessly.
         case continuous
@@ -31,16 +31,16 @@ struct ChangesQuery: Sendable {
     var hasDocuments = false
     /// The representation of included documents.
     var documents = DocumentOptions()
-    /// After how many milliseconds of silence a heartbeat is sent.
+    /// The interval of heartbeats while there are no changes, in milliseconds.
     var heartbeat: Int?
-    /// After how many milliseconds without a change a feed ends.
+    /// The time without a change after which a feed ends, in milliseconds.
     var timeout: Int?
     var filter: String?
 
     /// The default of the timeout and the heartbeat, in milliseconds.
     static let defaultTimeout = 60_000
 
-    /// More milliseconds than any feed lasts, so that sums of times don't overflow.
+    /// An upper bound of times, in milliseconds, so that their sums don't overflow.
     private static let longest = 1 << 40
 
     /// Reads the query.
@@ -50,7 +50,7 @@ struct ChangesQuery: Sendable {
         if feed == .eventsource, let last = context.request.headers["Last-Event-ID"] { since = last }
     }
 
-    /// The same for the server's databases, which have no documents to include.
+    /// The same query for the log of database updates, which has no documents to include.
     var ofDatabases: ChangesQuery {
         var query = self
         (query.subject, query.hasDocuments, query.hasAllLeaves) = (.databases, false, false)

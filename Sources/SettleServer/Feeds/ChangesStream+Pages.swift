@@ -3,7 +3,7 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleScripting
 
-/// Reading changes for this feed alone: those of its own filter, and those older than the hub's.
+/// Reads changes for this feed alone: those of a filter that isn't shared, and those older than the hub's rows.
 extension ChangesStream {
     /// Appends the rows of the next page.
     func appendOwn(to bytes: inout WireText, _ state: inout State) throws -> Progress {
@@ -11,7 +11,7 @@ extension ChangesStream {
         guard let (page, newest, chosen) = try page(in: range(state), limit: limit, &state) else { return .pause }
         state.looksItself = false
         guard let last = page.last else {
-            // A purge advances the sequence without a change.
+            // A purge increases the sequence without a change.
             if !query.isDescending { state.position = max(state.position, newest) }
             return .end
         }
@@ -41,7 +41,8 @@ extension ChangesStream {
             ? SequenceRange(after: 0, through: state.through, descending: true) : SequenceRange(after: state.position)
     }
 
-    /// Calls a filter function for the first changes and waits for it, so that its errors can still be the answer's status.
+    /// Runs a filter function for the first changes and waits for it, so that its error can still become the
+    /// answer's status.
     ///
     /// - Throws: ``ScriptError``; ``DatabaseError``.
     func prepare() throws {
@@ -58,7 +59,7 @@ extension ChangesStream {
         state.withLock { $0.asked?.answer = answer }
     }
 
-    /// The next changes and, with a filter function, the leaves that passed; `nil` while the function runs.
+    /// The next changes and, with a filter function, the leaves that passed; `nil` while the function is running.
     private func page(
         in range: SequenceRange, limit: Int, _ state: inout State
     ) throws -> (page: [DocumentRecord], newest: UpdateSequence, chosen: ScriptFilter.Chosen?)? {
@@ -67,7 +68,7 @@ extension ChangesStream {
             state.asked = nil
             return (asked.page, asked.newest, try answer.get())
         }
-        // A snapshot, so that changes committed after the page are read later, and not skipped.
+        // In a snapshot, so that changes committed after the page are read later instead of skipped.
         return try database.snapshot {
             let newest = try database.lastSequence()
             let isAsked = row.filter.script != nil
@@ -79,7 +80,8 @@ extension ChangesStream {
         }
     }
 
-    /// The changes of a page. Those of a few named documents are looked up, however many others have changed.
+    /// Reads the changes of a page. If the filter names a few documents, they are looked up, however many other
+    /// documents have changed.
     private func records(in range: SequenceRange, limit: Int) throws -> [DocumentRecord] {
         guard let ids = try row.filter.namedDocuments(of: database) else {
             return try database.records(changedIn: range, limit: limit, withContent: row.needsContent)

@@ -7,8 +7,8 @@ internal import SettleScripting
 
 /// Sends the changes of a database, in any kind of feed.
 ///
-/// While there is nothing to send it holds no thread, only a place in the database's ``FeedHub``, which wakes it for changes,
-/// or a timer for the next heartbeat or the end.
+/// A feed with nothing to send holds no thread: it waits in the database's ``FeedHub``, which wakes it for changes,
+/// or for a timer that wakes it for the next heartbeat or the end.
 final class ChangesStream: ResponseStream {
     struct State {
         var position: UpdateSequence
@@ -23,21 +23,21 @@ final class ChangesStream: ResponseStream {
         /// The time of the last output or arrived change, in nanoseconds.
         var lastSign: UInt64 = 0
         var isTimerSet = false
-        /// Whether it has registered with the hub for a wake-up.
+        /// Whether the feed is registered with the hub for a wake-up.
         var isWaiting = false
-        /// Whether the hub has woken it, so that it need not wait for its turn again.
+        /// Whether the hub has woken the feed, which then need not wait for its turn again.
         var hasTurn = false
-        /// Whether it reads the database itself once more, before it ends.
+        /// Whether the feed reads the database itself once more before it ends.
         var looksItself = false
         var hasLookedItself = false
         var place: FeedHub.Place?
         var wake: (@Sendable () -> Void)?
-        /// Whether it counts as an open feed.
+        /// Whether the metrics count it as open.
         var isCounted = false
-        /// Removes it from the server's access watch once it has ended.
+        /// Removes the feed from the server's access watch when it ends.
         var unwatch: (@Sendable () -> Void)?
         var outbox = TextOutbox()
-        /// The page that a filter function is called for, if any.
+        /// The page that a filter function is running for, if any.
         var asked: Asked?
     }
 
@@ -45,9 +45,9 @@ final class ChangesStream: ResponseStream {
     enum Progress {
         /// There may be more changes.
         case page
-        /// There may be more changes, but the thread is needed by others.
+        /// There may be more changes, but other feeds need the thread.
         case pause
-        /// There are no more changes now.
+        /// There are no more changes for now.
         case end
     }
 
@@ -103,10 +103,10 @@ final class ChangesStream: ResponseStream {
         return step
     }
 
-    // A client may go before its answer begins, and then nothing ends the stream.
+    // If the client disconnects before its answer begins, nothing else ends the stream.
     deinit { state.withLock(\.unwatch)?() }
 
-    /// Ends the feed soon after its user has lost access.
+    /// Ends the feed soon after its user loses access.
     func watch(by watch: AccessWatch, _ grant: AccessWatch.Grant) {
         let number = watch.add(grant) { [weak self] _ in self?.revoke() }
         state.withLock { $0.unwatch = { watch.remove(number) } }
@@ -138,8 +138,8 @@ final class ChangesStream: ResponseStream {
         return true
     }
 
-    /// The next step. If the database was deleted, a feed ends normally with the position that it has reached, which a client may
-    /// rely on. A descending one has no such position, and is cut off.
+    /// Takes the next step. If the database is deleted, a feed ends normally with its current position, on which a
+    /// client may rely. A descending feed has no such position, so its connection is closed.
     private func step(_ state: inout State) throws -> ResponseStep {
         let before = state.position
         do {
@@ -174,7 +174,7 @@ final class ChangesStream: ResponseStream {
         return try wait(&state)
     }
 
-    /// The bytes before the first row, unless they were sent.
+    /// The bytes before the first row; empty if they were sent.
     private func head(_ state: State) -> [UInt8] { state.hasBegun ? [] : row.framing.head }
 
     func tail(_ state: State, pending: Int) -> [UInt8] {
@@ -188,7 +188,7 @@ final class ChangesStream: ResponseStream {
                 ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: state.position))
     }
 
-    /// Whether the feed waits when there are no more changes; a descending one ends then.
+    /// Whether the feed waits when there are no more changes. A descending feed ends instead.
     private func goesOn(_ state: State) -> Bool {
         if query.isDescending { return false }
         return switch query.feed {
@@ -198,11 +198,12 @@ final class ChangesStream: ResponseStream {
         }
     }
 
-    /// Appends changes, up to the number that one turn may read; ends with the last change.
+    /// Appends changes, at most as many as one turn may read.
     ///
-    /// A filter may exclude all of a large database, and the feed can't be ended while it searches.
+    /// The bound matters when a filter excludes all of a large database: the feed can't be ended while this
+    /// searches.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more changes.
     private func appendRows(to bytes: inout WireText, _ state: inout State) throws -> Bool {
         for _ in 0..<Self.pagesAtOnce where !state.isDone && bytes.count < 64 * 1024 {
             switch try appendShared(to: &bytes, &state) ?? appendOwn(to: &bytes, &state) {
@@ -210,7 +211,7 @@ final class ChangesStream: ResponseStream {
             case .pause: return true
             case .end: return false
             }
-            // A filter may exclude changes for a long time.
+            // A filter can exclude changes for longer than the heartbeat's interval.
             if let heartbeat, Self.now - state.lastSign >= heartbeat {
                 bytes += row.framing.sign
                 return true
@@ -235,7 +236,7 @@ final class ChangesStream: ResponseStream {
             state.position = through
             return .end
         case .rows(let rows, let count, let through):
-            // Usually no bytes precede them, so the hub's array is sent without a copy.
+            // Usually nothing precedes the rows, and the hub's array is sent without a copy.
             if bytes.isEmpty { bytes = WireText(rows) } else { bytes += rows }
             state.position = through
             state.rows += count
@@ -252,9 +253,9 @@ final class ChangesStream: ResponseStream {
 
 // MARK: - Waiting
 
-/// Waiting for changes, heartbeats, and the end.
+/// Waits for changes, heartbeats and the end.
 extension ChangesStream {
-    /// Sends a heartbeat, ends, or waits.
+    /// Sends a heartbeat, ends the feed, or waits.
     func wait(_ state: inout State) throws -> ResponseStep {
         let silence = Self.now - state.lastSign
         if let heartbeat {
@@ -263,7 +264,7 @@ extension ChangesStream {
                 return .piece(row.framing.sign)
             }
         } else if silence >= timeout {
-            // Changes that are committed and not yet read by the hub must not be missed.
+            // Changes may be committed that the hub has not read yet; they must not be missed.
             if !state.hasLookedItself {
                 (state.looksItself, state.hasLookedItself) = (true, true)
                 return .piece([])
@@ -295,8 +296,8 @@ extension ChangesStream {
         wake?()
     }
 
-    /// Schedules a wake-up; one timer at a time, which may fire early and is then set again. It outlives the feed, so its
-    /// delay is short.
+    /// Schedules a wake-up. There is only one timer at a time; if it fires early, it is set again. The timer
+    /// outlives the feed, so its delay is short.
     private func setTimer(_ state: inout State, after nanoseconds: UInt64) {
         guard !state.isTimerSet else { return }
         state.isTimerSet = true

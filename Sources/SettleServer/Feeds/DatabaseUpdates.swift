@@ -3,29 +3,29 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The log of created, changed and deleted databases, which is itself a database.
+/// The log of created, changed and deleted databases, itself a database.
 ///
-/// The log starts with the first request for it, and with an event `created` for each existing database. From then on it is
-/// kept, also after a restart. Each kind of event of a database is one document, so the log grows with the number of databases
-/// and not of writes.
+/// The log starts with the first request for it, and with an event `created` for each existing database. From then
+/// on it is kept, also after a restart. Each kind of event of a database is one document, so the log's size depends
+/// on the number of databases and not of writes.
 ///
-/// `created` and `deleted` are written before the request is answered. `updated` is written within half a second, once for
-/// any number of writes. A stopping server writes pending events. After a kill, the next start writes `updated` for all
-/// databases, and the databases that were added to the folder or removed meanwhile; the server answers other requests while
-/// it does that.
+/// `created` and `deleted` are written before the request is answered. `updated` is written within half a second,
+/// once for any number of writes. A server writes its pending events before it stops. After a kill, the next start
+/// writes `updated` for all databases, and events for the databases that were added to the folder or removed
+/// meanwhile. The server answers other requests while it does that.
 ///
-/// On a shared store each node logs what it did itself, so that an event is written once, and takes a log that another node has
-/// made. The difference that remains: when a node is killed, the changes of its last half second have no event `updated`, as the
-/// other nodes go on and nobody knows which databases it has changed. A database that it has created or deleted has its event
-/// when the next node starts.
+/// On a shared store each node logs its own writes, so each event is written once. A node also uses a log that
+/// another node has made. One gap remains: when a node is killed, the changes of its last half second get no event
+/// `updated`, because the other nodes don't know which databases it has changed. Databases that it has created or
+/// deleted get their events when the next node starts.
 final class DatabaseUpdates: Sendable {
     /// The name of the log's database, as in CouchDB.
     static let name = "_global_changes"
 
     private struct State {
         var log: Database?
-        /// Whether events are collected: from the start of a server whose log exists, which it opens later; on a shared store
-        /// always, as another node may make the log.
+        /// Whether events are collected. True from the start of a server whose log exists, even before the log is
+        /// opened; on a shared store always, because another node may make the log.
         var isKept: Bool
         /// Changes that are not in the log yet.
         var changed: [String: WatchedDatabases.Watched] = [:]
@@ -33,14 +33,14 @@ final class DatabaseUpdates: Sendable {
         var watched = WatchedDatabases()
         /// The time at which events were last written.
         var written = DispatchTime(uptimeNanoseconds: 0)
-        /// Databases that get an event after a kill.
+        /// Databases that get an event because they may have changed before a kill.
         var doubtful: ArraySlice<String> = []
     }
 
     private let databases: DatabasePool
     private let warn: @Sendable (String) -> Void
     private let state: Guarded<State>
-    /// Writes the log.
+    /// The queue that writes to the log.
     private let queue = DispatchQueue(label: "settle.updates")
 
     init(_ databases: DatabasePool, warn: @escaping @Sendable (String) -> Void) {
@@ -50,7 +50,7 @@ final class DatabaseUpdates: Sendable {
         databases.onOpen { [weak self] in self?.watch($1, $0) }
     }
 
-    /// Continues an existing log, without waiting until it has the events it has missed.
+    /// Continues an existing log. Returns before the events that the log has missed are written.
     ///
     /// - Throws: ``DatabaseError``.
     func resume() throws {
@@ -102,22 +102,23 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// The time that changes of a database are collected after the last were written, in milliseconds.
+    /// The time between two writes of changes to the log, in milliseconds.
     private static let delay = 500
-    /// How many events of databases that may have changed before a kill are written at once.
+    /// The number of databases whose possible change before a kill is logged at once.
     private static let doubtfulAtOnce = 200
-    /// A local document that exists while the server runs.
+    /// A local document that exists while the server is running.
     private static let running = DocumentID(unchecked: "_local/running")
-    /// How many missed events are written at once.
+    /// The number of missed events that are written at once.
     private static let missedAtOnce = 1000
-    /// How many revisions of an event are kept.
+    /// The number of revisions that an event's document keeps.
     private static let revisions = 10
-    /// How often an event is written that other nodes write, too.
+    /// The number of attempts to write an event that other nodes write too.
     private static let attempts = 10
 }
 
 extension DatabaseUpdates {
-    /// Opens the log, or creates it, and marks it as incomplete until the server stops; other nodes would not stop with it.
+    /// Opens or creates the log, and marks it as incomplete until the server stops. A log on a shared store is not
+    /// marked, because the other nodes keep running.
     private func open() throws -> (log: Database, wasKilled: Bool) {
         do { try databases.create(Self.name) } catch let error as DatabaseError where error.code == .exists {}
         let log = try databases.open(Self.name)
@@ -128,7 +129,7 @@ extension DatabaseUpdates {
         return (log, wasKilled)
     }
 
-    /// Writes the events that a log has missed, and those of open databases from now on.
+    /// Writes the events that a log has missed, and observes the open databases.
     private func begin(_ log: Database, wasKilled: Bool) throws {
         let names = try databases.names.read { $0 }.filter { $0 != Self.name }
         var missed = try missed(names, in: log)[...]
@@ -144,7 +145,7 @@ extension DatabaseUpdates {
         if wasKilled { writeDoubtful() }
     }
 
-    /// Writes an event of some databases that may have changed before a kill; those of the others when the queue is free again.
+    /// Writes an event for some databases that may have changed before a kill, and schedules the rest.
     private func writeDoubtful() {
         let (log, names) = state.withLock { state in
             let names = Array(state.doubtful.prefix(Self.doubtfulAtOnce))
@@ -158,7 +159,7 @@ extension DatabaseUpdates {
         }
     }
 
-    /// The databases that were created and deleted while the log was not kept.
+    /// The databases that were created or deleted while the log was not kept.
     private func missed(_ names: [String], in log: Database) throws -> [DatabaseEvent] {
         var latest: [String: DatabaseEvent.Kind] = [:]
         try log.forEachChange(in: SequenceRange()) { change in
@@ -181,7 +182,7 @@ extension DatabaseUpdates {
         if isNew { attempt { watch(database, name, after: try newest(of: database)) } }
     }
 
-    /// The sequence of the newest commit that this server logs, which is usually known without reading.
+    /// The sequence of the newest commit that this server has to log. It is usually known without reading.
     private func newest(of database: Database) throws -> UpdateSequence {
         if databases.isShared { return database.newestOwnChange }
         if let commit = database.newestCommit, !database.isClosed { return commit.sequence }
@@ -201,16 +202,16 @@ extension DatabaseUpdates {
         }
     }
 
-    /// Writes which databases were changed, and observes the next change of each.
+    /// Logs the changed databases, and observes the next change of each.
     private func flush() {
         let changed = state.withLock { state in
             defer { (state.changed, state.written) = ([:], .now()) }
             return state.changed
         }
         guard !changed.isEmpty else { return }
-        // Read before the event is written, because later changes are another event.
+        // Read before the event is written: later changes are another event.
         let seen = changed.mapValues { try? $0.database.map(newest) }
-        // A commit that changes no document, such as one of a setting, is not an event, as in CouchDB.
+        // A commit that changes no document, such as a change of settings, is not an event, as in CouchDB.
         let moved = changed.filter { name, watched in
             guard case let sequence?? = seen[name], let after = watched.after else { return true }
             return sequence > after
@@ -226,7 +227,7 @@ extension DatabaseUpdates {
         }
     }
 
-    /// Has changes written later.
+    /// Schedules changes to be written later.
     private func putOff(_ changed: [String: WatchedDatabases.Watched]) {
         state.withLock { $0.changed.merge(changed) { new, _ in new } }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
@@ -234,15 +235,15 @@ extension DatabaseUpdates {
 
     private func record(_ kind: DatabaseEvent.Kind, _ name: String) {
         attempt {
-            // One that was taken just now has the event already, as one that it had missed.
+            // A log that was opened just now has received the event as a missed one.
             guard let (log, isNew) = try currentLog(), !isNew else { return }
             try write([DatabaseEvent(kind, name)], to: log)
         }
     }
 
-    /// The log that events are written to, if there is one. On a shared store another node may have made or deleted it.
+    /// The log to write to, if there is one. On a shared store another node may have made or deleted it.
     ///
-    /// - Returns: The log, and whether it was opened just now and has got the events that it had missed.
+    /// - Returns: The log, and whether it was opened just now and has received its missed events.
     private func currentLog() throws -> (log: Database, isNew: Bool)? {
         let log = state.withLock(\.log)
         guard databases.isShared else { return log.map { ($0, false) } }
@@ -267,7 +268,7 @@ extension DatabaseUpdates {
                     id: event.id, parent: winner.flatMap { $0.isDeleted ? nil : $0.revision }, body: [:])
             }
             left = try zip(left, log.write(edits)).compactMap { event, outcome in
-                // Another node has just written the same event, and what happened here may have come after it.
+                // Another node has just written the same event, but this node's change may have come later.
                 if case .failure(let error) = outcome, error.code == .conflict, attempt < Self.attempts { return event }
                 _ = try outcome.get()
                 return nil
@@ -277,7 +278,7 @@ extension DatabaseUpdates {
 
     /// Event logging must not fail the operation; missing events are found at the next start.
     ///
-    /// - Returns: False if a shared store could not be reached, so that it may be tried again.
+    /// - Returns: False if the shared store could not be reached, so that the caller may try again.
     @discardableResult
     private func attempt(_ body: () throws -> Void) -> Bool {
         do { try body() } catch let error as DatabaseError where error.code == .closed {
@@ -321,24 +322,25 @@ struct DatabaseEvent: Hashable, Sendable {
 
 // MARK: - WatchedDatabases
 
-/// The databases whose next commit ``DatabaseUpdates`` waits for, by their names.
+/// The databases whose next commit ``DatabaseUpdates`` observes, by name.
 ///
-/// It holds none of them open. Those that are closed are removed when there are twice as many as were open the last time, so a
-/// server that has used many databases remembers only about as many as it has open.
+/// It keeps no database open. Closed databases are removed when the table has twice as many entries as there were
+/// open databases at the last removal. So a server that has used many databases remembers only about as many as it
+/// has open.
 struct WatchedDatabases: Sendable {
     struct Watched: Sendable {
         weak let database: Database?
-        /// The sequence after which changes are waited for.
+        /// The sequence whose next change is observed.
         var after: UpdateSequence?
     }
 
     private(set) var all: [String: Watched] = [:]
-    /// With how many the closed ones are removed.
+    /// The number of entries at which closed databases are removed.
     private var limit = 64
 
-    /// Adds a database, in place of another one of the same name; amortized O(1).
+    /// Adds a database, and replaces another one of the same name; amortized O(1).
     ///
-    /// - Returns: False if it is watched already.
+    /// - Returns: False if the database was in the table already.
     mutating func add(_ database: Database, _ name: String) -> Bool {
         guard all[name]?.database !== database else { return false }
         all[name] = Watched(database: database)

@@ -5,11 +5,11 @@ internal import SettleQuery
 
 /// The open feeds of one kind on a database, and their recently rendered rows.
 struct FeedGroup: Sendable {
-    /// The result of looking up rows.
+    /// The result of a search for rows.
     enum Found: Sendable {
-        /// Rows, their number, and the position after them.
+        /// The rows, their number, and the position after them.
         case rows([UInt8], count: Int, through: UpdateSequence)
-        /// No change up to a position has a row.
+        /// No change up to the position has a row.
         case nothing(through: UpdateSequence)
         /// There are rows, but other feeds have waited longer.
         case later
@@ -25,7 +25,7 @@ struct FeedGroup: Sendable {
         let ticket: Int
     }
 
-    /// The kind of its feeds; `nil` for those that read the database themselves.
+    /// The kind of its feeds; `nil` for feeds that read the database themselves.
     let kind: FeedKind?
     /// Renders its rows.
     let row: ChangeRow?
@@ -55,14 +55,14 @@ struct FeedGroup: Sendable {
 
     private var hasNewsForFirst: Bool { queue.first.map { $0.position < rows.lastRow } ?? false }
 
-    /// Whether feeds take turns. Each client of long polling requests again after an answer; thousands of them would request
-    /// continuously while a client writes, and slow down the writer.
+    /// Whether feeds take turns. A client of long polling sends its next request right after an answer. Without
+    /// turns, thousands of them would do so continuously while a client writes, and slow down the writer.
     private var takesTurns: Bool { members > FeedHub.slice && row?.framing.isOneText == true }
 
     /// Keeps a batch that follows the last one, up to `limit` bytes for all batches.
     mutating func add(_ batch: FeedBatch, keeping limit: Int) { rows.add(batch, keeping: limit) }
 
-    /// Continues at a position, after changes that were not rendered: each feed reads them itself.
+    /// Continues at a position after changes that were not rendered; each feed reads those changes itself.
     mutating func skip(to position: UpdateSequence) { rows = FeedRows(at: position, hasNews: true) }
 
     /// The rows after a position.
@@ -71,7 +71,7 @@ struct FeedGroup: Sendable {
     ///   - position: The position of the feed.
     ///   - newest: The position of all groups.
     ///   - limit: The largest number of rows to return.
-    ///   - isFirst: Whether the feed has shown no row yet.
+    ///   - isFirst: Whether the feed has not sent a row yet.
     ///   - hasTurn: Whether the feed was woken to read its rows.
     /// - Returns: Its rows, or why it gets none.
     mutating func find(
@@ -109,11 +109,11 @@ struct FeedGroup: Sendable {
         wakes[number] = nil
     }
 
-    /// The wake-ups of feeds with unread rows, those that have waited longest first.
+    /// Removes and returns the wake-ups of feeds with unread rows, longest waiting first.
     mutating func dequeueWaiting(_ count: Int) -> [@Sendable () -> Void] {
         var taken: [@Sendable () -> Void] = []
         while taken.count < count, let waiter = popReady() {
-            // A feed that has left is not woken.
+            // A feed that has left has no wake-up any longer.
             if let wake = wakes.removeValue(forKey: waiter.number) { taken.append(wake) }
         }
         return taken
@@ -125,7 +125,7 @@ struct FeedGroup: Sendable {
         return queue.popFirst()
     }
 
-    /// The wake-ups of all feeds.
+    /// Removes and returns the wake-ups of all feeds.
     mutating func dequeueAll() -> [@Sendable () -> Void] {
         defer { (wakes, queue, late) = ([:], Queue(), Queue()) }
         return Array(wakes.values)
@@ -136,8 +136,8 @@ struct FeedGroup: Sendable {
 
 /// Everything that determines the rows of a feed: feeds of one kind send the same bytes for the same changes.
 ///
-/// Read access is the same for all rows of a database, so it is not part of this. A filter function sees the request, so feeds
-/// with one share no kind; and rows with attachments are too large to be kept.
+/// All rows of a database need the same read access, so access is not part of the kind. A filter function sees the
+/// request, so feeds with a filter function share no kind. Rows with attachments are too large to be kept.
 struct FeedKind: Hashable, Sendable {
     private enum Filter: Hashable {
         case all
@@ -157,7 +157,7 @@ struct FeedKind: Hashable, Sendable {
 
     /// The kind of a waiting feed.
     ///
-    /// - Returns: `nil` for a feed that shares its rows with no other.
+    /// - Returns: `nil` for a feed that can't share its rows.
     init?(_ query: ChangesQuery, _ filter: ChangesFilter) {
         guard query.feed != .normal, !query.isDescending, !query.documents.hasAttachments else { return nil }
         switch filter {

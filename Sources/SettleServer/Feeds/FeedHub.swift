@@ -2,7 +2,7 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Reads the changes of a database once for all feeds that wait for them.
+/// Reads the changes of a database once for all waiting feeds.
 ///
 /// ```
 /// commit ──▶ round: read the changes, render them once per kind of feed, wake some feeds
@@ -10,12 +10,13 @@ internal import SettlePlatform
 ///            …      until all have been woken; then the next commit starts a round
 /// ```
 ///
-/// The first commit after a pause is read at once. Up to 64 feeds are woken together, those that have waited longest first. With
-/// more of them, the rounds are spaced, so that thousands of feeds neither send at the same moment nor slow down the writers: a
-/// change reaches all of them after about half a second, and a feed sends the changes of the meantime together.
+/// The first commit after a pause is read at once. Up to 64 feeds are woken together, longest waiting first. With
+/// more feeds the rounds are spaced, so that thousands of feeds neither send at the same moment nor slow down the
+/// writers: a change reaches all of them after about half a second, and each feed sends the changes of that time
+/// together.
 ///
-/// Rows are kept for a while, up to a number of bytes for the whole database. A feed that needs older ones reads the database
-/// itself until it has caught up.
+/// Rows are kept up to a number of bytes per database. A feed that needs older ones reads the database itself until
+/// it has caught up.
 final class FeedHub: Sendable {
     struct State {
         /// The position up to which changes were read.
@@ -27,7 +28,7 @@ final class FeedHub: Sendable {
         var page = PageSize()
         /// The earliest time of the next round, in nanoseconds.
         var earliest: UInt64 = 0
-        /// Counts rounds, so that each kind of feed has its turn.
+        /// The number of rounds, so that each kind of feed gets its turn.
         var turns = 0
         /// Whether a notice of the next commit was requested and has not come yet.
         var awaitsNotice = false
@@ -42,7 +43,7 @@ final class FeedHub: Sendable {
 
         /// Makes the next commit start a round.
         ///
-        /// - Returns: Whether a notice must be requested from the database.
+        /// - Returns: Whether the caller must request a notice from the database.
         mutating func arm() -> Bool {
             phase = .armed
             defer { awaitsNotice = true }
@@ -55,7 +56,7 @@ final class FeedHub: Sendable {
         case resting
         /// The next commit starts a round.
         case armed
-        /// A round runs, or is scheduled.
+        /// A round is running or scheduled.
         case running
         /// The database is closed.
         case closed
@@ -81,7 +82,7 @@ final class FeedHub: Sendable {
     /// Registers a feed.
     ///
     /// - Parameters:
-    ///   - kind: Its kind; `nil` for one that shares its rows with no other.
+    ///   - kind: Its kind; `nil` for a feed that can't share its rows.
     ///   - row: Renders its rows.
     /// - Returns: Its place, to be passed to ``leave(_:)``.
     /// - Throws: ``DatabaseError`` if the database can't be read.
@@ -112,8 +113,8 @@ final class FeedHub: Sendable {
     ///   - place: The feed's place.
     ///   - position: The feed's position.
     ///   - limit: The largest number of rows to return.
-    ///   - isFirst: Whether it has shown no row yet.
-    ///   - hasTurn: Whether it was woken to read its rows.
+    ///   - isFirst: Whether the feed has not sent a row yet.
+    ///   - hasTurn: Whether the feed was woken to read its rows.
     /// - Returns: The rows, or why it gets none.
     func find(
         _ place: Place, after position: UpdateSequence, limit: Int, isFirst: Bool, hasTurn: Bool
@@ -126,14 +127,14 @@ final class FeedHub: Sendable {
         }
     }
 
-    /// Wakes a feed once there are changes after a position, and it is the feed's turn.
+    /// Wakes a feed when there are changes after a position and it is the feed's turn.
     ///
     /// - Parameters:
     ///   - place: The feed's place.
     ///   - position: The feed's position.
-    ///   - hasTurn: Whether it was woken to read its rows.
-    ///   - wake: Called once, on any thread, unless the feed leaves before.
-    /// - Returns: False if there are rows already, or the database is closed: then `wake` is not called.
+    ///   - hasTurn: Whether the feed was woken to read its rows.
+    ///   - wake: Called once, on any thread, unless the feed leaves first.
+    /// - Returns: False if there are already rows or the database is closed; `wake` is then not called.
     func wait(
         _ place: Place, after position: UpdateSequence, hasTurn: Bool, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -144,7 +145,7 @@ final class FeedHub: Sendable {
                 after: position, newest: newest, limit: 1, isFirst: true, hasTurn: hasTurn)
             {
             case .nothing:
-                // Not its own position, which may be ahead, because the queue is ordered by position.
+                // The feed's own position may be ahead; the queue is ordered by position.
                 state.groups[place.group]?.wait(place.number, at: newest, wake)
                 return (true, state.phase == .resting && state.arm(), false)
             case .later:
@@ -159,18 +160,19 @@ final class FeedHub: Sendable {
         return isWaiting
     }
 
-    /// Called without the lock, because the notice may come at once.
+    /// Requests a notice. Must be called without the lock, because the notice may come at once.
     func askForNotice() {
         guard let database else { return }
         _ = database.notify(after: state.withLock { $0.position }) { [weak self] in self?.notice(isOpen: $0) }
     }
 
-    /// Called after a commit, or when the database was closed. A feed may call it through its request, holding its own lock.
+    /// Called after a commit, or when the database is closed. A feed may cause this call while it holds its own
+    /// lock.
     private func notice(isOpen: Bool) {
         guard isOpen else { return queue.async { [weak self] in self?.close() } }
         let starts = state.withLock { state -> Bool in
             state.awaitsNotice = false
-            // A running round requests the next notice when it is done.
+            // A running round requests the next notice at its end.
             guard state.phase == .armed else { return false }
             state.phase = .running
             return true
@@ -216,7 +218,7 @@ extension FeedHub {
         let records: [DocumentRecord]
         let after: UpdateSequence
         let through: UpdateSequence
-        /// Whether there are no changes after these.
+        /// Whether these are the last changes.
         let isLast: Bool
     }
 
@@ -224,11 +226,11 @@ extension FeedHub {
     private static let kept = 8 << 20
     /// The number of feeds that a round wakes.
     static let slice = 64
-    /// The pause for each woken feed, in nanoseconds, which leaves the processor to others. Clients of long polling request
-    /// again, which costs more than the answer.
+    /// The pause for each woken feed, in nanoseconds, which leaves processor time to other work. A client of long
+    /// polling costs more, because it sends a new request after each answer.
     private static let restForEach: UInt64 = 60_000
     private static let restForEachAsking: UInt64 = 150_000
-    /// The goal for waking all feeds, however many they are, in nanoseconds.
+    /// The intended time for waking all feeds, in nanoseconds.
     private static let longest: UInt64 = 750_000_000
 
     /// Runs one round, on the hub's queue.
@@ -261,13 +263,13 @@ extension FeedHub {
     private func read(
         _ database: Database, after position: UpdateSequence, _ count: Int, withContent: Bool
     ) throws -> Page {
-        // A snapshot; changes committed after the page are read with the next one.
+        // In a snapshot: changes committed after the page are read with the next one.
         try database.snapshot {
             let newest = try database.lastSequence()
             let records = try database.records(
                 changedIn: SequenceRange(after: position), limit: count, withContent: withContent)
             let isLast = records.count < count
-            // A purge advances the sequence without a change.
+            // A purge increases the sequence without a change.
             let through = isLast ? max(newest, position) : records.last?.sequence ?? newest
             return Page(records: records, after: position, through: through, isLast: isLast)
         }
@@ -283,13 +285,14 @@ extension FeedHub {
             if let batch = batches[group] {
                 state.groups[group]?.add(batch, keeping: limit)
             } else {
-                // Its feeds read the database themselves, or it was added while the page was read.
+                // The feeds of this group read the database themselves, or the group was added while the page
+                // was read.
                 state.groups[group]?.skip(to: page.through)
             }
         }
     }
 
-    /// The wake-ups of the next feeds, and the pause after them.
+    /// Removes and returns the wake-ups of the next feeds, and the pause after them.
     private static func dequeueWaiting(_ state: inout State) -> (woken: [@Sendable () -> Void], rest: UInt64) {
         let ready = state.groups.filter(\.value.hasNews).keys.sorted()
         guard !ready.isEmpty else { return ([], 0) }
@@ -324,7 +327,7 @@ extension FeedHub {
         if isArmed { askForNotice() } else if !isDone { schedule() }
     }
 
-    /// After a failure each feed reads the database itself, and reports the error to its client.
+    /// Recovers from a failure: each feed reads the database itself, and reports the error to its client.
     private func recover(_ database: Database) {
         guard let newest = try? database.lastSequence() else { return close() }
         let woken = state.withLock { state in
@@ -338,8 +341,8 @@ extension FeedHub {
 }
 
 extension FeedHub.State {
-    /// Drops kinds that had no feed at the end of the previous round, and have none now. Clients of long polling are absent
-    /// briefly between two requests.
+    /// Removes kinds that have no feed now and had none at the end of the previous round. Clients of long polling
+    /// are absent briefly between two requests.
     fileprivate mutating func dropAbandoned() {
         for (number, group) in groups where group.members <= 0 {
             if group.isAbandoned {

@@ -2,7 +2,7 @@ internal import SettleDatabase
 
 /// The recently rendered rows of a kind of feed.
 struct FeedRows: Sendable {
-    /// The last result, because feeds that are woken together are at the same position.
+    /// The last result. Feeds that are woken together are at the same position, so it is often asked for again.
     private struct Taken: Sendable {
         let position: UpdateSequence
         let newest: UpdateSequence
@@ -32,7 +32,7 @@ struct FeedRows: Sendable {
 
     /// Keeps a batch, and drops the oldest ones if there are too many bytes.
     mutating func add(_ batch: FeedBatch, keeping limit: Int) {
-        // Without rows only their absence is recorded.
+        // A batch without rows only moves the position.
         guard let last = batch.lastRow else { return }
         lastRow = last
         taken = nil
@@ -73,7 +73,7 @@ struct FeedRows: Sendable {
             through = next.through
             if count >= limit || bytes.count >= Self.piece { break }
         }
-        // Changes after the last row have none.
+        // Changes after the last row have no rows.
         if count < limit, through >= lastRow { through = newest }
         return count > 0 ? .rows(bytes, count: count, through: through) : .nothing(through: newest)
     }
@@ -138,7 +138,7 @@ struct FeedBatch: Sendable {
     /// - Parameters:
     ///   - position: A position within the batch.
     ///   - limit: The largest number of rows to take.
-    ///   - isFirst: Whether no row precedes them, so that no separator is needed.
+    ///   - isFirst: Whether these are the feed's first rows, which need no separator before them.
     /// - Returns: The rows as bytes, their number, and the position after them.
     func rows(
         after position: UpdateSequence, limit: Int, isFirst: Bool

@@ -4,8 +4,8 @@ internal import SettlePlatform
 
 /// Update sequences of one database in the API: text that is opaque to clients.
 ///
-/// The form is `12-…`: the number, and an id of the database. So a position in a deleted database of the same name is
-/// recognised, and its client reads from the beginning and misses nothing.
+/// The form is `12-…`: the number, and an id of the database. A position in a deleted database of the same name is
+/// recognized by that id, and its client reads from the beginning and misses nothing.
 struct WireSequence: Sendable {
     private let instance: String
 
@@ -31,10 +31,12 @@ struct WireSequence: Sendable {
 
     func json(_ sequence: UpdateSequence) -> JSONValue { .string(text(sequence)) }
 
-    /// Parses a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
+    /// Parses a sequence in its printed form, or a number alone, with or without quotes. `now` is the newest
+    /// sequence.
     ///
-    /// A sequence past the newest is of a lost state: the database was restored from a backup, or lost its last commits in a
-    /// power failure. The same numbers now stand for other changes, so reading starts from the beginning.
+    /// A sequence past the newest one comes from a lost state: the database was restored from a backup, or lost its
+    /// last commits in a power failure. The numbers after the restored state now mean other changes, so reading
+    /// starts from the beginning.
     ///
     /// - Throws: ``HTTPError`` with status 400 for invalid input.
     func parse(_ text: String, in database: Database) throws -> UpdateSequence {

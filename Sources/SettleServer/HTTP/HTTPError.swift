@@ -5,7 +5,7 @@ internal import SettleQuery
 internal import SettleScripting
 internal import SettleViews
 
-/// An answer that is an error: a status, and CouchDB's words for it.
+/// An error answer: a status, and CouchDB's words for it.
 struct HTTPError: Error {
     let status: Int
     /// CouchDB's name for the error.
@@ -38,10 +38,10 @@ struct HTTPError: Error {
 
     static func documentTooLarge(_ id: String) -> HTTPError { HTTPError(413, "document_too_large", id) }
 
-    /// Whether it says that somebody may not do what was asked for.
+    /// Whether the error may mean that the user has no right to do this.
     var isAboutRights: Bool { [401, 403, 404].contains(status) }
 
-    /// Whether it says that a revision is none that the document can have.
+    /// Whether the error says that a document can't have such a revision.
     var isAboutRevision: Bool { status == 400 && reason == Self.invalidRevision.reason }
 
     static let wrongPassword = unauthorized("Name or password is incorrect.")
@@ -53,8 +53,7 @@ struct HTTPError: Error {
     static let missingRevision = HTTPError(409, "not_found", "missing_rev")
     static let invalidRevision = badRequest("Invalid rev format")
     static let invalidJSON = badRequest("invalid UTF-8 JSON")
-    /// A body that has to be held in memory is larger than may be; an attachment is not the reason for that where it is
-    /// streamed.
+    /// A body that must be held in memory is larger than the limit. Streamed attachments don't cause this error.
     static func bodyTooLarge(_ limit: Int) -> HTTPError {
         HTTPError(
             413, "too_large",
@@ -74,7 +73,7 @@ struct HTTPError: Error {
 // MARK: - Mapping
 
 extension HTTPError {
-    /// Translates any error to CouchDB's wording; this is the only place that does.
+    /// Translates any error to CouchDB's wording. No other code does.
     init(_ error: any Error) {
         switch error {
         case let error as HTTPError: self = error
@@ -111,7 +110,7 @@ extension HTTPError {
         }
     }
 
-    /// Internal errors are not sent to clients, because a message may contain the path of a file.
+    /// The message of internal errors. Details are not sent to clients, because they may contain paths.
     private static let seeLog = "The server failed; its log says why."
 
     /// A script's error, in CouchDB's wording; a script controls what its own error reveals.

@@ -1,88 +1,89 @@
 internal import SettleHTTP
 
-/// What brings requests in and answers out: the boundary behind which the HTTP library is.
+/// Receives requests and sends responses. The rest of the server knows the HTTP library only through this protocol.
 ///
-/// Handlers run on threads of their own and may block; what needs no waiting they may answer on a thread that polls. Whoever makes another transport keeps to these rules: a request
-/// is handed on when its body is complete or has grown past a piece; a ``ResponseStream`` that waits holds no thread;
-/// a client that is gone ends its stream.
+/// Handlers run on worker threads and may block. A request that needs no waiting may be answered on the polling
+/// thread. An implementation keeps these rules: it passes a request on when the body is complete or has grown past
+/// one piece; a ``ResponseStream`` that waits holds no thread; when a client disconnects, its stream ends.
 protocol HTTPListener: AnyObject, Sendable {
     /// The port it listens on.
     var port: Int { get }
 
-    /// How many connections there are, and how many requests are under way.
+    /// The number of connections, and of unanswered requests.
     var load: (connections: Int, requests: Int) { get }
 
-    /// Makes a copy of the socket that it listens on, for a listener that takes its place.
+    /// Duplicates the listening socket for a listener that replaces this one.
     ///
     /// - Throws: ``ListenerError`` if the listener has closed its socket, or the system refuses the copy.
     func copySocket() throws -> Int32
 
-    /// Takes no more connections, and has every answer close its connection. Requests on open connections are answered.
+    /// Accepts no more connections, and closes each connection after its next answer. Requests on open connections
+    /// are answered.
     func retire()
 
-    /// Begins to stop: takes no more connections, refuses further requests on open ones, has every answer close its
-    /// connection, and ends the streams that wait. Returns at once.
+    /// Begins to stop: accepts no more connections, refuses further requests, closes each connection after its next
+    /// answer, and ends waiting streams. Returns at once.
     func drain()
 
-    /// Drains, lets requests finish for a while, and then cuts off those that have not.
+    /// Calls ``drain()``, gives requests some time to finish, and then closes the remaining connections.
     func stop(within seconds: Double)
 }
 
 // MARK: - HTTPHandler
 
-/// What answers requests.
+/// Answers requests.
 struct HTTPHandler: Sendable {
-    /// How a request is answered.
+    /// How to answer a request.
     enum Plan: Sendable {
-        /// By this, which needed no waiting.
+        /// With this response, which needed no waiting.
         case answered(HTTPResponse)
-        /// By a worker thread, which may wait.
+        /// With the closure's response, on a worker thread that may wait.
         case work(@Sendable () -> HTTPResponse)
     }
 
-    /// Whether the rest of a long body is worth taking.
+    /// The decision on the rest of a long body.
     enum Admission: Sendable {
-        /// It is, up to so many bytes in all.
+        /// Read the body, up to this number of bytes.
         case admitted(Int64)
-        /// It is not; this is the answer.
+        /// Don't read it; send this response.
         case refused(HTTPResponse)
     }
 
-    /// Looks at a request that has come as a whole; runs once for each, on a thread that polls for all clients, and must not
-    /// wait for anything.
+    /// Decides how to answer a complete request. It runs once per request on the polling thread of all clients, and
+    /// must not wait.
     let plan: @Sendable (ServerRequest) -> Plan
-    /// Looks at a request whose body is long and has not come yet, on a thread that may wait for the disk, and calls the closure with
-    /// what it finds, now or later.
+    /// Decides on a request whose long body has not arrived yet. It runs on a thread that may wait for the disk,
+    /// and calls the closure with its decision, now or later.
     var admit: @Sendable (ServerRequest, @escaping @Sendable (Admission) -> Void) -> Void = { $1(.admitted(.max)) }
-    /// Answers a request that came on an open connection after the listener began to stop; must not wait for anything.
+    /// Answers a request that arrived on an open connection after the listener began to stop. It must not wait.
     var refuse: @Sendable (ServerRequest) -> HTTPResponse = { _ in .error(.stopping) }
 }
 
 // MARK: - ListenerError
 
-/// Why a transport could not begin.
+/// The reason why a listener could not start.
 struct ListenerError: Error, CustomStringConvertible {
     let description: String
 }
 
 // MARK: - RequestRecord
 
-/// What became of a request, once it is over.
+/// The outcome of a request, for the log.
 struct RequestRecord: Sendable {
     let target: RequestTarget
     let method: String
-    /// The address it came from.
+    /// The client's address.
     let peer: String
-    /// The id in the answer's header, where a handler made it.
+    /// The id in the response's header, if a handler has set one.
     let id: String?
-    /// Who asked, once that was known.
+    /// The user, if the request was authenticated.
     let user: String?
-    /// The status of the answer; `nil` when the client was gone before there was one.
+    /// The status of the response; `nil` if the client disconnected before there was one.
     let status: Int?
-    /// How many bytes of the answer's body were handed to the connection.
+    /// The number of bytes of the response's body that were passed to the connection.
     let bytes: Int64
-    /// From the first line to the end.
+    /// The time from the first line of the request to the end.
     let duration: Duration
-    /// Whether the connection ended before the answer did.
+    /// Whether the connection ended before the response did.
     let isCut: Bool
 }

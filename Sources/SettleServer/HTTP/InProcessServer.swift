@@ -11,11 +11,11 @@ public import SettleScripting
 ///     let connection = CouchDBConnection(database: server.url, client: server)
 ///     let info = try await connection.json("GET", "").json
 ///
-/// Requests are handed to the router as values, and so are its responses. Each request has the rights of an administrator and is
-/// trusted as a program that has the database open itself: no script validates what it writes.
-/// Endpoints run on threads of their own, so a task that waits for an answer holds no thread.
+/// The router gets requests as values, and returns responses as values. Each request has the rights of an
+/// administrator, and is trusted like a program that has opened the database itself: no script validates its
+/// writes. Endpoints run on worker threads, so a task that waits for a response holds no thread.
 public final class InProcessServer: HTTPTransport {
-    /// The address of the database, which leads here whatever its host is.
+    /// The URL of the database. Requests to it reach this server, whatever the URL's host is.
     public let url: HTTPURL
     private let state: ServerState
     private let router: Router
@@ -25,9 +25,9 @@ public final class InProcessServer: HTTPTransport {
     ///
     /// - Parameters:
     ///   - database: The database; it is not closed with the server.
-    ///   - name: What the database is called; where it begins with an underscore, it loses that.
-    ///   - scripts: What runs the functions of design documents.
-    ///   - log: Where failures of the server are written.
+    ///   - name: The name of the database; leading underscores are removed.
+    ///   - scripts: The workers that run the functions of design documents.
+    ///   - log: The log for failures of the server.
     /// - Throws: ``DatabaseError`` when the folder of the database can't be used.
     public init(
         _ database: Database, name: String, scripts: ScriptOptions?, log: ServerLog? = nil
@@ -42,7 +42,7 @@ public final class InProcessServer: HTTPTransport {
         options.largestDocument = .max
         (options.bulkDocuments, options.bulkGets) = (.max, .max)
         (options.queryTime, options.querySteps) = (.seconds(1_000_000_000), .max)
-        // Names that begin with _ have rules of their own.
+        // Names that begin with _ have special rules.
         let plain = String(name.drop { $0 == "_" })
         let known = plain.isEmpty ? "database" : plain
         url = try HTTPURL("http://localhost").appending(HTTPPath(segments: [known]))
@@ -53,7 +53,7 @@ public final class InProcessServer: HTTPTransport {
 
     deinit { close() }
 
-    /// Ends the processes that run scripts, and the threads once their jobs are done. The database stays open.
+    /// Ends the processes that run scripts, and the threads after their jobs. The database stays open.
     public func close() {
         state.scripts?.close()
         state.compactions.close()
@@ -61,21 +61,23 @@ public final class InProcessServer: HTTPTransport {
         workers.close()
     }
 
-    /// How many changes an index that is being built has processed, and how many there are; `nil` when none is built.
+    /// The number of changes that the index being built has processed, and their total number; `nil` if no index is
+    /// being built.
     public var indexing: (done: Int, total: Int)? {
         guard let task = state.indexing.json.first else { return nil }
         return (task["changes_done"]?.int ?? 0, task["total_changes"]?.int ?? 0)
     }
 
-    /// Waits until indexes are up to date that requests left to be updated after their answers.
+    /// Waits until indexes are up to date that requests have left to be updated after their responses.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func finishIndexing() async throws { try await state.indexing.waitForLater() }
 
-    /// Hands a request to the router.
+    /// Passes a request to the router.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then. ``DatabaseError`` and
-    ///   ``ScriptError`` where a server would answer with a status from 500 on, which does not say what is damaged or full.
+    /// - Throws: `CancellationError` when the task is cancelled; the endpoint still runs to its end.
+    ///   ``DatabaseError`` and ``ScriptError`` in place of responses with a status of 500 or above, which would not
+    ///   say what is damaged or full.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var response = try await workers.value { [self] taker in
             let response = respond(to: request)
@@ -88,7 +90,7 @@ public final class InProcessServer: HTTPTransport {
         return response
     }
 
-    /// The body of a response as a client reads it: once.
+    /// Makes the body of a response one that can be read once, like a client's.
     private func arriving(_ body: HTTPBody) -> HTTPBody {
         switch body.content {
         case .bytes(let bytes):
@@ -102,7 +104,7 @@ public final class InProcessServer: HTTPTransport {
         }
     }
 
-    /// Answers a request on the calling thread, in the order of the calls. A simulation uses it: equal calls have equal answers, and no
+    /// Answers a request on the calling thread. A simulation uses this: equal calls have equal answers, and no
     /// thread waits for another one.
     ///
     /// - Returns: The response, whose body may be a stream of the server.
@@ -113,11 +115,11 @@ public final class InProcessServer: HTTPTransport {
     /// Connects a client of Couchbase Mobile's protocol as `GET /{db}/_blipsync` does, with the rights of an administrator.
     ///
     /// - Parameters:
-    ///   - userAgent: What the client calls itself.
-    ///   - limits: What the connection may cost.
+    ///   - userAgent: The name of the client's program.
+    ///   - limits: The limits of the connection.
     ///   - wake: Called when the server has something to send.
-    /// - Returns: The server's end, which handles a message while it receives the message's last byte. The caller moves the bytes,
-    ///   and ends the connection.
+    /// - Returns: The server's end of the connection. It handles a message when it receives the message's last
+    ///   byte. The caller moves the bytes, and ends the connection.
     package func connect(
         userAgent: String, _ limits: BLIPLimits = BLIPLimits(), wake: @escaping @Sendable () -> Void = {}
     ) -> BLIPConnection {
@@ -134,9 +136,9 @@ public final class InProcessServer: HTTPTransport {
 }
 
 extension InProcessServer {
-    /// Sees that a design document has the form of one, before it is written.
+    /// Checks the form of a design document before it is written.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid`, which names the member that is wrong.
+    /// - Throws: ``DatabaseError`` with code `invalid`, which names the wrong member.
     package static func check(designDocument members: JSONObject) throws {
         do { try DesignDocumentCheck.check(members) } catch let error as HTTPError {
             throw DatabaseError(.invalid, error.reason)
@@ -160,7 +162,7 @@ extension ServerRequest {
     }
 }
 
-/// The body of a request of this process, read by a thread that may wait for the task that produces it.
+/// The body of a request in this process, read by a thread that may wait for the task that produces it.
 private final class ProducedBody: RequestBody {
     let declaredLength: Int64?
     private let produce: HTTPBody.Producer
@@ -179,9 +181,11 @@ private final class ProducedBody: RequestBody {
 }
 
 extension WorkerPool {
-    /// Runs a job on one of the threads, and waits for the value it hands to its taker without holding a thread.
+    /// Runs a job on one of the threads. Waits without holding a thread for the value that the job passes to its
+    /// taker.
     ///
-    /// - Throws: What the job hands over, and `CancellationError` when the task is cancelled; the job goes on then.
+    /// - Throws: The error that the job passes, and `CancellationError` when the task is cancelled; the job
+    ///   continues.
     func value<Value: Sendable>(
         _ job: @escaping @Sendable (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {
@@ -194,7 +198,7 @@ extension WorkerPool {
 
 // MARK: - StreamReader
 
-/// Asks a ``ResponseStream`` for its pieces, one at a time, and ends it when it is let go of.
+/// Reads the pieces of a ``ResponseStream`` one at a time, and ends the stream when it is deallocated.
 private final class StreamReader: Sendable {
     private let stream: any ResponseStream
     private let workers: WorkerPool
@@ -210,9 +214,9 @@ private final class StreamReader: Sendable {
 
     /// Reads the next piece.
     ///
-    /// - Parameter server: The server of the stream, which stays as long as the stream is read.
+    /// - Parameter server: The server of the stream, which must exist as long as the stream is read.
     /// - Returns: The piece; `nil` after the last.
-    /// - Throws: What the stream throws, and `CancellationError`.
+    /// - Throws: Errors of the stream, and `CancellationError`.
     func next(of server: InProcessServer) async throws -> [UInt8]? {
         while true {
             let seen = bell.position

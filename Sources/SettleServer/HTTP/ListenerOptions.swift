@@ -3,64 +3,65 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
-/// How a transport listens, and what it allows.
+/// The address and the limits of a listener.
 struct ListenerOptions: Sendable {
     /// The address to listen on: a host's name, or an IPv4 or IPv6 address.
     var host = "127.0.0.1"
     /// The port, 0 for any that is free.
     var port = 5984
-    /// A socket that listens already, which the listener closes at its end; in place of an address and a port.
+    /// A listening socket to use in place of an address and a port. The listener closes it at its end.
     var inherited: Int32?
-    /// How many connections there may be at the same time.
+    /// The maximum number of open connections.
     var connectionLimit = 10_000
-    /// After how many seconds without any progress a connection is closed; waiting streams do not count.
+    /// The time without progress after which a connection is closed, in seconds. Waiting streams are exempt.
     var idleTimeout = 60
-    /// How many bytes a request's first line and header may have together, with some room for the library's own use.
+    /// The maximum size of a request's first line and header together, in bytes, including some room that the
+    /// library itself uses.
     var headerLimit = 40 * 1024
-    /// How large the body of a request may be at all; asked once for each request.
+    /// Returns the maximum size of any request's body; called once for each request.
     var bodyLimit: @Sendable () -> Int64 = { 4 << 30 }
-    /// Whether a plus in a path is a blank; asked once for each request.
+    /// Returns whether a plus in a path means a blank; called once for each request.
     var plusIsBlank: @Sendable () -> Bool = { true }
-    /// How many handlers may run at the same time.
+    /// The maximum number of handlers that run at the same time.
     var workers = 32
-    /// How many requests for feeds, and streams that were woken, may run at the same time.
+    /// The maximum number of requests for feeds, and of woken streams, that run at the same time.
     var feedThreads = 4
-    /// How many threads may put parts of long bodies into files at the same time.
+    /// The maximum number of threads that write parts of long bodies to files.
     var uploads = 8
-    /// The folder in which long bodies take their space until they are complete.
+    /// The folder that holds long bodies until they are complete.
     var uploadFolder = "/tmp"
-    /// The proxies whose word is taken for where requests come from.
+    /// The proxies that are trusted to say where a request comes from.
     var trustedProxies = TrustedProxies()
-    /// What the server shows who it is with, for TLS.
+    /// The TLS certificate; `nil` for a server without TLS.
     var certificate: Certificate?
     /// Called with each finished request, on a thread that must not wait.
     var observer: (@Sendable (RequestRecord) -> Void)?
-    /// Called with what an operator should look at, such as an answer that can't be sent as it was made.
+    /// Called with a problem that an operator should know, such as an answer that can't be sent as it is.
     var warn: (@Sendable (String) -> Void)?
 
-    /// Runs more handlers at the same time: those whose threads wait for a database server most of the time.
+    /// Raises the number of handlers, for a server whose threads wait for a database server most of the time.
     mutating func waitForNetwork() { (workers, feedThreads) = (64, 16) }
 }
 
-/// What a server shows who it is with, over TLS.
+/// The certificate by which a TLS server identifies itself.
 public struct Certificate: Sendable, Equatable {
-    /// The certificate, and those that vouch for it, in PEM.
+    /// The certificate and the intermediate certificates that sign it, in PEM.
     public var chain: String
     /// The private key in PEM.
     public var key: String
 
-    /// Makes a certificate of PEM texts.
+    /// Creates a certificate from PEM texts.
     public init(chain: String, key: String) {
         self.chain = chain
         self.key = key
     }
 
-    /// When the certificate itself expires; `nil` if that can't be read.
+    /// When the server's own certificate expires; `nil` if that can't be read.
     public var end: Date? {
         PEMCertificates.end(of: chain).map { Date(timeIntervalSince1970: $0) }
     }
 
-    /// The message of a listener that could not start with it: the problem with the certificate or its key.
+    /// The problem with the certificate or its key, as the message of a listener that could not start.
     var problem: String {
         if !chain.contains("-----BEGIN CERTIFICATE-----") { return "the file of the certificate has none in PEM" }
         if !key.contains("PRIVATE KEY-----") { return "the file of the certificate's key has no private key in PEM" }
@@ -71,29 +72,29 @@ public struct Certificate: Sendable, Equatable {
     }
 }
 
-/// The proxies whose headers are trusted for the address of the client, and for how the client has reached the server.
+/// The proxies whose headers are trusted for the client's address, and for the route of the request to the server.
 ///
 ///     client 198.51.100.7 ─→ proxy 10.0.0.2 ─→ proxy 10.0.0.3 ─→ server
 ///     X-Forwarded-For: <what the client wrote>, 198.51.100.7, 10.0.0.2
 ///                                               └ the right-most address that is no trusted proxy's
 ///
-/// What stands to the left of that may be anybody's invention.
+/// Addresses to the left of the last trusted one may be forged.
 struct TrustedProxies: Sendable {
     private let ranges: [NetworkRange]
     static let header = "X-Forwarded-For"
 
     init(_ ranges: [NetworkRange] = []) { self.ranges = ranges }
 
-    /// Whether there are none, so that the header means nothing.
+    /// Whether no proxy is trusted, so that the header is ignored.
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// The address of the client of a request.
+    /// The address of a request's client.
     ///
     /// - Parameters:
     ///   - peer: The other end of the connection.
     ///   - headers: The header of the request.
-    /// - Returns: The right-most address of the header that is not trusted, where the peer is; else the peer. An item that
-    ///   is no address ends the search: then it is the last proxy that was found.
+    /// - Returns: If the peer is trusted, the right-most address of the header that is not trusted; otherwise the
+    ///   peer. An item that is not an address ends the search; the result is then the last proxy found.
     func client(of peer: String, _ headers: HTTPHeaders) -> String {
         guard !ranges.isEmpty, let address = NetworkAddress(peer), isTrusted(address) else { return peer }
         var last = peer

@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A connection of the library: who is at its other end, which request it has now, and how that goes on.
+/// A connection of the library: the peer's address, the current request, and its progress.
 final class MicroHTTPDConnection: Sendable {
     private struct State {
         var exchange: MicroHTTPDExchange?
@@ -11,11 +11,11 @@ final class MicroHTTPDConnection: Sendable {
         var isOpen = true
     }
 
-    /// The address of the other end, without a port.
+    /// The peer's address, without a port.
     let peer: String
     private let socket: Int32
     private let state = Guarded(State())
-    /// How much of a body has to come within the limit.
+    /// The number of a body's bytes that must arrive within the limit.
     private static let leastProgress: Int64 = 16 * 1024
 
     init(_ connection: OpaquePointer) {
@@ -23,11 +23,11 @@ final class MicroHTTPDConnection: Sendable {
         socket = settle_mhd_socket(connection)
     }
 
-    /// The request it has now.
+    /// The current request.
     var exchange: MicroHTTPDExchange? { state.withLock { $0.exchange } }
 
-    /// The request whose answer has nothing to send just now or is being made, with the socket on which its client may go away;
-    /// `nil` for a connection without such a request.
+    /// The current request, if its response has nothing to send at the moment or is being made, together with the
+    /// socket, on which the client may disconnect; otherwise `nil`.
     var waiting: (exchange: MicroHTTPDExchange, socket: Int32)? {
         let state = state.withLock { $0 }
         guard state.isOpen, let exchange = state.exchange, exchange.isWaitingToSend || exchange.isBeingAnswered else {
@@ -36,7 +36,7 @@ final class MicroHTTPDConnection: Sendable {
         return (exchange, socket)
     }
 
-    /// Says which request it has now, or that it waits for the next one.
+    /// Sets the current request; `nil` while the connection waits for the next one.
     func set(_ exchange: MicroHTTPDExchange?) {
         let now = ContinuousClock.now
         state.withLock { state in
@@ -45,10 +45,10 @@ final class MicroHTTPDConnection: Sendable {
         }
     }
 
-    /// Says that it is about to be closed; its socket is not touched any more.
+    /// Marks the connection as about to be closed, so that its socket is no longer touched.
     func close() { state.withLock { $0.isOpen = false } }
 
-    /// Cuts it off if what is wanted of the client did not come within a limit.
+    /// Closes the connection if the client has not sent enough within the limit.
     func look(_ now: ContinuousClock.Instant, limit: Double) {
         let before = state.withLock { $0 }
         let isLate = now - before.since >= .seconds(limit)
@@ -69,7 +69,7 @@ final class MicroHTTPDConnection: Sendable {
         state.withLock { if $0.exchange === before.exchange { ($0.since, $0.received) = (now, received) } }
     }
 
-    /// Ends the request that it has now, whatever it waits for.
+    /// Cuts off the current request, whatever it waits for.
     func cut() {
         guard let exchange else { return }
         exchange.stop(isForced: true)
@@ -87,12 +87,12 @@ final class MicroHTTPDConnection: Sendable {
     }
 }
 
-/// An address to listen on, as the system wants it.
+/// An address to listen on, in the system's form.
 struct SocketAddress {
     private let bytes: [UInt8]
     let isIPv6: Bool
 
-    /// Looks an address up.
+    /// Resolves an address.
     ///
     /// - Throws: ``ListenerError`` for an invalid address and an unknown name.
     init(host: String, port: Int) throws {
@@ -113,7 +113,7 @@ struct SocketAddress {
         try bytes.withUnsafeBytes { try body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self)) }
     }
 
-    /// An address in digits, without its port; nothing for none.
+    /// A numeric address without its port; empty for `nil`.
     static func name(_ address: UnsafePointer<sockaddr>?) -> String {
         guard let address else { return "" }
         let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
@@ -128,21 +128,23 @@ struct SocketAddress {
 
 // MARK: - ConnectionWatch
 
-/// Knows all connections, cuts those off whose requests come too slowly, and ends feeds whose clients have gone.
+/// Keeps track of all connections, closes those whose requests arrive too slowly, and ends feeds whose clients have
+/// disconnected.
 ///
-/// The library's own limit begins anew with each byte, so a client that sends one now and then would stay for ever. Here a
-/// header has to be complete within the idle limit, and of a body there has to come a piece within each.
+/// The library restarts its own limit with each byte, so a client that sends a byte now and then would stay
+/// forever. Here a header must be complete within the idle limit, and at least one piece of a body must arrive
+/// within each.
 ///
-/// Of a connection that waits for something to send, the library does not look at the socket. A feed without heartbeats would
-/// keep its database open for a minute after its client has gone.
+/// The library does not look at the socket of a connection that waits for something to send. Without this class, a
+/// feed without heartbeats would keep its database open for a minute after its client has disconnected.
 final class ConnectionWatch: Sendable {
-    /// How far a request is.
+    /// How far a request has arrived.
     enum Progress {
         /// Its header is not complete.
         case header
         /// The number of bytes of its body that have arrived; more are expected.
         case body(Int64)
-        /// It is not the client who is waited for.
+        /// The server is at work; nothing is expected from the client.
         case answering
     }
 
@@ -156,7 +158,7 @@ final class ConnectionWatch: Sendable {
 
     init(limit: Int) { self.limit = Double(limit) }
 
-    /// Begins to look after connections on a thread of its own. Without a limit no request is too slow.
+    /// Starts to check connections on a separate thread. Without a limit no request is too slow.
     func start(on pool: WorkerPool) {
         let pause = limit > 0 ? min(limit / 4, 1) : 1
         pool.submit { [self] in
@@ -168,9 +170,9 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Ends the answers that wait for something to send and whose clients have gone. An answer that is still being made only gets a
-    /// notice, because its client may have closed only its half of the connection. A socket may be closed meanwhile, and its
-    /// number belong to another connection; then the exchange that is ended here is over already.
+    /// Ends waiting responses whose clients have disconnected. A response that is still being made only gets a
+    /// notice, because its client may have closed only its half of the connection. A socket may be closed in
+    /// between, and its number reused by another connection; the exchange that is ended here is then over already.
     private func endAbandoned(_ connections: [MicroHTTPDConnection]) {
         let waiting = connections.compactMap(\.waiting)
         for place in Sockets.closedByPeer(waiting.map(\.socket)) {
@@ -182,15 +184,15 @@ final class ConnectionWatch: Sendable {
     /// Ends the thread.
     func stop() { state.update { $0.isStopped = true } }
 
-    /// The connections there are.
+    /// The open connections.
     var connections: [MicroHTTPDConnection] { state.withLock { Array($0.connections.values) } }
 
-    /// Says that there is a connection.
+    /// Adds a connection.
     func open(_ connection: MicroHTTPDConnection) {
         state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
     }
 
-    /// Says that a connection is about to be closed.
+    /// Removes a connection that is about to be closed.
     func close(_ connection: MicroHTTPDConnection) {
         connection.close()
         state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }

@@ -3,11 +3,11 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// One request on a libmicrohttpd connection, and its answer.
+/// One request on a libmicrohttpd connection, and its response.
 ///
-/// The library's thread calls ``receive(_:)`` and ``answerIfReady()``; when they have nothing to say, the connection is
-/// suspended, and whoever brings the answer, has put a part of the body away, or has bytes of a stream resumes it. Suspending and
-/// resuming happen under the lock of `state`, and never once the request is completed.
+/// The library's thread calls ``receive(_:)`` and ``answerIfReady()``. If they can't proceed, they suspend the
+/// connection. The thread that makes the response, stores a part of the body, or has bytes of a stream resumes it.
+/// Suspending and resuming happen under the lock of `state`, and never after the request is completed.
 final class MicroHTTPDExchange: Sendable {
     private struct State {
         var connection: Lent<OpaquePointer>?
@@ -15,36 +15,36 @@ final class MicroHTTPDExchange: Sendable {
         var method = ""
         var headers = HTTPHeaders()
         var declaredLength: Int64?
-        /// How large any body may be.
+        /// The maximum size of any body.
         var bodyLimit = Int64.max
         var hasHeader = false
-        /// The body as long as it is short.
+        /// The body, or the part of a long one that is not in the file.
         var collected: [UInt8] = []
         var received: Int64 = 0
-        /// How large this body may be.
+        /// The maximum size of this body.
         var limit = Int64.max
-        /// What has come of a long body, but for what is in `collected`.
+        /// The file with the part of a long body that is not in `collected`.
         var upload: UploadFile?
-        /// Whether a thread is just putting a part of the body there.
+        /// Whether a thread is writing a part of the body to the file.
         var isSpooling = false
-        /// Where the request comes from: the other end of the connection, or the client whom a trusted proxy names.
+        /// The address of the client: the peer, or the client that a trusted proxy names.
         var client: String
-        /// How that client has reached the server.
+        /// The client's route to the server.
         var route = ClientRoute()
         var isHandedOn = false
         var response: HTTPResponse?
         var isQueued = false
         var pump: StreamPump?
-        /// Whether the listener stops, so that a stream has to end where it next waits.
+        /// Whether the listener stops, so that a stream ends at its next wait.
         var isEnding = false
-        /// Whether its stream began after the listener began to stop, and still has to be ended.
+        /// Whether the stream began after the listener began to stop, and must still be ended.
         var isPumpLate = false
         var isForcedToEnd = false
-        /// Whether it is counted by the gate.
+        /// Whether the gate counts this request.
         var isInside = false
-        /// The socket, once the connection is no longer HTTP's.
+        /// The socket after an upgrade from HTTP.
         var upgraded: Int32?
-        /// How many bytes of the answer's body the library has taken.
+        /// The number of bytes of the response's body that the library has taken.
         var sent: Int64 = 0
     }
 
@@ -57,9 +57,9 @@ final class MicroHTTPDExchange: Sendable {
     private let handler: HTTPHandler
     private let gate: RequestGate
     private let state: Guarded<State>
-    /// So much of a body is kept in memory.
+    /// The maximum size of a body that is kept in memory.
     private static let wholeBody = 1 << 20
-    /// How much of a body past the limit is read to give an answer to who sends it.
+    /// The maximum size of a refused body that is read, so that its sender gets the response.
     private static let maximumDroppedBytes: Int64 = 16 << 20
 
     init(
@@ -75,9 +75,9 @@ final class MicroHTTPDExchange: Sendable {
         state = Guarded(State(connection: Lent(connection), client: peer))
     }
 
-    /// Takes the header, the first time it is called for the request.
+    /// Reads the header at the first call for a request.
     ///
-    /// - Returns: `nil` if it was called before, else whether the connection may stay open.
+    /// - Returns: `nil` at further calls; otherwise whether the connection may stay open.
     func begin(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>?) -> Bool? {
         let connection = state.withLock { state -> Lent<OpaquePointer>? in
             guard !state.hasHeader else { return nil }
@@ -103,7 +103,8 @@ final class MicroHTTPDExchange: Sendable {
             state.isInside = isInside
             guard isInside else {
                 let response = handler.refuse(makeRequest(BufferedBody(), state))
-                // If the connection were cut before a short body has come, the client could lose the answer.
+                // If the connection were closed before a short body has arrived, the client could lose the
+                // response.
                 let isShort = headers["Expect"] == nil && length ?? 0 <= Self.wholeBody
                 guard isShort else { return refuse(response, on: connection, &state) }
                 state.response = response
@@ -114,28 +115,28 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    /// How far the request is.
+    /// How far the request has arrived.
     var progress: ConnectionWatch.Progress {
         state.withLock { state in
             if !state.hasHeader { return .header }
-            // Also where the answer is known: what is left of the body is read and dropped in front of it.
+            // Also when the response is known: the rest of the body is read and dropped before it is sent.
             let isWanted = state.connection != nil && !state.isQueued && !state.isSuspended
             return isWanted ? .body(state.received) : .answering
         }
     }
 
-    /// Whether a part of the answer may have been sent, and nothing of the rest is there.
+    /// Whether a streamed response waits for more bytes of its stream.
     var isWaitingToSend: Bool { state.withLock { $0.pump != nil && $0.isSuspended } }
 
-    /// Whether the answer is being made, and nothing of it was sent.
+    /// Whether the response is being made, and none of it was sent.
     var isBeingAnswered: Bool { state.withLock { $0.isHandedOn && $0.response == nil && $0.isSuspended } }
 
-    /// Records that the client has gone while the answer is being made, which may end it.
+    /// Records that the client has disconnected while the response is being made, which may end that work.
     func abandon() { life.abandon() }
 
     /// Takes a piece of the body.
     ///
-    /// - Returns: False when it has to come again later, `nil` when the connection must be closed.
+    /// - Returns: False if the piece has to be passed again later; `nil` if the connection must be closed.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         state.withLock { state in
             if state.isForcedToEnd { return true }
@@ -146,7 +147,7 @@ final class MicroHTTPDExchange: Sendable {
             state.received += Int64(bytes.count)
             if state.response == nil, state.received > state.limit { state.response = Self.tooLarge }
             guard state.response == nil else {
-                // The rest is read and dropped, but not for ever.
+                // The rest is read and dropped, up to a limit.
                 (state.upload, state.collected) = (nil, [])
                 return state.received <= state.bodyLimit.adding(clamped: Self.maximumDroppedBytes) ? true : nil
             }
@@ -156,8 +157,8 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    /// Has a part of a long body put into a file, by a thread that waits for the disk and for nobody's client; before the first
-    /// part, it is asked whether the request may go on.
+    /// Has a part of a long body written to a file by a thread that waits only for the disk. Before the first part,
+    /// the handler decides whether to read the body.
     private func spool(_ state: inout State) {
         let (part, upload) = (state.collected, state.upload)
         let request = makeRequest(BufferedBody(), state)
@@ -206,7 +207,8 @@ final class MicroHTTPDExchange: Sendable {
         if state.response != nil { state.upload = nil }
     }
 
-    /// Says that the body is complete: queues the answer when there is one, else suspends the connection until then.
+    /// Marks the body as complete. Queues the response if there is one; otherwise suspends the connection until
+    /// then.
     ///
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
@@ -223,7 +225,7 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    /// Copies bytes of a streamed answer, or suspends the connection until there are some.
+    /// Copies bytes of a streamed response, or suspends the connection until there are some.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> StreamPump.Supply {
         let (known, isLate) = state.withLock { state in
             defer { state.isPumpLate = false }
@@ -236,7 +238,7 @@ final class MicroHTTPDExchange: Sendable {
         return supply
     }
 
-    /// Hands the socket of the connection on, which is no longer HTTP's.
+    /// Passes on the socket of an upgraded connection.
     func upgrade(_ descriptor: Int32, _ first: [UInt8], _ handle: OpaquePointer) {
         let handle = Lent(handle)
         let (response, client) = state.withLock { state in
@@ -252,9 +254,9 @@ final class MicroHTTPDExchange: Sendable {
         if state.withLock({ $0.isEnding }) { stop(isForced: false) }
     }
 
-    /// Says that the request is over, whatever came of it.
+    /// Marks the request as over, whatever its outcome.
     ///
-    /// - Parameter isCut: Whether the connection ended before the answer did.
+    /// - Parameter isCut: Whether the connection ended before the response did.
     func complete(isCut: Bool) {
         life.abandon()
         let (pump, record, wasInside) = state.withLock { state in
@@ -269,21 +271,22 @@ final class MicroHTTPDExchange: Sendable {
         if let record { options.observer?(record) }
     }
 
-    /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
+    /// Ends a waiting stream; with `isForced` the request is cut off in any state.
     func stop(isForced: Bool) {
         if isForced { life.abandon() }
         state.withLock { state in
             state.isEnding = true
             if isForced { state.isForcedToEnd = true }
-            // Its owner reads the end, and gives it back. That takes this lock, so the number is of no other socket yet.
+            // The socket's owner reads the end, and then gives the socket back, which needs this lock. So the
+            // number can't belong to another socket yet.
             if let upgraded = state.upgraded { shutdown(upgraded, Int32(SHUT_RDWR)) }
         }
         state.withLock({ $0.pump })?.stop(isForced: isForced)
         if isForced { resume() }
     }
 
-    /// Has a complete request answered, once: here, on the library's thread, where that needs no waiting, else by a worker,
-    /// which waits for nothing the client has still to send.
+    /// Has a complete request answered once: on the library's thread if that needs no waiting, otherwise by a
+    /// worker.
     private func handOn() {
         let request = state.withLock { state -> ServerRequest? in
             guard !state.isHandedOn, !state.isSpooling, state.response == nil, !state.isForcedToEnd else { return nil }
@@ -310,12 +313,12 @@ final class MicroHTTPDExchange: Sendable {
 
     private func answer(_ response: HTTPResponse) {
         if case .later(let deferred) = response.body.content {
-            // Others hold it until it is there, and need not hold a connection that is gone.
+            // Weakly, so that the promise doesn't keep the exchange of a closed connection.
             return deferred.whenFulfilled { [weak self] in self?.answer($0) }
         }
         let (method, client) = state.withLock { ($0.method, $0.client) }
         guard method == "HEAD", case .stream(_, nil) = response.body.content else { return give(response) }
-        // To find its length takes longer than some threads have.
+        // Measuring the length takes longer than some threads may.
         pools.workers.submit(for: client) { [self] in give(HeadLength.measured(response)) }
     }
 
@@ -352,7 +355,7 @@ extension MicroHTTPDExchange {
             isCut: isCut)
     }
 
-    /// Answers before the body comes; the library closes the connection behind the answer.
+    /// Responds before the body has arrived; the library then closes the connection.
     private func refuse(_ response: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         (state.response, state.isQueued) = (response, true)
         return queue(response, on: connection, &state)
@@ -374,13 +377,13 @@ extension MicroHTTPDExchange {
             body: .bytes(Array("{\"error\":\"bad_request\",\"reason\":\"\(reason)\"}\n".utf8)))
     }
 
-    /// Gives an answer to the library.
+    /// Passes a response to the library.
     private func queue(_ given: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         var response = given
         var isUpgrade = false
         if case .upgrade = given.body.content { isUpgrade = given.status == 101 }
         if !(200...599).contains(given.status), !isUpgrade {
-            // One below 200 has no end: the client waits for what follows it.
+            // A status below 200 is not a final response: the client would wait for another one.
             options.warn?("an answer has the status \(given.status), which can't be sent: \(target.rawPath)")
             response = Self.noStatus
             if case .stream(let stream, _) = given.body.content { stream.end() }
@@ -403,10 +406,11 @@ extension MicroHTTPDExchange {
                 MHD_create_response_from_buffer(
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
-        // The router gives neither of them: what comes later has come, and pieces are a client's.
+        // The router returns neither: `.later` has been resolved, and `.pieces` exist only in a client.
         case .later, .pieces: return nil
         case .upgrade:
-            // The exchange outlives the socket: the library says that the request is over when that is given back.
+            // The exchange outlives the socket: the library completes the request after the socket is given
+            // back.
             return MHD_create_response_for_upgrade(upgradeConnection, Unmanaged.passUnretained(self).toOpaque())
         case .stream(let stream, let length) where state.method == "HEAD":
             stream.end()
@@ -419,10 +423,11 @@ extension MicroHTTPDExchange {
                 stream, pool: pools.workers(for: target), wakePool: pools.feeds, owner: state.client
             ) { [weak self] in self?.resume() }
             state.isPumpLate = state.isEnding
-            // The exchange outlives the response: the library lets go of that before it says the request is over.
+            // The exchange outlives the response: the library releases the response before it completes the
+            // request.
             let context = Unmanaged.passUnretained(self).toOpaque()
-            // Chunks are made in the connection's own memory: only answers of a known length need a block, and thousands
-            // of feeds may wait with theirs.
+            // Chunks are built in the connection's own memory. Only responses of a known length need a block,
+            // and thousands of feeds may wait with theirs.
             return MHD_create_response_from_callback(
                 length.map { UInt64($0) } ?? UInt64.max, length == nil ? 1024 : 64 * 1024, supplyBytes, context, nil)
         }
@@ -453,7 +458,7 @@ extension MicroHTTPDExchange {
     }
 }
 
-/// Called by the library when the head of an answer was sent after which the connection is no longer HTTP's.
+/// Called by the library after the head of a response that upgrades the connection was sent.
 private func upgradeConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ own: UnsafeMutableRawPointer?,
     _ first: UnsafePointer<CChar>?, _ count: Int, _ descriptor: Int32, _ handle: OpaquePointer?
@@ -463,7 +468,7 @@ private func upgradeConnection(
     Unmanaged<MicroHTTPDExchange>.fromOpaque(context).takeUnretainedValue().upgrade(descriptor, Array(bytes), handle)
 }
 
-/// Called by the library when a streamed answer has room.
+/// Called by the library when it has room for bytes of a streamed response.
 private func supplyBytes(
     _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
 ) -> Int {

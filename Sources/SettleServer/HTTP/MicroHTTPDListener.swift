@@ -3,11 +3,11 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
+/// HTTP by libmicrohttpd: a few polling threads, and workers for handlers.
 ///
-/// What is known to bite (docs/decisions/0015-http-by-libmicrohttpd.md): polling is by `poll`, never by `epoll`; a suspended
-/// connection does not notice that its client is gone (``ConnectionWatch`` does); the daemon must not be stopped while a
-/// connection is suspended.
+/// Known traps (docs/decisions/0015-http-by-libmicrohttpd.md): use `poll`, never `epoll`; a suspended connection
+/// does not notice that its client has disconnected (``ConnectionWatch`` does); the daemon must not be stopped
+/// while a connection is suspended.
 final class MicroHTTPDListener: HTTPListener {
     let port: Int
     private let pools: WorkerPools
@@ -16,12 +16,13 @@ final class MicroHTTPDListener: HTTPListener {
     private let state: Monitor<MicroHTTPDRegistrar.State>
     private let gate = RequestGate()
     private let context: Unmanaged<MicroHTTPDRegistrar>
-    /// The daemon looks at it as long as it runs.
+    /// The daemon reads it as long as it runs.
     private let certificate: PEMText?
 
     /// Begins to listen.
     ///
-    /// - Throws: ``ListenerError`` for an invalid address, and for one in use. An inherited socket is closed then.
+    /// - Throws: ``ListenerError`` for an invalid address, or one that is in use. An inherited socket is then
+    ///   closed.
     init(_ options: ListenerOptions, handler: HTTPHandler) throws {
         signal(SIGPIPE, SIG_IGN)
         let inherited = options.inherited.flatMap(InheritedSocket.init)
@@ -59,7 +60,7 @@ final class MicroHTTPDListener: HTTPListener {
             return settle_mhd_start(&settings)
         }
         guard let daemon else {
-            // What is called from here on may set another number.
+            // The calls below may change errno.
             let number = errno
             inherited?.closeIfOpen()
             context.release()
@@ -74,13 +75,13 @@ final class MicroHTTPDListener: HTTPListener {
         watch.start(on: watchers)
     }
 
-    /// Why the library could not start, and what to do about it.
+    /// The reason why the library could not start, with advice.
     private static func reason(_ number: Int32, _ certificate: Certificate?) -> String {
         if number == EADDRINUSE { return "another program listens there already; stop it, or choose another port" }
         return certificate?.problem ?? String(cString: strerror(number))
     }
 
-    /// How many connections there are, and how many requests are under way.
+    /// The number of connections, and of requests that are not completed.
     var load: (connections: Int, requests: Int) {
         state.withLock { state in
             (state.daemon.map { Int(settle_mhd_connections($0.value)) } ?? 0, state.requests)
@@ -89,7 +90,7 @@ final class MicroHTTPDListener: HTTPListener {
 
     func copySocket() throws -> Int32 {
         let copy = state.withLock { state -> Int32? in
-            // The number may be that of another file after the socket was closed.
+            // After the socket was closed, its number may belong to another file.
             guard !state.isQuiesced, let daemon = state.daemon?.value else { return nil }
             return fcntl(settle_mhd_listening_socket(daemon), F_DUPFD_CLOEXEC, 0)
         }
@@ -113,11 +114,11 @@ final class MicroHTTPDListener: HTTPListener {
         guard isFirst else { return }
         gate.close()
         quiesce()
-        // A stream that begins later checks whether the listener stops.
+        // A stream that begins later checks whether the listener is stopping.
         for connection in watch.connections { connection.exchange?.stop(isForced: false) }
     }
 
-    /// Takes no more connections, and closes the socket once: the library returns the same number at each call.
+    /// Stops accepting connections, and closes the socket once: the library returns the same number at each call.
     private func quiesce() {
         state.withLock { state in
             guard !state.isQuiesced, let daemon = state.daemon?.value else { return }
@@ -144,30 +145,32 @@ final class MicroHTTPDListener: HTTPListener {
         watch.stop()
         watchers.close()
         pools.close()
-        // The library would end the process if a connection is suspended now, so its threads are left running.
+        // If a connection is still suspended, the library would end the process, so its threads are left
+        // running.
         guard isEmpty else { return }
         MHD_stop_daemon(daemon)
         context.release()
     }
 
-    /// The number of attempts to cut requests off. They take a second, enough unless a polling thread hangs.
+    /// The number of attempts to cut requests off. They take a second in total, which is enough unless a polling
+    /// thread hangs.
     private static let cuts = 20
 
     deinit { stop(within: 0) }
 }
 
-/// A socket that was handed over. When the library can't start, it closes the socket in some cases, and in others not.
+/// A socket that was passed in. If the library can't start, it closes the socket in some cases only.
 private struct InheritedSocket {
     private let descriptor: Int32
     private let identity: [UInt64]
 
-    /// Takes note of a socket; `nil` for a descriptor that is not open.
+    /// Records the identity of a socket; `nil` if the descriptor is not open.
     init?(_ descriptor: Int32) {
         guard let identity = Self.identity(of: descriptor) else { return nil }
         (self.descriptor, self.identity) = (descriptor, identity)
     }
 
-    /// Closes the socket, unless that was done and the descriptor is free or that of another file.
+    /// Closes the socket, unless it is closed already and the descriptor is unused or belongs to another file.
     func closeIfOpen() {
         if Self.identity(of: descriptor) == identity { close(descriptor) }
     }
@@ -179,7 +182,7 @@ private struct InheritedSocket {
     }
 }
 
-/// The library has read a request's first line; what is returned is the request's own pointer from now on.
+/// Called when the library has read a request's first line. The result becomes the request's own pointer.
 private func beginRequest(
     _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -189,7 +192,7 @@ private func beginRequest(
     return Unmanaged.passRetained(registrar.begin(connection, of: known, String(cString: text))).toOpaque()
 }
 
-/// The library has a header, a piece of a body, or the end of one.
+/// Called when the library has a header, a piece of a body, or the end of one.
 private func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
@@ -207,7 +210,7 @@ private func handleRequest(
     return .YES
 }
 
-/// The library is done with a request.
+/// Called when the library is done with a request.
 private func completeRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
@@ -222,7 +225,7 @@ private func completeRequest(
     registrar.complete(exchange, of: owner, isCut: code.rawValue != 0)
 }
 
-/// The library has taken a connection, which gets an object of its own, or is about to close one.
+/// Called when the library has accepted a connection, which gets its own object here, or is about to close one.
 private func noticeConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
@@ -241,15 +244,15 @@ private func noticeConnection(
 
 // MARK: - MicroHTTPDRegistrar
 
-/// What the library's callbacks need: how requests are handled, and how many are under way.
+/// The state that the library's callbacks share: the handler, and the requests that are not completed.
 final class MicroHTTPDRegistrar: Sendable {
     struct State {
         var daemon: Lent<OpaquePointer>?
-        /// How many requests are under way.
+        /// The number of requests that are not completed.
         var requests = 0
         /// Whether the listener has begun to stop.
         var isDraining = false
-        /// Whether the library has given the listening socket back, which was closed then.
+        /// Whether the library has given back the listening socket, which is then closed.
         var isQuiesced = false
     }
 
@@ -272,7 +275,7 @@ final class MicroHTTPDRegistrar: Sendable {
         self.state = state
     }
 
-    /// Begins an exchange when a request's first line was read.
+    /// Creates the exchange of a request when the first line was read.
     func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
             pointer, peer: connection.peer, target: RequestTarget(text, plusIsBlank: options.plusIsBlank()),
@@ -282,7 +285,7 @@ final class MicroHTTPDRegistrar: Sendable {
         return exchange
     }
 
-    /// Forgets an exchange that is over.
+    /// Removes an exchange that is over.
     func complete(_ exchange: MicroHTTPDExchange, of connection: MicroHTTPDConnection, isCut: Bool) {
         exchange.complete(isCut: isCut)
         connection.set(nil)
@@ -292,12 +295,12 @@ final class MicroHTTPDRegistrar: Sendable {
 
 // MARK: - RequestGate
 
-/// Counts the requests that a listener is answering. Once it is closed, no further request gets in.
+/// Counts the requests that a listener is answering. A closed gate lets no further request in.
 ///
 ///     open ── enter, leave, enter … ── close() ──→ closed ── leave … leave ──→ empty, and stays so
 ///
-/// The listener relies on the last step: a request that did not get in never suspends its connection, so a closed and
-/// empty gate means that no connection is suspended, now or later.
+/// The listener relies on this: a request that did not get in never suspends its connection. So when the gate is
+/// closed and empty, no connection is suspended, now or later.
 final class RequestGate: Sendable {
     private struct State {
         var isClosed = false
@@ -307,13 +310,13 @@ final class RequestGate: Sendable {
 
     private let state = Monitor(State())
 
-    /// Whether the gate has been closed.
+    /// Whether the gate is closed.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether answers have to close their connections: the gate is closed, or will be once they are gone.
+    /// Whether responses must close their connections, because the gate is closed or will be soon.
     var isLeaving: Bool { state.withLock { $0.isClosed || $0.isLeaving } }
 
-    /// Makes further answers close their connections.
+    /// Makes further responses close their connections.
     func leaveSoon() { state.withLock { $0.isLeaving = true } }
 
     /// Lets a request in. The caller has to call ``leave()`` when the request is over.
@@ -326,15 +329,15 @@ final class RequestGate: Sendable {
         }
     }
 
-    /// Ends a request that was let in.
+    /// Takes out a request that was let in.
     func leave() { state.update { $0.inside -= 1 } }
 
-    /// Closes the gate for good.
+    /// Closes the gate permanently.
     func close() { state.update { $0.isClosed = true } }
 
     /// Waits until all requests have left.
     ///
-    /// - Returns: Whether they have, within that time.
+    /// - Returns: Whether they have left within that time.
     func waitUntilEmpty(seconds: Double) -> Bool {
         state.wait(seconds: seconds) { $0.inside == 0 ? true : nil } ?? false
     }
@@ -342,9 +345,9 @@ final class RequestGate: Sendable {
 
 // MARK: - PEMText
 
-/// A key and a certificate as C text that stays where it is; the key is wiped when it goes.
+/// A key and a certificate as C strings with stable addresses. The key is wiped when the object is deallocated.
 ///
-/// Unchecked: there is no lock, for nothing changes between `init` and `deinit`.
+/// Unchecked: it needs no lock, because it is immutable between `init` and `deinit`.
 final class PEMText: @unchecked Sendable {
     let key: UnsafePointer<CChar>?
     let chain: UnsafePointer<CChar>?

@@ -1,12 +1,12 @@
 internal import SettlePlatform
 
-/// Addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+/// The addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     private let address: NetworkAddress
-    /// How many bits have to be the same.
+    /// The number of bits that must be equal.
     private let length: Int
 
-    /// Reads an address, or a range in CIDR's notation; `nil` for anything else, such as a host's name.
+    /// Parses an address, or a range in CIDR notation; `nil` for anything else, such as a host name.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let address = NetworkAddress(first) else { return nil }
@@ -22,10 +22,10 @@ public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
         self.address = address
     }
 
-    /// The range in CIDR's notation: `10.0.0.0/8`.
+    /// The range in CIDR notation: `10.0.0.0/8`.
     public var description: String { "\(address.text)/\(length)" }
 
-    /// Whether an address is one of them.
+    /// Whether an address is in the range.
     func contains(_ other: NetworkAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         let whole = length / 8
@@ -38,12 +38,12 @@ public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
 
 // MARK: - NetworkAddress
 
-/// An IPv4 or IPv6 address; one of IPv4 that is written as one of IPv6 (`::ffff:192.0.2.1`) is the former.
+/// An IPv4 or IPv6 address. An IPv4 address in IPv6 form (`::ffff:192.0.2.1`) becomes IPv4.
 struct NetworkAddress: Sendable, Hashable {
     /// Four or sixteen bytes.
     let bytes: [UInt8]
 
-    /// Reads an address in digits; `nil` for anything else, such as a name.
+    /// Parses a numeric address; `nil` for anything else, such as a name.
     init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 {
@@ -56,7 +56,7 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Reads an address as proxies write it: with a port or without, in quotes or without.
+    /// Parses an address as proxies write it: with or without a port, in quotes or not.
     init?(forwarded text: String) {
         var text = text[...]
         if text.count > 1, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
@@ -78,7 +78,7 @@ struct NetworkAddress: Sendable, Hashable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether text is nothing, or a colon and a port.
+    /// Whether text is empty, or a colon and a port.
     private static func isPort(_ text: Substring) -> Bool {
         guard !text.isEmpty else { return true }
         guard text.first == ":", text.utf8.dropFirst().allSatisfy({ 0x30...0x39 ~= $0 }) else { return false }

@@ -4,26 +4,26 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleViews
 
-/// A request on its way to an endpoint that reads: on a worker thread as a ``RequestContext``, on a polling thread as a
+/// A request for an endpoint that reads: on a worker thread a ``RequestContext``, on a polling thread a
 /// ``PromptContext``.
 protocol ReadContext: Sendable {
     /// The request.
     var request: ServerRequest { get }
-    /// What the words in braces of the route's path stand for.
+    /// The values of the route's path parameters.
     var parameters: PathPattern.Parameters { get }
-    /// Who asks.
+    /// The user who sent the request.
     var user: User { get }
     /// The parameters of the query.
     var query: HTTPQuery { get }
-    /// How the server was set up.
+    /// The server's options.
     var options: ServerOptions { get }
-    /// How many bytes of a body the endpoint reads into memory.
+    /// The maximum size of a body that the endpoint reads into memory, in bytes.
     var longestBody: Int { get }
-    /// What the root calls the server's own id.
+    /// The server's id, as `GET /` reports it.
     var uuid: String { get }
-    /// Where it is counted what is read.
+    /// Counts what is read.
     var metrics: Metrics { get }
-    /// Where databases are found.
+    /// The databases.
     var sources: any DatabaseSource { get }
 
     /// The same request on a worker thread.
@@ -32,7 +32,8 @@ protocol ReadContext: Sendable {
     var worker: RequestContext { get throws }
 }
 
-/// A request on a worker thread, with what many endpoints need. What only a few need they name where they are declared.
+/// A request on a worker thread, with what many endpoints need. What only a few endpoints need, they name in their
+/// declaration.
 struct RequestContext: ReadContext {
     private let server: ServerState
     let request: ServerRequest
@@ -55,7 +56,7 @@ struct RequestContext: ReadContext {
     /// The names of the server's administrators, sorted.
     var administrators: [String] { server.administration.names }
     var hasher: PasswordHasher { server.administration.hasher }
-    /// The settings that may change while the server runs, as they are now.
+    /// The current values of the settings that can be changed while the server runs.
     var live: LiveSettings { server.live.withLock(\.self) }
 
     init(
@@ -70,22 +71,22 @@ struct RequestContext: ReadContext {
         self.query = query
     }
 
-    /// The database the path names.
+    /// The database that the path names.
     ///
     /// - Throws: ``HTTPError`` with status 404.
     func database() throws -> Database { try databases.open(parameter("db")) }
 
-    /// The same request about another database. Whether the user may use that one is to be asked before.
+    /// The same request for another database. The caller must first check that the user may use that one.
     func of(database name: String) -> RequestContext {
         RequestContext(
             server: server, request: request, parameters: ["db": name], user: user, query: query,
             longestBody: longestBody)
     }
 
-    /// The largest body a document may have, in bytes.
+    /// The maximum size of a document's body, in bytes.
     var largestDocument: Int { server.live.withLock(\.largestDocument) }
 
-    /// What an endpoint needs of the server beside these.
+    /// A part of the server that only some endpoints need.
     func service<Service>(_ choose: (ServerState) -> Service) -> Service { choose(server) }
 }
 
@@ -108,37 +109,40 @@ struct PromptContext: ReadContext {
 }
 
 extension ReadContext {
-    /// A word of the path.
+    /// A parameter of the path.
     func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-    /// What is read of the database the path names.
+    /// The database that the path names, for reading.
     ///
     /// - Throws: As ``DatabaseSource/source(_:)`` does.
     func source() throws -> any QuerySource { try sources.source(parameter("db")) }
 
-    /// The beginning of the client's URLs of this server; `nil` behind a proxy that is not trusted or does not report the host.
+    /// The origin of the client's URLs of this server; `nil` if an untrusted proxy is in front, or one that does
+    /// not report the host.
     var origin: String? {
         let route = request.route
         if let host = route.host { return "\(route.scheme)://\(host)" }
         return route.isForwarded ? nil : "\(route.scheme)://\(request.headers["Host"] ?? "localhost")"
     }
 
-    /// A URL of something on this server, as the client can use it: relative where the server does not know its own address.
+    /// A URL of a resource of this server, for the client. It is relative if the server does not know its own
+    /// address.
     func location(_ segments: String...) -> String {
         let path = segments.map { PercentCoding.encode($0, keeping: .couchDB) }.joined(separator: "/")
         return origin.map { "\($0)\(request.route.prefix)/\(path)" } ?? relative(path)
     }
 
-    /// The reference that leads from the request's path to another one of this server, also where a proxy adds a prefix to both.
+    /// A relative reference from the request's path to another path of this server. It is also right where a proxy
+    /// adds a prefix to both.
     ///
-    /// - Parameter path: The other path, without a slash in front.
+    /// - Parameter path: The other path, without a leading slash.
     /// - Returns: As `../db/doc`, never a path from the root.
     func relative(_ path: String) -> String {
         let depth = request.target.rawPath.utf8.count { $0 == UInt8(ascii: "/") } - 1
         return (depth > 0 ? String(repeating: "../", count: depth) : "./") + path
     }
 
-    /// The whole body, expanded if it is compressed.
+    /// The whole body, decompressed if necessary.
     func body(limit: Int? = nil) throws -> [UInt8] {
         let limit = limit ?? longestBody
         let encoding = request.headers["Content-Encoding"]?.trimmingBlanks() ?? "identity"
@@ -149,7 +153,7 @@ extension ReadContext {
             let bytes = try request.body.readAll(limit: limit)
             return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
         } catch ServerRequest.BodyError.tooLarge {
-            // A setting changes only the limit that it is about.
+            // The second error advises to raise a setting, which would not raise a lower limit.
             throw limit < options.largestBody ? HTTPError.tooLarge : HTTPError.bodyTooLarge(limit)
         }
     }
@@ -165,7 +169,7 @@ extension ReadContext {
         return object
     }
 
-    /// Where the members of a body stand, which must be an object.
+    /// Scans a body for its members. The body must be an object.
     ///
     /// - Throws: ``HTTPError`` with status 400 if it is not one; `tooLong` if there are more elements than the limit.
     func outline(
@@ -179,7 +183,7 @@ extension ReadContext {
         }
     }
 
-    /// Sees that the body is said to be of a type; capitals and blanks count.
+    /// Checks the `Content-Type` of the body; case and blanks matter.
     func requireContentType(_ type: String = "application/json") throws {
         let given = request.headers["Content-Type"]?.split(separator: ";").first
         guard let given, given.utf8.elementsEqual(type.utf8) else {
@@ -190,16 +194,16 @@ extension ReadContext {
 
 // MARK: - RequestLimits
 
-/// How much one request may ask for.
+/// The limits of one request.
 ///
-/// A value takes many times the memory of its text: `[1,1,1]` about 25 times, `{"":{}}` 50 times. So values are counted while they
-/// are read, and a body within `body_size` takes a bounded multiple of it.
+/// A value takes many times the memory of its text: `[1,1,1]` about 25 times, `{"":{}}` 50 times. So values are
+/// counted while they are read, and a body within `body_size` takes at most a fixed multiple of it.
 enum RequestLimits {
-    /// The values that a JSON body may have where it becomes a value: keys, revisions, conditions.
+    /// The maximum number of values in a JSON body that is parsed as a whole: keys, revisions, conditions.
     static let values = 250_000
-    /// The queries of one request.
+    /// The maximum number of queries in one request.
     static let queries = 1000
-    /// The names in `fields` of a query.
+    /// The maximum number of names in `fields` of a query.
     static let fields = 1000
 
     /// Parses a JSON text that a client sent.
@@ -223,7 +227,7 @@ extension HTTPError {
     static let tooManyValues = tooMany(
         "a request may have \(RequestLimits.values) values in its JSON here; send several requests")
 
-    /// A batch with more documents than a setting of CouchDB's later branch allows; 3.5 has no such limit.
+    /// The error of a batch that exceeds a limit of CouchDB's later branch; 3.5 has no such limit.
     static func batchTooLong(_ name: String, _ limit: Int) -> HTTPError {
         HTTPError(413, "max_\(name)_count_exceeded", String(limit))
     }
@@ -249,9 +253,9 @@ enum Compression {
 // MARK: - Members
 
 extension JSONObject {
-    /// Refuses members that have no meaning in a request.
+    /// Refuses unknown members of a request.
     ///
-    /// - Throws: ``HTTPError`` with status 400, which names the known ones.
+    /// - Throws: ``HTTPError`` with status 400, which lists the known members.
     func requireMembers(among known: [String]) throws {
         if let other = names.first(where: { !known.contains($0) }) {
             throw HTTPError.badRequest("There is no `\(other)`; there are \(known.joined(separator: ", ")).")
@@ -263,10 +267,10 @@ extension HTTPQuery {
     /// Whether a parameter is exactly `true`.
     func isTrue(_ name: String) -> Bool { self[name] == "true" }
 
-    /// A parameter as JSON.
+    /// A parameter parsed as JSON.
     func json(_ name: String) throws -> JSONValue? { try self[name].map { try JSONValue(parsing: $0) } }
 
-    /// A revision.
+    /// A parameter parsed as a revision.
     ///
     /// - Throws: ``HTTPError/invalidRevision``.
     func revision(_ name: String = "rev") throws -> WireRevision? { try self[name].map { try WireRevision($0) } }

@@ -2,23 +2,23 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// What all responses have in common: errors and their log, challenges, and headers.
+/// Applies the rules for all responses: errors and their log, challenges, and headers.
 final class ResponseRules: Sendable {
     private let options: ServerOptions
     private let live: Guarded<LiveSettings>
     private let metrics: Metrics
-    /// The requests that were refused because the server was busy, since the last line of the log about it.
+    /// The number of requests that were refused because the server was busy, since the last log line about them.
     private let refusals = Guarded((count: 0, next: ContinuousClock.now))
 
     init(_ options: ServerOptions, _ live: Guarded<LiveSettings>, _ metrics: Metrics) {
         (self.options, self.live, self.metrics) = (options, live, metrics)
     }
 
-    /// The answer to an error, which is logged if it is the server's own fault.
+    /// The response for an error, which is logged if it is the server's fault.
     func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {
-            // The message of an HTTP error is for clients. Other errors have details that only the log gets.
+            // The message of an HTTP error is meant for clients. Details of other errors go only to the log.
             let reason = error is HTTPError ? told.reason : "\(error)"
             let count = told.headers["Retry-After"] == nil ? 1 : refused()
             let others = count > 1 ? " (\(count) times since the last line)" : ""
@@ -33,9 +33,9 @@ final class ResponseRules: Sendable {
         return response
     }
 
-    /// Counts a request that was refused for now. There may be thousands, so the log gets one line in ten seconds.
+    /// Counts a request that was refused for now. There may be thousands, so the log gets one line per ten seconds.
     ///
-    /// - Returns: The number of requests for a line of the log; 0 for no line.
+    /// - Returns: The number of requests to log; 0 to log no line.
     private func refused() -> Int {
         let now = ContinuousClock.now
         return refusals.withLock { refusals in
@@ -46,7 +46,7 @@ final class ResponseRules: Sendable {
         }
     }
 
-    /// A response with what all have.
+    /// Adds the headers that all responses have.
     func finished(_ response: HTTPResponse, _ call: RoutedRequest) -> HTTPResponse {
         var response = response
         response.user = call.user?.name
@@ -59,8 +59,8 @@ final class ResponseRules: Sendable {
         return response
     }
 
-    /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
-    /// whoever looks at it.
+    /// Makes browsers respect the content type of a response, and run no attached script with the rights of the
+    /// user who opens it.
     private func secure(_ response: inout HTTPResponse) {
         response.headers["X-Content-Type-Options"] = "nosniff"
         guard response.headers["Content-Security-Policy"] == nil, let type = response.headers["Content-Type"],
@@ -70,12 +70,12 @@ final class ResponseRules: Sendable {
         response.headers["Content-Security-Policy"] = "sandbox"
     }
 
-    /// The answer to the question of a browser whether it may send a request from another origin.
+    /// The response to a browser that asks whether it may send a request from another origin.
     func preflight(_ request: ServerRequest) -> HTTPResponse? {
         request.method == "OPTIONS" ? live.withLock(\.otherOrigins)?.preflight(request) : nil
     }
 
-    /// An error with the challenge that has a browser ask for a password, where one is wanted.
+    /// Adds the challenge that makes a browser ask for a password, where one is wanted.
     private func challenged(_ error: HTTPError, _ request: ServerRequest) -> HTTPError {
         guard error.status == 401 else { return error }
         let security = options.security

@@ -1,15 +1,15 @@
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// What answers one method of one route.
+/// Answers one method of one route.
 enum Endpoint: Sendable {
     /// Runs on a worker thread, and may wait.
     case work(@Sendable (RequestContext) throws -> HTTPResponse)
-    /// Is tried on the polling thread with a ``PromptContext``, which can't wait. When that ends in ``NotAtHand``, it runs on a
-    /// worker thread.
+    /// Runs first on the polling thread with a ``PromptContext``, which can't wait. If that throws ``NotAtHand``,
+    /// it runs on a worker thread.
     case read(@Sendable (any ReadContext) throws -> HTTPResponse)
 
-    /// Runs on a worker thread with something of the server that few endpoints need.
+    /// Runs on a worker thread with a part of the server that few endpoints need.
     static func work<Service>(
         _ choose: @escaping @Sendable (ServerState) -> Service,
         _ body: @escaping @Sendable (Service, RequestContext) throws -> HTTPResponse
@@ -26,66 +26,67 @@ enum Endpoint: Sendable {
     }
 }
 
-/// One line of the routing table: a form of path, who may use it, and what answers each method.
+/// One line of the routing table: the form of a path, its access rule, and the endpoint of each method.
 ///
-/// Methods that ask more of who uses them than the others are named beside them.
+/// A method with a stricter access rule is named separately.
 final class Route: Sendable {
     let pattern: PathPattern
     private let access: Access
     private let stricter: [String: Access]
-    /// What the header `Allow` says of it, in CouchDB's order.
+    /// The value of the header `Allow`, in CouchDB's order.
     let allow: String
     private let endpoints: [String: Endpoint]
-    /// Whether what answers may wait for scripts.
+    /// When the endpoints may wait for scripts.
     let scripts: ScriptUse
-    /// How large the body of a request may be.
+    /// The maximum size of a request's body.
     let body: BodyBound
 
-    /// What a route asks of who wants to use it; ``AccessCheck`` is where it is looked at.
+    /// The right that a route requires; ``AccessCheck`` checks it.
     enum Access: Sendable {
-        /// Anyone, even without logging in.
+        /// None; not even a login.
         case anyone
-        /// Whoever may list the databases: the server's administrators, unless the options let everybody.
+        /// Listing the databases: for the server's administrators, or for everybody if the options allow that.
         case lister
-        /// Whoever may read and write documents of the database in the path.
+        /// Reading and writing documents of the database in the path.
         case member
-        /// Whoever may have the database in the path maintained: its administrators.
+        /// Maintaining the database in the path: for its administrators.
         case databaseAdmin
-        /// Whoever may change the settings of the database in the path: its administrators, in CouchDB's other words.
+        /// Changing the settings of the database in the path: for its administrators. A refusal uses CouchDB's
+        /// other wording.
         case settings
-        /// The server's administrators, and whoever has the role `_metrics`.
+        /// Reading metrics: for the server's administrators, and for users with the role `_metrics`.
         case metrics
-        /// The server's administrators.
+        /// Being an administrator of the server.
         case serverAdmin
     }
 
-    /// When an endpoint waits for scripts.
+    /// When an endpoint may wait for scripts.
     enum ScriptUse: Sendable {
         /// Never.
         case never
-        /// When it writes, and a validation function is asked.
+        /// When it writes to a database with validation functions.
         case writing
-        /// When a function filters.
+        /// When the request names a filter function.
         case filtering
         /// Always.
         case always
     }
 
-    /// How large the body of a request may be; docs/SECURITY.md has the bounds of all routes in a table.
+    /// The maximum size of a request's body; docs/SECURITY.md has a table with the bounds of all routes.
     enum BodyBound: Sendable {
-        /// Up to 64 KiB: a few names and values.
+        /// 64 KiB: a few names and values.
         case short
-        /// Up to ``ServerOptions/largestBody``.
+        /// ``ServerOptions/largestBody``.
         case whole
-        /// Up to ``ServerOptions/largestUpload`` for a `PUT`, whose attachments are streamed; else as `whole`.
+        /// ``ServerOptions/largestUpload`` for a `PUT`, whose attachments are streamed; otherwise as `whole`.
         case streamed
 
-        /// The largest body that is read into memory, in bytes.
+        /// The maximum size of a body that is read into memory, in bytes.
         func inMemory(_ options: ServerOptions) -> Int {
             self == .short ? min(64 << 10, options.largestBody) : options.largestBody
         }
 
-        /// The largest body of a request with a method, in bytes.
+        /// The maximum size of the body of a request with a method, in bytes.
         func bytes(_ method: String, _ options: ServerOptions) -> Int64 {
             self == .streamed && method == "PUT" ? options.largestUpload : Int64(inMemory(options))
         }
@@ -104,10 +105,10 @@ final class Route: Sendable {
         self.body = body
     }
 
-    /// What a method asks of who uses it.
+    /// The right that a method requires.
     func access(_ method: String) -> Access { stricter[method == "HEAD" ? "GET" : method] ?? access }
 
-    /// What answers a method; HEAD is a GET whose body is not sent.
+    /// The endpoint of a method. HEAD uses GET's; the body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }
 }
 
@@ -115,26 +116,26 @@ final class Route: Sendable {
 
 /// The form of a path: `/{db}/_design/{name}/{file...}`.
 ///
-/// A slash in a word is written `%2F`. A word in braces stands for any one segment, and takes it; with dots, for one or more to
-/// the end, joined by slashes.
+/// A slash inside a segment is written `%2F`. A name in braces matches any one segment; with dots, one or more
+/// segments to the end, joined by slashes.
 struct PathPattern: Sendable {
-    /// What one part of a path may be.
+    /// What one part of a path matches.
     enum Part: Sendable, Equatable {
         case word(String)
         case any(String)
         case rest(String)
     }
 
-    /// What the words in braces of a path stand for; so few that they are looked through.
+    /// The values of the names in braces. There are so few that a search is fast.
     struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
         private var items: [(name: String, value: String)]
 
         init(dictionaryLiteral elements: (String, String)...) { items = elements.map { (name: $0.0, value: $0.1) } }
 
-        /// The value of a name.
+        /// The value for a name.
         subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
-        /// Adds one.
+        /// Adds a value.
         mutating func add(_ name: String, _ value: String) { items.append((name, value)) }
     }
 
@@ -150,7 +151,7 @@ struct PathPattern: Sendable {
         }
     }
 
-    /// What the words in braces stand for in a path of this form, as a ``RouteTree`` has found it.
+    /// The values of the names in braces, for a path that a ``RouteTree`` has matched with this form.
     func parameters(of segments: [String]) -> Parameters {
         var found: Parameters = [:]
         for (index, part) in parts.enumerated() {
@@ -166,7 +167,7 @@ struct PathPattern: Sendable {
 
 // MARK: - RouteTree
 
-/// Routes by the parts of their paths, so that a request's route is found by walking along its path once.
+/// The routes by the parts of their paths, so that a request's route is found in one walk along its path.
 ///
 /// ```
 ///   {db} ─┬─ _find               a word goes before any part,
@@ -175,16 +176,16 @@ struct PathPattern: Sendable {
 ///                                 └─ {file...}
 /// ```
 struct RouteTree: Sendable {
-    /// A route, and what the words in braces of its path stand for.
+    /// A route, and the values of the names in braces.
     typealias Match = (route: Route, parameters: PathPattern.Parameters)
 
     private struct Node: Sendable {
         var words: [String: Node] = [:]
-        /// What follows any one part; at most one node.
+        /// The node for any segment; at most one.
         var any: [Node] = []
-        /// The route whose path ends here.
+        /// The route for paths that end here.
         var route: Route?
-        /// The route that takes all that is left, at least one part.
+        /// The route that matches all remaining segments, at least one.
         var rest: Route?
 
         mutating func insert(_ new: Route, at parts: ArraySlice<PathPattern.Part>) {
@@ -209,7 +210,7 @@ struct RouteTree: Sendable {
 
     init(_ routes: [Route]) { for route in routes { root.insert(route, at: route.pattern.parts[...]) } }
 
-    /// The route of a path, or `nil` when there is no such route.
+    /// The route of a path; `nil` if there is none.
     func match(_ segments: [String]) -> Match? {
         root.find(segments[...]).map { ($0, $0.pattern.parameters(of: segments)) }
     }

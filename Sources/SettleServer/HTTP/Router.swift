@@ -2,12 +2,12 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Finds the endpoint of a request, asks whether it may be used, and runs it on the right thread.
+/// Finds the endpoint of a request, checks access, and runs the endpoint on the right thread.
 struct Router: Sendable {
     private let server: ServerState
     private let routes: RouteTree
     private let rules: ResponseRules
-    /// A request with a body up to this size may be answered where it was read.
+    /// The maximum size of a body whose request may be answered on the polling thread.
     private static let shortBody: Int64 = 16 << 10
 
     init(_ server: ServerState, routes: RouteTree = RoutingTable.tree) {
@@ -16,23 +16,24 @@ struct Router: Sendable {
         rules = ResponseRules(server.options, server.live, server.metrics)
     }
 
-    /// Answers a request; may wait.
+    /// Answers a request; may block.
     func respond(to request: ServerRequest) -> HTTPResponse {
         respond(to: RoutedRequest(request, routes, server.requestIDs))
     }
 
-    /// Answers a request of a program in this process, which need not prove that it has a user's rights; may wait.
+    /// Answers a request of code in this process, which need not prove its rights; may block.
     func respond(to request: ServerRequest, as user: User) -> HTTPResponse {
         var call = RoutedRequest(request, routes, server.requestIDs)
         call.user = user
         return respond(to: call)
     }
 
-    /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
+    /// Answers a request if that needs no waiting. Otherwise changes nothing, and returns the work for a worker
+    /// thread.
     ///
-    /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
-    /// open, a password that was not verified lately, a long document, and when all readers are lent. On a shared store every
-    /// request waits for a question first.
+    /// Only reading endpoints are tried, with sources that can't wait. They throw ``NotAtHand`` for a database that
+    /// is not open, a password that was not verified lately, a long document, and when all readers are in use. On a
+    /// shared store every request has to ask the store first, so none is tried.
     func plan(_ request: ServerRequest) -> HTTPHandler.Plan {
         var call = RoutedRequest(request, routes, server.requestIDs)
         if !server.databases.isShared, let response = answerAtHand(&call) { return .answered(response) }
@@ -44,7 +45,7 @@ struct Router: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, without its body.
-    ///   - then: A closure that gets the decision, now or once a password was verified.
+    ///   - then: Receives the decision, now or after a password was verified.
     func admit(_ request: ServerRequest, then: @escaping @Sendable (HTTPHandler.Admission) -> Void) {
         admit(RoutedRequest(request, routes, server.requestIDs), then)
     }
@@ -66,7 +67,7 @@ struct Router: Sendable {
         }
     }
 
-    /// The answer to a request that comes while the server stops. It is made without a login and without waiting.
+    /// The response to a request that arrives while the server stops. It needs no login and no waiting.
     func refuse(_ request: ServerRequest) -> HTTPResponse {
         let call = RoutedRequest(request, routes, server.requestIDs)
         let isUp = call.request.target.segments == ["_up"]
@@ -108,18 +109,18 @@ struct Router: Sendable {
         }
     }
 
-    /// A request whose sender is known now, or the answer to it.
+    /// An authenticated request, or the response that refuses it.
     private enum LoginResult {
         case success(RoutedRequest)
         case failure(HTTPResponse)
     }
 
-    /// The answer of a reading endpoint to a request with a short body, unless that would have to wait.
+    /// The response of a reading endpoint to a request with a short body; `nil` if it would have to wait.
     private func answerAtHand(_ call: inout RoutedRequest) -> HTTPResponse? {
         guard let match = call.match, case .read(let endpoint)? = match.route.endpoint(call.request.method),
             let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
         else { return nil }
-        // A worker reads the body again.
+        // The worker would read the body again.
         if body.declaredLength != 0 { call.request.body = body.copy }
         defer { call.request.body = body }
         return server.databases.keeping(["_users", call.database ?? ""]) {
@@ -138,7 +139,7 @@ struct Router: Sendable {
             query: call.request.target.query, longestBody: match.route.body.inMemory(server.options))
     }
 
-    /// A response with the user's new cookie, if there is one.
+    /// Adds the user's renewed cookie, if there is one.
     private func renewing(_ user: User, _ response: HTTPResponse) -> HTTPResponse {
         guard let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil else { return response }
         var response = response
@@ -156,7 +157,7 @@ struct Router: Sendable {
         let context = context(call, match, user)
         let answer = { @Sendable () throws -> HTTPResponse in try renewing(user, endpoint.answer(context)) }
         guard let scripts = server.scripts, try waitsForScripts(match.route, context) else { return try answer() }
-        // Scripts take their time, and others need this thread.
+        // Scripts take time, and other requests need this thread.
         let deferred = Promise<HTTPResponse>()
         let owner = try DesignDocuments.owner(of: context.database())
         scripts.threads.submit(for: owner) { [self, call] in
@@ -165,8 +166,8 @@ struct Router: Sendable {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// Authenticates a request, and checks that its user may use its route. A path without a route is open to all users that may
-    /// send requests, unless the path belongs to the server.
+    /// Authenticates a request, and checks that its user may use its route. A path without a route is open to every
+    /// user who may send requests, unless the path belongs to the server.
     private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user
@@ -178,7 +179,7 @@ struct Router: Sendable {
     private func allow(_ call: inout RoutedRequest, _ user: User, in databases: any DatabaseSource) throws {
         guard !call.isAllowed else { return }
         let request = call.request
-        // A form stays one whatever method it says that it means.
+        // An HTML form can claim another method, but is still sent as POST.
         if CrossSiteCheck.changesSomething(call.method) {
             try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, call.method, user)
         }
@@ -188,7 +189,7 @@ struct Router: Sendable {
         call.isAllowed = true
     }
 
-    /// Whether an endpoint may wait for scripts.
+    /// Whether an endpoint has to wait for scripts.
     private func waitsForScripts(_ route: Route, _ context: RequestContext) throws -> Bool {
         switch route.scripts {
         case .never: return false
@@ -201,7 +202,7 @@ struct Router: Sendable {
                 return false
             }
             if context.parameters["design"] != nil { return true }
-            // A database that is created or deleted has no documents to validate.
+            // Creating or deleting a database has no documents to validate.
             if context.request.target.segments.count == 1, context.request.method != "POST" { return false }
             guard let database = try? context.database() else { return false }
             return try !DesignDocuments.validators(of: database).documents.isEmpty
@@ -211,23 +212,23 @@ struct Router: Sendable {
 
 // MARK: - RoutedRequest
 
-/// A request with what is known of it. Each of that is found out once.
+/// A request and its properties, each of which is computed once.
 struct RoutedRequest: Sendable {
-    /// The request, with the method it means.
+    /// The request, with its effective method.
     var request: ServerRequest
-    /// The method it came with.
+    /// The method that was sent.
     let method: String
-    /// The id by which it is found in a log: the client's, if it has CouchDB's form for one, else a new one.
+    /// The id of the request in the log: the client's own, if it has CouchDB's form, otherwise a new one.
     let id: String
-    /// When its head, or all of it, had come.
+    /// The time when the head or the whole request had arrived.
     let start = ContinuousClock.now
     /// The route of its path, if there is one.
     let match: RouteTree.Match?
     /// The name of the database in its path.
     var database: String? { match?.parameters["db"] }
-    /// Who sends it, once that is known.
+    /// The user, after authentication.
     var user: User?
-    /// Whether they may use the route.
+    /// Whether the user may use the route.
     var isAllowed = false
 
     init(_ request: ServerRequest, _ routes: RouteTree, _ ids: RequestIDs) {
@@ -239,11 +240,12 @@ struct RoutedRequest: Sendable {
         match = routes.match(request.target.segments)
     }
 
-    /// Checks that no name got lost from the path of a deletion.
+    /// Checks that no name was lost from the path of a deletion.
     ///
-    /// Browsers and proxies resolve `/db/.` to `/db/` and `/db/doc/.` to `/db/doc/`. So a slash at the end may be all that is left
-    /// of a document or an attachment, and what would be deleted is what contains it. PouchDB deletes databases by such a path,
-    /// and declares the content type JSON, which a browser's or a tool's plain `DELETE` does not.
+    /// Browsers and proxies resolve `/db/.` to `/db/` and `/db/doc/.` to `/db/doc/`. So a trailing slash may be all
+    /// that is left of the name of a document or an attachment, and the request would delete the database or
+    /// document that contains it. PouchDB deletes databases by such a path, but declares the content type JSON,
+    /// which a plain `DELETE` of a browser or a tool does not.
     ///
     /// - Throws: ``HTTPError`` with status 400.
     func checkDeletion() throws {
@@ -254,7 +256,7 @@ struct RoutedRequest: Sendable {
             "The path of this DELETE ends with a slash, so a name may have been removed from it. Nothing was deleted.")
     }
 
-    /// The method; a POST may say that it means another one.
+    /// The effective method: a POST may carry another one.
     private static func method(of request: ServerRequest) -> String {
         guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {
             return request.method

@@ -1,4 +1,4 @@
-/// What the server answers, at a glance: the path, who may use it, what `Allow` says, and what answers which method.
+/// All routes at a glance: the path, its access rule, the header `Allow`, and the endpoint of each method.
 enum RoutingTable {
     static let tree = RouteTree(routes)
     static let routes: [Route] = server + database + queries + listings + design + documents
@@ -111,7 +111,7 @@ enum RoutingTable {
         Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find], body: .whole),
         Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain], body: .whole),
         Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain], body: .whole),
-        // An index is a design document, and who may write those is asked where it is written.
+        // An index is a design document; the right to write those is checked when it is written.
         Route(
             "/{db}/_index", .member, "GET,POST", ["GET": IndexEndpoints.list, "POST": IndexEndpoints.create],
             scripts: .writing, body: .whole),

@@ -10,35 +10,36 @@ internal import SettlePlatform
 ///     …
 ///     server.stop()
 ///
-/// It answers what `docs/COMPATIBILITY.md` lists. Nobody is an administrator without a password: when none was set, ask for
-/// one by ``makeAdministrator()``.
+/// `docs/COMPATIBILITY.md` lists the supported requests. Every administrator needs a password: if none was set,
+/// create one with ``makeAdministrator()``.
 public final class Server: Sendable {
     private let options: ServerOptions
     let state: ServerState
-    /// The current listener is the last one. Those before it were replaced, and still have connections.
+    /// The current listener is the last one. The listeners before it were replaced, but still have connections.
     private let listeners = Monitor<[any HTTPListener]>([])
-    /// The current options.
+    /// The current options, which ``reload(_:)`` replaces.
     private let given: Guarded<ServerOptions>
     /// Held while options are reloaded.
     private let reloading = Guarded(())
     let router: Router
 
-    /// Makes a server of the databases in a folder, which does not listen yet. One server has a folder at a time.
+    /// Creates a server of the databases in a folder. It does not listen yet. Only one server may use a folder at a
+    /// time.
     ///
     /// - Parameters:
     ///   - store: The folder.
-    ///   - options: How it listens, and what it allows.
+    ///   - options: The address, limits and security.
     public convenience init(store: DocumentStore, options: ServerOptions = ServerOptions()) {
         self.init(serving: store, options)
     }
 
-    /// Makes a server of the databases in a store, which does not listen yet.
+    /// Creates a server of the databases in a store. It does not listen yet.
     ///
     /// - Parameters:
-    ///   - store: Where the databases are: a ``DocumentStore``, or a `PostgresStore` of which any number of servers may be nodes, each
-    ///     of which can answer any request.
-    ///   - options: How it listens, and what it allows.
-    /// - Throws: ``DatabaseError`` with code `invalid` for another store.
+    ///   - store: A ``DocumentStore``, or a `PostgresStore`. Any number of servers may share a `PostgresStore`;
+    ///     each of them can answer any request.
+    ///   - options: The address, limits and security.
+    /// - Throws: ``DatabaseError`` with code `invalid` for any other kind of store.
     public convenience init(store: any DatabaseStore, options: ServerOptions = ServerOptions()) throws {
         guard let store = store as? any ServerStore else {
             throw DatabaseError(.invalid, "\(store.place) can't be served; use a DocumentStore or a PostgresStore")
@@ -53,13 +54,13 @@ public final class Server: Sendable {
         router = Router(state)
     }
 
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// Only one server may use a folder at a time. The folder is locked from this call, or the first one that sets an
     /// administrator, until ``stop()``.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` when another server has the folder; an error that says why it can't
-    ///   listen, such as a port that is taken. Then nothing listens.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another server uses the folder; an error with the reason if
+    ///   it can't listen, such as a port that is in use. Then nothing listens.
     public func start() throws {
         try state.administration.load()
         state.restoreSettings()
@@ -70,7 +71,7 @@ public final class Server: Sendable {
         listeners.update { $0 = [started] }
         given.withLock { $0 = options }
         state.scrubber?.start()
-        // Replications start after the server listens, because they may be with this server.
+        // Replications start after the listener, because their peer may be this server.
         try state.watchAllReplications()
     }
 
@@ -97,21 +98,24 @@ public final class Server: Sendable {
         return settings
     }
 
-    /// Applies the new options that can change while the server runs; a server that does not listen applies none.
+    /// Applies the new values of options that can change while the server runs. A server that does not listen
+    /// applies none.
     ///
-    /// That is the certificate with its key, ``ServerOptions/connectionLimit``, ``ServerOptions/idleTimeout``,
-    /// ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``, ``ServerOptions/makesTextIndexes``, and of
-    /// ``SecurityOptions`` the allowed origins and whether the security object of `_users` may be changed. What was changed over HTTP
-    /// and stored still counts. The first three apply to new connections: open ones keep the old ones, and end after their next answer.
+    /// These options are the certificate with its key, ``ServerOptions/connectionLimit``,
+    /// ``ServerOptions/idleTimeout``, ``ServerOptions/largestDocument``, ``ServerOptions/largestUpload``,
+    /// ``ServerOptions/makesTextIndexes``, and of ``SecurityOptions`` the allowed origins and whether the security
+    /// object of `_users` may be changed. Settings that were changed over HTTP and stored still take precedence.
+    /// The first three options apply to new connections; open connections keep the old values, and close after
+    /// their next response.
     ///
-    /// - Parameter options: The new options; what can't change is ignored.
-    /// - Throws: ``DatabaseError`` with code `invalid` if TLS were turned on or off, and an error that says why a certificate can't be
-    ///   used. Then nothing has changed.
+    /// - Parameter options: The new options. Values that can't change are ignored.
+    /// - Throws: ``DatabaseError`` with code `invalid` if TLS would be turned on or off; an error with the reason
+    ///   if a certificate can't be used. Then nothing has changed.
     public func reload(_ options: ServerOptions) throws {
         guard (options.certificate == nil) == (self.options.certificate == nil) else {
             throw DatabaseError(.invalid, "TLS can't be turned on or off while the server runs; restart it")
         }
-        // One after the other: the next one replaces the listener of this one.
+        // One reload at a time, because each replaces the listener of the one before.
         try reloading.withLock { _ in try apply(options) }
     }
 
@@ -123,7 +127,7 @@ public final class Server: Sendable {
         {
             var settings = try listenerOptions(options)
             do { settings.inherited = try current.copySocket() } catch {
-                // The server was stopped meanwhile, and so it applies none.
+                // The server was stopped meanwhile, so nothing is applied.
                 guard listeners.withLock({ $0.last === current }) else { return }
                 throw error
             }
@@ -142,7 +146,7 @@ public final class Server: Sendable {
         state.reload(options)
     }
 
-    /// Stops a listener once it has no connections left.
+    /// Stops a listener when it has no connections left.
     private func endWhenUnused(_ listener: any HTTPListener) {
         let listeners = listeners
         // If no thread can start, the listener stays until the server stops.
@@ -155,22 +159,22 @@ public final class Server: Sendable {
         }
     }
 
-    /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by
-    /// ``setAdministrator(_:password:)``.
+    /// Creates the administrator `admin` with a random password, if neither the options nor
+    /// ``setAdministrator(_:password:)`` have set an administrator.
     ///
-    /// Only a hash is kept, so show the password to whoever runs the server.
+    /// Only a hash is stored, so show the password to the person who runs the server.
     ///
-    /// - Returns: The password, or `nil` when there are administrators already.
+    /// - Returns: The password; `nil` if there are administrators already.
     /// - Throws: ``DatabaseError`` when the stored settings can't be read or written.
     public func makeAdministrator() throws -> String? { try state.administration.makeFirst() }
 
-    /// Sets an administrator's password and stores its hash: in a folder in the server's settings file, which only its owner may
-    /// read, in a shared store for all nodes.
+    /// Sets an administrator's password, and stores its hash. A folder's hash is in the server's settings file,
+    /// which only its owner may read; a shared store's is for all nodes.
     ///
     /// - Parameters:
     ///   - name: The administrator's name.
     ///   - password: The password.
-    /// - Throws: ``DatabaseError`` for a name or a password that may not be, or when the settings can't be written.
+    /// - Throws: ``DatabaseError`` for an invalid name or password, or when the settings can't be written.
     public func setAdministrator(_ name: String, password: String) throws {
         guard !name.isEmpty, !name.hasPrefix("_"), !name.utf8.contains(UInt8(ascii: ":")), !password.isEmpty else {
             throw DatabaseError(
@@ -179,24 +183,24 @@ public final class Server: Sendable {
         try state.administration.set(name, password: Array(password.utf8))
     }
 
-    /// The port it listens on, 0 before it does.
+    /// The port of the listener; 0 before the server listens.
     public var port: Int { listeners.withLock { $0.last?.port } ?? 0 }
 
-    /// How many connections there are, and how many requests are under way.
+    /// The number of connections, and of requests that are not completed.
     var load: (connections: Int, requests: Int) {
         listeners.withLock { listeners in
             listeners.reduce((0, 0)) { ($0.0 + $1.load.connections, $0.1 + $1.load.requests) }
         }
     }
 
-    /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
+    /// Stops listening, lets requests finish, ends feeds, and closes the databases.
     ///
-    /// From this call on, the server takes no connections, answers new requests on open connections with 503, and closes each
-    /// connection after its answer. Requests and replications have nine tenths of ``ServerOptions/stopTimeout`` to finish; then they
-    /// are cut off.
+    /// From this call on, the server accepts no connections, answers new requests on open connections with 503, and
+    /// closes each connection after its response. Requests and replications have nine tenths of
+    /// ``ServerOptions/stopTimeout`` to finish; then they are cut off.
     public func stop() {
         let end = ContinuousClock.now + options.stopTimeout * 0.9
-        // It is waited for at the end, when it had the time of the requests to notice.
+        // The scrubber is waited for at the end; until then it has time to notice.
         state.scrubber?.stopSoon()
         let running = listeners.update { listeners in
             defer { listeners = [] }

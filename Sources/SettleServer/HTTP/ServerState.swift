@@ -5,7 +5,7 @@ internal import SettleReplication
 internal import SettleScripting
 internal import Synchronization
 
-/// What all requests of a server share.
+/// The state that all requests of a server share.
 final class ServerState: Sendable {
     let options: ServerOptions
     let databases: DatabasePool
@@ -13,10 +13,10 @@ final class ServerState: Sendable {
     let authenticator: Authenticator
     let access: AccessCheck
     let compactions: Compactions
-    /// Looks for damage in the background; `nil` if the options turn it off.
+    /// Searches for damage in the background; `nil` if the options turn it off.
     let scrubber: Scrubber?
     let metrics = Metrics()
-    /// What runs the functions of design documents, where the options say what that is.
+    /// Runs the functions of design documents; `nil` if the options name no workers.
     let scripts: Scripts?
     let indexing = IndexingTasks()
     let replications: ReplicationService
@@ -24,21 +24,21 @@ final class ServerState: Sendable {
     let mobile: MobileService
     /// The threads on which requests continue after their password was verified.
     private let afterLogin = WorkerPool(limit: 16)
-    /// What happens to databases.
+    /// Logs created, changed and deleted databases.
     let updates: DatabaseUpdates
     /// Ends feeds and connections whose users have lost access.
     let watch: AccessWatch
-    /// What may change while the server runs.
+    /// The current values of settings that can be changed while the server runs.
     let live: Guarded<LiveSettings>
-    /// The options from which ``live`` is made, together with the stored settings.
+    /// The options that, together with the stored settings, determine ``live``.
     private let given: Guarded<ServerOptions>
     private let changing = Guarded(())
-    /// The files of the console, where there is one.
+    /// The files of the console; `nil` if it is turned off.
     let console: ConsoleFiles?
-    /// What the root calls the server's own id.
+    /// The server's id, as `GET /` reports it.
     var uuid: String { administration.uuid }
 
-    /// The same for all servers of a process.
+    /// Shared by all servers of a process.
     private static let consoleFiles = ConsoleFiles()
 
     init(store: any ServerStore, options: ServerOptions) {
@@ -72,13 +72,13 @@ final class ServerState: Sendable {
 
     deinit { afterLogin.close() }
 
-    /// Takes the settings that were changed over HTTP before, where that is still allowed.
+    /// Applies the stored settings that were changed over HTTP, if that is still allowed.
     func restoreSettings() {
         guard options.security.allowsLiveSettings else { return }
         adoptSettings()
     }
 
-    /// Applies the settings of new options that can change.
+    /// Applies the new values of options that can change.
     func reload(_ options: ServerOptions) {
         var options = options
         options.security.allowsLiveSettings = self.options.security.allowsLiveSettings
@@ -93,10 +93,11 @@ final class ServerState: Sendable {
         }
     }
 
-    /// Changes a setting, and keeps its text where changes last: also the switch that a folder's server forgets, where other nodes
-    /// have to know it. Others can read the settings while this waits for the disk.
+    /// Changes a setting. Its text is stored if changes of this setting are stored; on a shared store that includes
+    /// the switch, which other nodes have to know. Other threads can read the settings while this waits for the
+    /// disk.
     ///
-    /// - Returns: The text of the value it had.
+    /// - Returns: The text of the previous value.
     func change(
         _ setting: LiveSetting, _ text: String?, _ body: (inout LiveSettings) throws -> Void
     ) throws -> String {
@@ -107,13 +108,13 @@ final class ServerState: Sendable {
             if options.security.allowsLiveSettings || databases.isShared {
                 try administration.store(text, as: "\(setting.section)/\(setting.key)")
             }
-            // On a shared store what was stored counts already, with what other nodes have changed meanwhile.
+            // On a shared store the stored value applies already, together with changes by other nodes.
             if !databases.isShared { live.withLock { $0 = changed } }
             return setting.text(old)
         }
     }
 
-    /// Makes a database, with what one of its name can't do without.
+    /// Creates a database, with the design document that its name requires.
     ///
     /// - Throws: ``DatabaseError`` with code `exists`.
     func create(_ name: String) throws {
@@ -121,25 +122,25 @@ final class ServerState: Sendable {
         if name == "_users" { try completeUsers() }
         updates.created(name)
         do { try watchReplications(name) } catch let error as HTTPError where error.status == 404 {
-            // Another client has deleted it already.
+            // Another client has already deleted it.
         }
     }
 
-    /// Begins to run the replications that a database's documents ask for, if it is one for that.
+    /// Starts the replications in the documents of a database, if it is a replicator database.
     func watchReplications(_ name: String) throws {
         guard ReplicatorDocuments.isReplicator(name) else { return }
         replications.watch(name, try databases.open(name))
     }
 
-    /// Begins to run the replications for which documents of any database ask.
+    /// Starts the replications in the documents of all replicator databases.
     func watchAllReplications() throws {
         for name in try databases.names.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
     }
 
-    /// Ends all replications; they go on when the server is started again.
+    /// Ends all replications. They continue when the server is started again.
     func stopReplications(within seconds: Double) { replications.stop(seconds: seconds) }
 
-    /// Makes the databases a server can't do without, unless they are there.
+    /// Creates the databases that a server needs, if they don't exist.
     func makeSystemDatabases() throws {
         for name in ["_users", "_replicator"] {
             do { try databases.create(name) } catch let error as DatabaseError where error.code == .exists {}
@@ -147,7 +148,8 @@ final class ServerState: Sendable {
         try completeUsers()
     }
 
-    /// Writes the design document that clients look for in `_users`, unless it is there; the rules are part of the server.
+    /// Writes the design document that clients expect in `_users`, if it is missing. Its rules are built into the
+    /// server.
     private func completeUsers() throws {
         let id = DocumentID(unchecked: "_design/_auth")
         let users = try databases.open("_users")
@@ -156,12 +158,12 @@ final class ServerState: Sendable {
     }
 }
 
-/// Makes the ids by which a request is found in a log: ten hexadecimal digits, in an order that nobody sees. They are no
+/// Makes the ids that identify requests in a log: ten hexadecimal digits in no visible order. The ids are not
 /// secret.
 final class RequestIDs: Sendable {
     private let last = Atomic(UInt64.random(in: 0 ... .max))
 
-    /// Whether text may be the id of a request: as in CouchDB 36 letters, digits, dashes and underscores at most.
+    /// Whether text may be the id of a request: as in CouchDB, 1 to 36 letters, digits, dashes and underscores.
     static func isID(_ text: String) -> Bool {
         (1...36).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -172,9 +174,9 @@ final class RequestIDs: Sendable {
             }
     }
 
-    /// An id that this process has not given in its last 2⁴⁰ requests.
+    /// An id that this process has not used in its last 2⁴⁰ requests.
     func next() -> String {
-        // An odd factor keeps numbers apart that are apart.
+        // An odd factor maps different numbers to different numbers.
         let number = last.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
         let digits = String(number & 0xFF_FFFF_FFFF, radix: 16)
         return String(repeating: "0", count: 10 - digits.utf8.count) + digits
@@ -184,12 +186,13 @@ final class RequestIDs: Sendable {
 // MARK: - Sharing
 
 extension ServerState {
-    /// Runs a closure that answers a request, on a thread that may wait.
+    /// Runs a closure that answers a request, on a thread that may block.
     ///
-    /// On a shared store one question comes first: what other nodes have changed in the request's database, in `_users` and in the
-    /// server's settings. What it finds out counts until the request is answered.
+    /// On a shared store the server first reads what other nodes have changed in the request's database, in
+    /// `_users`, and in the server's settings. The result applies until the request is answered.
     ///
-    /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be asked, and what the closure throws.
+    /// - Throws: ``DatabaseError`` with code `unavailable` when the store can't be reached, and errors of the
+    ///   closure.
     func answering<Result>(about database: String?, _ body: () throws -> Result) throws -> Result {
         try whileFresh {
             if databases.isShared {
@@ -206,7 +209,7 @@ extension ServerState {
         }
     }
 
-    /// Makes the watch over open feeds and connections.
+    /// Creates the watch over open feeds and connections.
     static func makeWatch(
         _ databases: DatabasePool, _ administration: Administration, _ authenticator: Authenticator,
         _ access: AccessCheck
@@ -221,7 +224,7 @@ extension ServerState {
                             in: databases)
                         return nil
                     } catch let error as HTTPError where error.isAboutRights { return error.reason } catch {
-                        // A database that can't be read must not keep the others from being asked about.
+                        // A database that can't be read must not prevent the check of the rest.
                         return nil
                     }
                 }
@@ -235,8 +238,8 @@ extension ServerState {
         }
     }
 
-    /// Runs a closure that goes on with a request on another thread: it asks once for the state of a shared database that it uses
-    /// many times.
+    /// Runs a closure that continues a request on another thread. It reads the state of a shared database once, and
+    /// uses it many times.
     func whileFresh<Result>(_ body: () throws -> Result) rethrows -> Result {
         databases.isShared ? try Freshness.answering(body) : try body()
     }

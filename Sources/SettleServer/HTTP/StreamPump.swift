@@ -2,7 +2,7 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Keeps some of a ``ResponseStream`` ready for the connection, and asks for more on worker threads.
+/// Keeps some bytes of a ``ResponseStream`` ready for the connection, and reads more on worker threads.
 ///
 ///     idle ── the connection runs dry ──→ running ──→ waiting        the stream says to wait
 ///       ↑                                   │ ↑          │
@@ -14,7 +14,7 @@ final class StreamPump: Sendable {
         var phase = Phase.idle
         var hasBegun = false
         var isWokenEarly = false
-        /// Whether it ends where it next waits.
+        /// Whether the stream ends at its next wait.
         var isEnding = false
         /// Whether the stream was asked to end, and does so by itself.
         var isFinishing = false
@@ -24,13 +24,13 @@ final class StreamPump: Sendable {
         var hasEnded = false
     }
 
-    /// What the connection gets when it asks for bytes.
+    /// The result when the connection asks for bytes.
     enum Supply {
         /// The number of bytes that were copied.
         case copied(Int)
-        /// None now; `notify` is called when there are some.
+        /// None yet; `notify` is called when there are some.
         case none
-        /// There are no more.
+        /// The stream has ended.
         case end
         /// The stream failed; the connection must be cut.
         case failure
@@ -43,16 +43,16 @@ final class StreamPump: Sendable {
     private let notify: @Sendable () -> Void
     private let state = Guarded(State())
     private static let highWater = 256 * 1024
-    /// With more than this ready, a stream that is woken has to wait until the client has taken it.
+    /// With more ready bytes than this, a woken stream waits until the client has read them.
     private static let lowWater = 64 * 1024
 
     /// - Parameters:
-    ///   - stream: What is to be sent.
-    ///   - pool: Where it is asked.
-    ///   - wakePool: Where it is asked after it has waited: thousands may be woken at once, and requests should not queue
-    ///     behind them. The same as `pool` unless given.
-    ///   - owner: On whose share of the pool.
-    ///   - notify: Is called when there is something for a connection that got none.
+    ///   - stream: The stream to send.
+    ///   - pool: The threads that read the stream.
+    ///   - wakePool: The threads that read the stream after it has waited; `pool` by default. Thousands of streams
+    ///     may be woken at once, and requests should not queue after them.
+    ///   - owner: The owner whose share of the pool is used.
+    ///   - notify: Called when there are bytes for a connection that got none.
     init(
         _ stream: any ResponseStream, pool: WorkerPool, wakePool: WorkerPool? = nil, owner: String = "",
         notify: @escaping @Sendable () -> Void
@@ -64,8 +64,8 @@ final class StreamPump: Sendable {
         self.notify = notify
     }
 
-    /// Copies what is ready; `whenNone` is called under the lock before ``Supply/none`` is returned, so that no notice
-    /// is missed.
+    /// Copies ready bytes. `whenNone` is called under the lock before ``Supply/none`` is returned, so that no
+    /// notice is missed.
     func supply(_ buffer: UnsafeMutableRawBufferPointer, whenNone: () -> Void) -> Supply {
         let (supply, begins, runs) = state.withLock { state -> (Supply, Bool, Bool) in
             let begins = !state.hasBegun
@@ -99,7 +99,7 @@ final class StreamPump: Sendable {
         return supply
     }
 
-    /// Ends the stream where it waits; with `isForced` also where it does not.
+    /// Ends the stream if it waits; with `isForced` in any state.
     func stop(isForced: Bool) {
         let isFinishing = !isForced && stream.finish()
         let runs = state.withLock { state in
@@ -114,7 +114,7 @@ final class StreamPump: Sendable {
         notify()
     }
 
-    /// Tells the stream that it is not needed any more.
+    /// Tells the stream that it is no longer needed.
     func close() {
         let isFirst = state.withLock { state in
             defer {
@@ -131,7 +131,8 @@ final class StreamPump: Sendable {
         let runs = state.withLock { state in
             switch state.phase {
             case .waiting:
-                // A client that takes nothing gets nothing more; it goes on where the client does.
+                // A client that reads nothing gets nothing more; the stream continues when the client reads
+                // again.
                 let isSlow = state.ready.count - state.offset > Self.lowWater
                 state.phase = isSlow ? .idle : .running
                 return !isSlow
@@ -173,7 +174,7 @@ final class StreamPump: Sendable {
                 return false
             }
             if case .success(.piece(let bytes)) = step, bytes.isEmpty, goesOn {
-                // It looks for something to send, and others want the worker too.
+                // It has found nothing to send yet, and other jobs need the worker too.
                 return run(in: pool)
             }
             if case .success(.wait) = step {
@@ -188,15 +189,16 @@ final class StreamPump: Sendable {
 
 // MARK: - HeadLength
 
-/// Finds how long the body of an answer to `HEAD` would be, where its endpoint makes it while it is sent.
+/// Finds the length of the body of a response to `HEAD`, if the endpoint makes the body while it is sent.
 ///
-/// libmicrohttpd ends such a body with its last chunk even where it sends none, and that would be read as the beginning of
-/// the next answer. So its answer says the length, where the body is short; else it ends the connection.
+/// libmicrohttpd ends such a body with its last chunk even if it sends no body, and a client would read that chunk
+/// as the beginning of the next response. So the response declares its length if the body is short; otherwise it
+/// closes the connection.
 enum HeadLength {
-    /// Bodies up to this many bytes are counted.
+    /// The maximum size of a body whose bytes are counted.
     private static let most: Int64 = 256 << 10
 
-    /// The response with a body whose length is known, or of which it is known that it is not; ends the stream.
+    /// The response with the length of its body, or with an unknown length; ends the stream.
     static func measured(_ response: HTTPResponse) -> HTTPResponse {
         guard case .stream(let stream, nil) = response.body.content else { return response }
         var response = response
@@ -204,12 +206,12 @@ enum HeadLength {
         return response
     }
 
-    /// The body of an answer that has none.
+    /// An empty body of unknown length.
     private final class Nothing: ResponseStream {
         func next() -> ResponseStep { .end }
     }
 
-    /// The length, or `nil` for a body that is long, waits, or fails.
+    /// The length; `nil` if the body is long, waits, or fails.
     private static func length(of stream: any ResponseStream) -> Int64? {
         stream.begin {}
         defer { stream.end() }

@@ -1,30 +1,31 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What has come of a long body, in a file that has no name any more, so that it goes with the process at the latest.
+/// The received part of a long body, in an unlinked file, which the system removes at the latest when the process
+/// ends.
 ///
-/// Its bytes are written by one thread at a time, and read once all have come.
+/// One thread at a time writes it. It is read when all bytes have arrived.
 final class UploadFile: Sendable {
     private let descriptor: Int32
     private let path: String
 
     /// Makes an empty file.
     ///
-    /// - Parameter folder: Where it takes its space.
+    /// - Parameter folder: The folder to create the file in.
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `diskFull`.
     init(in folder: String) throws {
         path = folder
         var template = Array("\(folder)/upload.XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw systemError("making a file for an upload in \(folder)") }
-        // Processes that run scripts must not have it.
+        // Processes that run scripts must not inherit it.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(template)
     }
 
     deinit { close(descriptor) }
 
-    /// Adds bytes behind those that are there.
+    /// Appends bytes.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `diskFull`.
     func append(_ bytes: [UInt8]) throws {
@@ -37,7 +38,7 @@ final class UploadFile: Sendable {
         }
     }
 
-    /// The bytes from a position on, some at a time; none at the end.
+    /// Some of the bytes from a position on; empty at the end.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     func read(at offset: Int64) throws -> [UInt8] {
@@ -62,7 +63,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 
 // MARK: - SpooledBody
 
-/// A long body that has come as a whole: most of it lies in a file, its end in memory.
+/// A long body that has arrived completely: most of it is in a file, its end in memory.
 final class SpooledBody: RequestBody {
     private struct State {
         var offset: Int64 = 0
@@ -76,8 +77,8 @@ final class SpooledBody: RequestBody {
 
     /// - Parameters:
     ///   - file: The beginning.
-    ///   - rest: What follows.
-    ///   - length: How long both are.
+    ///   - rest: The end.
+    ///   - length: The length of both.
     init(_ file: UploadFile, rest: [UInt8], length: Int64) {
         self.file = file
         declaredLength = length

@@ -5,7 +5,8 @@ internal import SettlePlatform
 
 /// JSON as CouchDB prints it.
 ///
-/// The store keeps numbers as they are spelled; CouchDB reads each into a float or an integer and prints that: `1e3` as `1000.0`, `-0.0` as `0.0`, the integer `-0` as `0`.
+/// The store keeps the spelling of numbers. CouchDB reads each number into a float or an integer, and prints that:
+/// `1e3` as `1000.0`, `-0.0` as `0.0`, the integer `-0` as `0`.
 enum WireJSON {
     /// Appends compact JSON with its numbers in CouchDB's spelling.
     ///
@@ -49,7 +50,7 @@ enum WireJSON {
         }
     }
 
-    /// Another spelling of a number, or `nil` if it is unchanged.
+    /// CouchDB's spelling of a number; `nil` if it is the same.
     private static func respelled(_ spelling: some RandomAccessCollection<UInt8>) -> String? {
         if isPlain(spelling) { return nil }
         let isFloat = spelling.contains {
@@ -62,8 +63,8 @@ enum WireJSON {
         return value == 0 ? "0.0" : JSONNumber(value)?.text
     }
 
-    /// Whether a number is unchanged: an integer, or a few digits around a point that are the shortest spelling of their
-    /// float, because any two decimals of up to fifteen digits are different floats.
+    /// Whether the spelling is certainly CouchDB's: an integer, or a few digits around a point that are the
+    /// shortest spelling of their float. Any two decimals of up to fifteen digits are different floats.
     private static func isPlain(_ spelling: some RandomAccessCollection<UInt8>) -> Bool {
         var (digits, zeros, places) = (0, 0, 0)
         var (hasPoint, isZero) = (false, true)
@@ -92,12 +93,12 @@ enum WireJSON {
 // MARK: - JSON
 
 extension HTTPResponse {
-    /// An answer in JSON, in CouchDB's spelling and with a line end.
+    /// A JSON response in CouchDB's spelling, with a line break at the end.
     static func json(_ value: JSONValue, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
         json(bytes: WireJSON.bytes(value), status: status, headers: headers)
     }
 
-    /// An answer of printed JSON.
+    /// A response of printed JSON.
     static func json(
         bytes: [UInt8], status: Int = 200, headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPResponse {
@@ -107,7 +108,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// An answer of printed JSON with contents that are read while it is sent.
+    /// A response of printed JSON with contents that are read while it is sent.
     static func json(
         text: WireText, _ source: any DocumentSource, headers: HTTPHeaders = HTTPHeaders()
     ) throws -> HTTPResponse {
@@ -117,7 +118,7 @@ extension HTTPResponse {
         return json(stream: TextStream(text, try source.database), headers: headers)
     }
 
-    /// The answer `{"ok":true}`.
+    /// The response `{"ok":true}`.
     static func ok(status: Int = 200) -> HTTPResponse { json(["ok": true], status: status) }
 
     /// An error in CouchDB's form.
@@ -127,7 +128,7 @@ extension HTTPResponse {
             headers: error.headers)
     }
 
-    /// An answer in JSON that is produced while it is sent.
+    /// A JSON response that is produced while it is sent.
     static func json(stream: any ResponseStream, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
         var response = HTTPResponse(status: 200, headers: headers, body: .stream(stream, length: nil))
         response.headers["Content-Type"] = "application/json"

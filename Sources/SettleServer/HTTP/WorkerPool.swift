@@ -3,25 +3,25 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Threads that jobs run on and may block; they are made when they are needed, and stay.
+/// Threads that run jobs, which may block. They are created on demand and kept.
 ///
-/// The thread that became idle last gets the next job: what it needs is still in the processor's cache, and as few threads
-/// as will do have memory of their own.
+/// The thread that became idle last gets the next job: its data is still in the processor's cache, and fewer
+/// threads touch memory of their own.
 ///
-/// Jobs have owners, which take turns. One owner has three quarters of the threads at most, or another share, so that nobody waits
-/// for all that another one asked for. Jobs without an owner have no bound.
+/// Jobs have owners, which take turns. By default one owner may use three quarters of the threads, so that nobody
+/// has to wait for all jobs of another owner. Jobs without an owner are not limited.
 final class WorkerPool: Sendable {
     typealias Job = @Sendable () -> Void
 
     private struct State {
-        /// What waits for a thread; only while all are busy, or its owner has a share already.
+        /// The jobs that wait because all threads are busy or their owner uses its share.
         var jobs: FairQueue<Job>
         var idle: [Idle] = []
         var threads = 0
         var isClosed = false
     }
 
-    /// Where a thread waits for its next job.
+    /// A thread that waits for its next job.
     private final class Idle: Sendable {
         private let job = Guarded<FairQueue<Job>.Entry?>(nil)
         private let woken = DispatchSemaphore(value: 0)
@@ -45,16 +45,17 @@ final class WorkerPool: Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of threads; with 0 each job runs at once, on the thread that submits it.
-    ///   - share: The maximum number of threads that one owner has; three quarters by default.
+    ///   - share: The maximum number of threads that one owner may use; three quarters by default.
     init(limit: Int, share: Int? = nil) {
         self.limit = limit
         state = Guarded(State(jobs: FairQueue(share: share ?? (limit < 4 ? limit : limit - limit / 4))))
     }
 
-    /// Runs a job as soon as a thread is free and its owner, if it has one, has fewer than a share of them.
+    /// Runs a job when a thread is free and its owner, if any, uses less than its share.
     ///
-    /// Also after the pool was closed: a thread is started for it then, which ends after it. A job that only waited would keep
-    /// itself alive, with all it uses, because those it belongs to own the pool.
+    /// This also works after the pool was closed: a thread is then started for the job, and ends after it. A job
+    /// that waited forever would keep itself alive with all it uses, because the objects it belongs to own the
+    /// pool.
     func submit(for owner: String = "", _ job: @escaping Job) {
         guard limit > 0 else { return job() }
         let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairQueue<Job>.Entry?, Bool) in
@@ -72,7 +73,7 @@ final class WorkerPool: Sendable {
         if needsThread { startThread() }
     }
 
-    /// Ends the threads once all jobs are done.
+    /// Ends the threads after all jobs.
     func close() {
         let idle = state.withLock { state in
             state.isClosed = true
@@ -107,23 +108,23 @@ final class WorkerPool: Sendable {
 
 // MARK: - WorkerPools
 
-/// The threads of a transport.
+/// The threads of a listener.
 struct WorkerPools: Sendable {
-    /// Where handlers and streams run.
+    /// Runs handlers and streams.
     let workers: WorkerPool
-    /// Where parts of long bodies are put into files.
+    /// Writes parts of long bodies to files.
     let uploads: WorkerPool
-    /// Where requests for feeds run, and streams that have waited. They come by the thousand, and others should not queue behind
-    /// them.
+    /// Runs requests for feeds, and woken streams. There may be thousands of them, and other requests should not
+    /// queue after them.
     let feeds: WorkerPool
 
-    /// Where a request runs.
+    /// The pool that runs a request.
     func workers(for target: RequestTarget) -> WorkerPool {
         let last = target.segments.last
         return last == "_changes" || last == "_db_updates" ? feeds : workers
     }
 
-    /// Ends the threads once all jobs are done.
+    /// Ends the threads after all jobs.
     func close() {
         workers.close()
         uploads.close()

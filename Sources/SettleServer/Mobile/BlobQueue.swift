@@ -3,14 +3,15 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// Revisions that wait for the contents of their blobs, which are asked for two at a time, so that no more than two are in memory.
+/// Revisions that wait for the contents of their blobs. Two contents are requested at a time, so that at most two
+/// are in memory.
 ///
 ///     revision with blobs ─ add ─→ waits ── next ─→ getAttachment ─→ fill ─→ the revision, once it has all
 ///                                                               └──→ fail ─→ the revision, which is refused
 struct BlobQueue {
     /// A content to request.
     struct Question: Sendable {
-        /// The number of the message whose revision waits.
+        /// The number of the message with the waiting revision.
         let number: UInt64
         let collection: Int
         let id: DocumentID
@@ -24,12 +25,12 @@ struct BlobQueue {
     private var waiting: [UInt64: PushedRevision] = [:]
     private var questions: [Question] = []
     private var open = 0
-    /// The bytes of the messages that wait.
+    /// The bytes of the waiting messages.
     private(set) var bytes = 0
 
-    /// Has a revision wait.
+    /// Adds a waiting revision.
     ///
-    /// - Returns: Whether there was room for it.
+    /// - Returns: False if there is no room.
     mutating func add(_ revision: PushedRevision) -> Bool {
         let size = revision.message.body.count
         guard waiting.count < Self.maximumRevisions, bytes + size <= Self.maximumBytes || waiting.isEmpty else {
@@ -44,12 +45,12 @@ struct BlobQueue {
         return true
     }
 
-    /// The next question; `nil` while two are open or nothing is asked.
+    /// The next content to request; `nil` if two requests are open or none is needed.
     mutating func next() -> Question? {
         guard open < Self.maximumQuestions else { return nil }
         while !questions.isEmpty {
             let question = questions.removeFirst()
-            // Of a revision that was refused meanwhile nothing is asked.
+            // The revision was refused meanwhile.
             guard waiting[question.number] != nil else { continue }
             open += 1
             return question
@@ -57,18 +58,18 @@ struct BlobQueue {
         return nil
     }
 
-    /// Takes the content that was asked for.
+    /// Stores a requested content.
     ///
-    /// - Returns: The revision if it has all contents now.
+    /// - Returns: The revision, if it now has all contents.
     mutating func fill(_ question: Question, with content: DocumentAttachment) -> PushedRevision? {
         open -= 1
         waiting[question.number]?.add(content, for: question.content.digest)
         return waiting[question.number]?.missing.isEmpty == true ? remove(question.number) : nil
     }
 
-    /// Records that the client does not send a content.
+    /// Records that the client can't send a content.
     ///
-    /// - Returns: The revision, unless it was refused before.
+    /// - Returns: The revision, unless it was already refused.
     mutating func fail(_ question: Question) -> PushedRevision? {
         open -= 1
         return remove(question.number)
@@ -83,9 +84,9 @@ struct BlobQueue {
 
 // MARK: - Blobs
 
-/// Revisions whose blobs are not here: they wait until the client has sent the contents.
+/// Makes revisions wait until the client has sent the contents of their blobs.
 extension MobileSession {
-    /// Reads a revision; `nil` if it waits for the contents of its blobs.
+    /// Reads a revision; `nil` if it has to wait for the contents of its blobs.
     func read(
         _ message: BLIPMessage, _ context: RequestContext, _ collection: Int
     ) throws -> PushedRevision? {
@@ -141,7 +142,7 @@ extension MobileSession {
 
 // MARK: - MobileContent
 
-/// A content that a revision names by its SHA-1: of a blob, or of an attachment of CouchDB's kind.
+/// A content that a revision identifies by its SHA-1: of a blob, or of an attachment of CouchDB's kind.
 struct MobileContent: Hashable {
     let attachmentName: String
     let digest: String
@@ -153,7 +154,7 @@ struct MobileContent: Hashable {
         self.revpos = revpos
     }
 
-    /// The content of a stub; `nil` for another attachment, or a stub that names no SHA-1.
+    /// The content of a stub; `nil` for another attachment, or a stub without a SHA-1.
     init?(_ attachment: WireAttachment) {
         guard case .stub = attachment.content, let digest = attachment.digest, digest.hasPrefix("sha1-") else {
             return nil

@@ -4,9 +4,9 @@ internal import SettleMobile
 internal import SettlePlatform
 internal import SettleReplication
 
-/// The documents that are not offered to Couchbase Lite, because it can't store them, by their databases.
+/// The documents of each database that are not offered to Couchbase Lite, because it can't store them.
 ///
-/// `GET /_scheduler/ledger/{db}%2F_blipsync` lists them. The log has each of them once.
+/// `GET /_scheduler/ledger/{db}%2F_blipsync` lists them. The log mentions each of them once.
 final class LeftOutDocuments: Sendable {
     /// A document that is left out, and why.
     struct Entry {
@@ -15,23 +15,24 @@ final class LeftOutDocuments: Sendable {
         let fault: String
     }
 
-    /// The ledger of a database. One that was deleted and created again is another database, with another instance name.
+    /// The ledger of a database. A database that was deleted and created again has another instance name, and
+    /// another ledger.
     private struct Listed {
         let instance: String
         var ledger: ReplicationLedger
     }
 
-    /// By the names of the databases.
+    /// The ledgers by the names of databases.
     private let listed = Guarded<[String: Listed]>([:])
 
-    /// Records what a page of changes leaves out.
+    /// Records which documents of a page of changes are left out.
     ///
     /// - Parameters:
     ///   - entries: The documents that are left out.
     ///   - offered: The documents that are offered; they are no longer listed.
     ///   - context: The request for the connection, of the documents' database.
-    /// - Returns: The entries that are new; an empty list once the ledger is full and drops its oldest entries, so that the log does
-    ///   not name a document again and again.
+    /// - Returns: The new entries. The list is empty once the ledger is full and drops its oldest entries, so that
+    ///   the log does not mention a document repeatedly.
     /// - Throws: ``DatabaseError``.
     func record(
         _ entries: [Entry], offering offered: some Sequence<DocumentID>, _ context: RequestContext
@@ -69,13 +70,13 @@ final class LeftOutDocuments: Sendable {
 // MARK: - Changes
 
 extension LeftOutDocuments {
-    /// Leaves out the changes that Couchbase Lite can't take, and lists them in the ledger and in the log.
+    /// Leaves out the changes that Couchbase Lite can't store, and records them in the ledger and the log.
     ///
     /// - Parameters:
     ///   - changes: The changes.
-    ///   - most: The bytes of the contents that are kept.
+    ///   - most: The maximum total size of the contents that are kept, in bytes.
     ///   - context: The request for the connection, of the changes' database.
-    /// - Returns: The changes that are offered; the first small ones keep their content.
+    /// - Returns: The changes to offer; the first small ones keep their content.
     /// - Throws: ``DatabaseError``.
     static func offered(
         among changes: [PulledRevision], keeping most: Int, _ context: RequestContext

@@ -2,21 +2,21 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
 
-/// The contents of blobs and attachments, by the digests that Couchbase Lite gives them.
+/// The contents of blobs and attachments, found by the digests that Couchbase Lite uses.
 struct MobileAttachments {
     let database: Database
-    /// Digests of contents that were read before.
+    /// The digests of contents that were read before.
     var digests = ContentDigests()
 
-    /// The contents that the nearest stored ancestor of a revision has, by their digests.
+    /// The contents of a revision's nearest stored ancestor, by digest.
     ///
     /// Each digest is computed from the bytes, because the digest in the document may be wrong.
     ///
     /// - Parameters:
-    ///   - digests: The digests that are looked for.
+    ///   - digests: The digests to find.
     ///   - path: The revision and its ancestors, the newest first.
     ///   - id: The document.
-    ///   - readsAll: Whether attachments are read whose digests no member says; else only blobs are among them.
+    ///   - readsAll: Whether to read attachments whose digest is in no member; otherwise only blobs are considered.
     /// - Returns: The contents.
     /// - Throws: ``DatabaseError``.
     func known(
@@ -37,7 +37,7 @@ struct MobileAttachments {
         return [:]
     }
 
-    /// `getAttachment`: the content with a digest that a document has.
+    /// `getAttachment`: the content of a document with a digest.
     func answer(_ message: BLIPMessage) throws -> BLIPMessage {
         guard let digest = message.properties["digest"], let id = message.properties["docID"] else {
             throw BLIPError.http(400, "getAttachment needs `digest` and `docID`")
@@ -45,7 +45,7 @@ struct MobileAttachments {
         return BLIPMessage(.reply, body: try content(digest, of: DocumentID(unchecked: id)))
     }
 
-    /// The content with a digest in a leaf of a document, the winner first.
+    /// The content with a digest in a leaf of a document; the winner is searched first.
     ///
     /// - Throws: ``BLIPError`` with status 404 if no leaf has it, and 413 if it is too large.
     private func content(_ digest: String, of id: DocumentID) throws -> [UInt8] {
@@ -53,7 +53,8 @@ struct MobileAttachments {
         for leaf in record.tree.leaves {
             guard let content = try database.content(of: leaf.revision, in: record) else { continue }
             let blobs = Self.digestsOfBlobs(in: content)
-            // The digests in the documents decide which contents are read first. The bytes decide which one is returned.
+            // The digests in the documents only decide which contents are read first; the bytes decide which one
+            // is returned.
             let said = content.attachments.filter { blobs[$0.name] == digest }
             for attachment in said + content.attachments.filter({ blobs[$0.name] != digest }) {
                 guard attachment.length <= MobileLimits.largestContent else {
@@ -70,16 +71,17 @@ struct MobileAttachments {
         throw BLIPError.http(404, "no attachment of \"\(id)\" has this digest")
     }
 
-    /// The list `_attachments` of a revision: its attachments and, beside any, its blobs, as Sync Gateway does.
+    /// The list `_attachments` of a revision: its attachments and, if there are any, also its blobs, as Sync
+    /// Gateway does.
     ///
-    /// Where there is a list, Couchbase Lite takes a document only if the list has the digest of each blob. Where the digest of a
-    /// blob is another one in the list than in its member, Couchbase Lite changes the member; so blobs are also listed where
-    /// another client has changed the content of one, and has left its member.
+    /// If a document has this list, Couchbase Lite accepts it only if the list has the digest of each blob. If a
+    /// blob's digest in the list differs from the one in its member, Couchbase Lite changes the member. So blobs
+    /// are also listed when another client has changed a blob's content but not its member.
     ///
-    /// A content that is too large is listed, too. The request for it is answered with an error, which the app sees.
+    /// A content that is too large is listed too. The request for it is answered with an error, which the app sees.
     ///
     /// - Parameter revision: The revision.
-    /// - Returns: The stubs; none if the revision only has blobs, and their members are right.
+    /// - Returns: The stubs; empty if the revision has only blobs and their members are right.
     /// - Throws: ``DatabaseError``.
     func stubs(of revision: ReplicatedRevision) throws -> [WireAttachment] {
         guard !revision.attachments.isEmpty else { return [] }
@@ -115,7 +117,7 @@ struct MobileAttachments {
         attachment.length > MobileLimits.largestContent ? Self.standIn(for: attachment) : try digest(of: attachment)
     }
 
-    /// The digest of a content, which is read unless its digest is known.
+    /// The digest of a content, which is read unless the digest is known.
     func digest(of attachment: DocumentAttachment) throws -> String {
         if let known = digests[attachment] { return known }
         let found = MobileDigest.of(try database.content(of: attachment))
@@ -123,12 +125,12 @@ struct MobileAttachments {
         return found
     }
 
-    /// A placeholder for the digest of a content that is too large to be read at once. No content has it.
+    /// A placeholder for the digest of a content that is too large to be read at once. No content has this digest.
     private static func standIn(for attachment: DocumentAttachment) -> String {
         MobileDigest.of(Array("too large: \(attachment.digest)".utf8))
     }
 
-    /// The digests that the blobs of a document say, by the names of their attachments.
+    /// The digests in the members of a document's blobs, by the names of their attachments.
     private static func digestsOfBlobs(in content: RevisionContent) -> [String: String] {
         content.attachments.isEmpty ? [:] : MobileBlob.digests(in: content.body)
     }

@@ -24,7 +24,7 @@ struct MobileCheckpoints {
 
     /// The collections of the message `getCollections`, each with the name of its checkpoint.
     ///
-    /// - Throws: ``BLIPError`` with status 400 for a message that has not as many of one as of the other, or more than 100.
+    /// - Throws: ``BLIPError`` with status 400 if the numbers of collections and names differ, or exceed 100.
     static func collections(_ message: BLIPMessage) throws -> [(collection: String, client: String)] {
         let body = try RequestLimits.value(message.body)
         let names = body["collections"]?.array?.compactMap(\.string) ?? []

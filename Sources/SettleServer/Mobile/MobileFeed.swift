@@ -4,43 +4,44 @@ internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
-/// The feed that a client pulls: pages of changes, and the revisions that it wants of them.
+/// The feed that a client pulls: pages of changes, and the revisions that the client requests from them.
 ///
 ///     changes (a page) ─→      ←─ which are wanted        two pages at most are under way
 ///     rev, rev, …      ─→      ←─ stored                  1,000 at most without an answer
 ///     changes []       ─→      all was sent; if it is continuous, the next pages follow when there are changes
 ///
-/// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page are offered,
-/// and so on, before anything else is sent. A row that fails alone is left out.
+/// LiteCore answers a page with an error if it can't look up one of its documents. Then the two halves of the page
+/// are offered before anything else is sent, and so on. A row that fails alone is left out.
 ///
-/// A document is not offered again while an older revision of it is under way. LiteCore says which revisions of a page it wants by
-/// what it has stored, and stores later what it wanted of the page before. So it would say that it has its own last edit, and then
-/// replace that by the older revision.
+/// A document is not offered again while an older revision of it is being sent. LiteCore decides by its stored
+/// revisions which ones of a page it requests, and stores the requested ones later. So it could report its own last
+/// edit as its revision, and then replace that edit by the older revision.
 final class MobileFeed: Sendable {
     private struct State {
         var since: UpdateSequence
-        /// Pages whose answer has not come.
+        /// The number of pages without an answer.
         var pages = 0
-        /// Parts of pages that failed, to be offered next, and how many of them are under way.
+        /// Parts of pages that failed and have to be offered next, and the number of offered parts without an
+        /// answer.
         var parts: [[PulledRevision]] = []
         var partsUnderWay = 0
-        /// The revisions wanted of such parts. They are sent before the other wanted revisions, since the client's checkpoint must not pass
-        /// these changes.
+        /// The requested revisions of such parts. They are sent before other requested revisions, because the
+        /// client's checkpoint must not pass these changes.
         var wantedOfParts: [PulledRevision] = []
         var wanted: [PulledRevision] = []
         var unanswered = 0
-        /// The documents of pages without an answer, and those whose revision is wanted or has no answer.
+        /// The documents of pages without an answer, and those whose revision is requested or has no answer.
         var underWay: Set<DocumentID> = []
         /// The document that the next page begins with, if it can't be offered yet.
         var held: DocumentID?
-        /// Whether the feed has sent the message that ends the stored changes. Only after it does the feed send deletions.
+        /// Whether the feed has sent the message that ends the stored changes. Deletions are sent only after it.
         var hasSentEnd = false
-        /// The database and the number of the notice while the next change is waited for. It is kept open meanwhile.
+        /// The database, which is kept open while the feed waits for its next change, and the number of the notice.
         var waiting: (database: Database, notice: Int?)?
         var isOver = false
 
         var isQuiet: Bool { pages == 0 && wanted.isEmpty && unanswered == 0 && !isDividing && held == nil }
-        /// Whether the next page begins with a document that is under way.
+        /// Whether the next page begins with a document that is still being sent.
         var isHeld: Bool { held.map(underWay.contains) ?? false }
         /// Whether the parts of a failed page are being offered.
         var isDividing: Bool { !parts.isEmpty || partsUnderWay > 0 }
@@ -58,13 +59,14 @@ final class MobileFeed: Sendable {
     private static let maximumPages = 2
     /// The number of documents that are read at a time to fill a page.
     private static let recordsAtOnce = 200
-    /// Couchbase Lite stores a hundred revisions at a time, or what has come in 20 ms, and answers then.
+    /// The maximum number of revisions without an answer. Couchbase Lite stores a hundred revisions at a time, or
+    /// those of 20 ms, and answers then.
     private static let maximumUnanswered = 1000
-    /// The bytes that wait for the socket from which on no revision is read.
+    /// The number of bytes in the socket's queue above which no revision is read.
     private static let maximumBytes = 1 << 20
-    /// The number of such bytes while memory is tight.
+    /// The same limit while memory is scarce.
     private static let fewBytes = 64 << 10
-    /// The bytes of revisions that are kept of a page, from when they are offered until they are sent.
+    /// The maximum number of bytes of a page's revisions that are kept between the offer and the sending.
     private static let maximumKeptBytes = 64 << 10
 
     private let session: Guarded<WeakSession>
@@ -72,10 +74,10 @@ final class MobileFeed: Sendable {
     private let batch: Int
     private let isContinuous: Bool
     private let isActiveOnly: Bool
-    /// Whether the client knows version vectors, and not only ids of trees.
+    /// Whether the client knows version vectors, and not only revision ids.
     private let usesVersions: Bool
     private let ids: Set<DocumentID>?
-    /// Whether the client has the limits of Couchbase Lite; Settle's own does not.
+    /// Whether the client has the limits of Couchbase Lite; Settle's own client does not.
     private let hasLimits: Bool
     private let state: Guarded<State>
 
@@ -108,10 +110,10 @@ final class MobileFeed: Sendable {
         state = Guarded(State(since: UpdateSequence(Int64(since.int ?? 0))))
     }
 
-    /// Whether all was sent of a subscription that is not continuous.
+    /// Whether a subscription that is not continuous has sent everything.
     var isOver: Bool { state.withLock(\.isOver) }
 
-    /// Ends it.
+    /// Ends the feed.
     func end() {
         let waiting = state.withLock { state in
             state.isOver = true
@@ -120,7 +122,7 @@ final class MobileFeed: Sendable {
         if let waiting, let notice = waiting.notice { waiting.database.cancelNotice(notice) }
     }
 
-    /// Sends what there is to send, as far as it may; called in the session's turn.
+    /// Sends as much as the limits allow; called in the session's turn.
     func advance() {
         guard let session = session.withLock(\.value), let connection = session.connection, !isOver else { return }
         do {
@@ -128,7 +130,7 @@ final class MobileFeed: Sendable {
             try sendRevisions(context, session, connection)
             while try sendPage(context, session, connection) {}
         } catch {
-            // The client connects again, and goes on from its checkpoint unless it has lost access.
+            // The client connects again, and continues from its checkpoint unless it has lost access.
             session.log(error)
             connection.close(BLIPConnection.mayPass, reason: MobileSession.blipError(for: error).description)
         }
@@ -154,7 +156,7 @@ final class MobileFeed: Sendable {
             guard let change = rest.popFirst() else { return false }
             let message = change.message(stored, attachments, own)
             session.context.metrics.readDocument()
-            // A revision that the client refuses is its to ask for again. `norev` has no answer.
+            // If the client refuses a revision, it has to request it again. `norev` has no answer.
             let id = change.id
             connection.send(message) { [weak self, weak session] _ in self?.recordAnswer(about: id, session) }
             if message.isSilent { recordAnswer(about: id, nil) }
@@ -165,7 +167,7 @@ final class MobileFeed: Sendable {
         if hasRoom, !rest.isEmpty {
             try database.forEachRevision(rest.map { ($0.id, $0.revision, []) }) { send($0.map { $0?.revision }) }
         }
-        // The others are sent when the client has received these.
+        // The rest is sent when the client has received these.
         if !rest.isEmpty {
             state.withLock { state in
                 state.wanted.insert(contentsOf: rest, at: 0)
@@ -182,9 +184,9 @@ final class MobileFeed: Sendable {
         session?.advance()
     }
 
-    /// Sends a page of changes, or says that there are no more.
+    /// Sends a page of changes, or reports that there are no more.
     ///
-    /// - Returns: Whether there may be another one.
+    /// - Returns: Whether there may be another page.
     private func sendPage(
         _ context: RequestContext, _ session: MobileSession, _ connection: BLIPConnection
     ) throws -> Bool {
@@ -223,9 +225,9 @@ final class MobileFeed: Sendable {
         return true
     }
 
-    /// Goes on to the position after a page, or before the first document of it that is under way.
+    /// Advances to the position after a page, or to the first document of it that is still being sent.
     ///
-    /// - Returns: The changes that may be offered, and whether others must wait.
+    /// - Returns: The changes to offer now, and whether the rest has to wait.
     private func begin(_ page: [PulledRevision], _ last: UpdateSequence) -> ([PulledRevision], isHeld: Bool) {
         state.withLock { state in
             let end = page.firstIndex { state.underWay.contains($0.id) }
@@ -240,7 +242,7 @@ final class MobileFeed: Sendable {
         of database: Database, after since: UpdateSequence, skipsDeleted: Bool
     ) throws -> ([PulledRevision], UpdateSequence) {
         var (page, last) = ([PulledRevision](), since)
-        // One state for the page costs less than a state for each read.
+        // One snapshot for the page costs less than one for each read.
         try database.snapshot {
             while page.count < batch {
                 let records = try database.records(
@@ -253,7 +255,7 @@ final class MobileFeed: Sendable {
                     if let change = PulledRevision(record, usesVersions: usesVersions) { page.append(change) }
                 }
                 guard records.isEmpty else { continue }
-                // A purge leaves positions without a change. The next notice is for what comes after them.
+                // A purge leaves positions without a change, so the next notice must be for later positions.
                 last = max(last, try database.lastSequence())
                 return
             }
@@ -263,7 +265,7 @@ final class MobileFeed: Sendable {
 
     /// Offers the next part of a page that failed.
     ///
-    /// - Returns: Whether there was one, and room for it.
+    /// - Returns: Whether a part was offered.
     private func offerPart(_ session: MobileSession, _ connection: BLIPConnection) -> Bool {
         let part = state.withLock { state -> [PulledRevision]? in
             guard state.pages < Self.maximumPages, !state.parts.isEmpty else { return nil }
@@ -288,7 +290,7 @@ final class MobileFeed: Sendable {
         }
     }
 
-    /// Puts the halves of a page that the client could not read into the queue. A single row is left out instead, as the log says.
+    /// Queues the halves of a page that the client could not read. A single row is left out instead, and logged.
     private func divide(
         _ changes: [PulledRevision], isPart: Bool, because error: BLIPError, _ session: MobileSession?
     ) {
@@ -311,7 +313,7 @@ final class MobileFeed: Sendable {
         return BLIPMessage(properties: properties, body: rows.utf8, isSilent: changes.isEmpty)
     }
 
-    /// Records which revisions of a page the client wants: those whose element of the answer is a list.
+    /// Records the revisions of a page that the client requests: those whose element of the answer is a list.
     private func receive(_ answer: BLIPMessage, to changes: [PulledRevision], isPart: Bool) {
         let chosen = (try? RequestLimits.value(answer.body))?.array ?? []
         let most = answer.properties["maxHistory"].flatMap { Int($0) }
@@ -329,19 +331,19 @@ final class MobileFeed: Sendable {
         }
     }
 
-    /// Sends an empty page once, when the last revision was answered.
+    /// Sends an empty page once, after the last revision was answered.
     private func sendEnd(_ session: MobileSession, _ connection: BLIPConnection) {
         let sends = state.withLock { state in
             guard state.isQuiet, !state.hasSentEnd else { return false }
             state.hasSentEnd = true
-            // Later changes are for another subscription.
+            // Later changes belong to another subscription.
             state.isOver = !isContinuous
             return true
         }
         if sends { connection.send(message([], session)) }
     }
 
-    /// Waits for the next change, if it is continuous.
+    /// Waits for the next change, if the subscription is continuous.
     private func wait(for database: Database, after sequence: UpdateSequence, _ session: MobileSession) {
         let waits = state.withLock { state in
             guard isContinuous, !state.isOver, state.waiting == nil else { return false }
@@ -353,28 +355,28 @@ final class MobileFeed: Sendable {
             self?.state.withLock { $0.waiting = nil }
             session?.advance()
         }
-        // It may have come already.
+        // The change may have come already.
         state.withLock { if $0.waiting != nil { $0.waiting?.notice = notice } }
     }
 }
 
 // MARK: - PulledRevision
 
-/// A revision that a client wants of a page of changes, and the message that brings it.
+/// A revision from a page of changes that a client may request, and the message that sends it.
 struct PulledRevision: Sendable {
     let id: DocumentID
     let revision: RevisionID
     let sequence: UpdateSequence
     let isDeleted: Bool
-    /// The version vector of the revision, for a client that knows those.
+    /// The revision's version vector, for a client that knows version vectors.
     private let vector: VersionVector?
-    /// How the client knows the revision.
+    /// The name by which the client knows the revision.
     private let name: String
-    /// The revision as it was read when it was offered, if it is small; so most are read once.
+    /// The revision as it was read for the offer, if it is small, so that most revisions are read once.
     var stored: ReplicatedRevision?
-    /// The number of ancestors that the client wants to know.
+    /// The number of ancestors that the client requests.
     var maximumHistory = RevisionHistory.maximumInMessage
-    /// Whether such a client knows the document by an id of a tree.
+    /// Whether a client with version vectors knows the document by a revision id.
     var isKnownByID = false
 
     /// The winner of a document; `nil` if its revisions can't be read.
@@ -386,13 +388,13 @@ struct PulledRevision: Sendable {
         name = vector?.revision ?? revision.description
     }
 
-    /// Its row in the message `changes`.
+    /// The revision's row in the message `changes`.
     var row: JSONValue {
         let row: [JSONValue] = [.number(JSONNumber(sequence.number)), .string(id.string), .string(name)]
         return .array(isDeleted ? row + [1] : row)
     }
 
-    /// The message `rev`; the silent message `norev` with the reason if the revision can't be sent.
+    /// The message `rev`; or the silent message `norev` with the reason, if the revision can't be sent.
     func message(
         _ stored: Result<ReplicatedRevision?, DatabaseError>, _ attachments: MobileAttachments,
         _ own: [String: String]

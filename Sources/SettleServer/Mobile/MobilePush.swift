@@ -2,21 +2,24 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleMobile
 
-/// A client's push: the client proposes changes, the server answers which ones it wants, and the client sends those revisions.
+/// A client's push: the client proposes changes, the server answers which ones it needs, and the client sends those
+/// revisions.
 ///
-/// A revision keeps the id that the client gave it. One that would branch is refused with 409 if the client wants no conflicts, as
-/// clients of Sync Gateway do: they pull the current revision, settle, and push a child of it.
+/// A revision keeps the id that the client gave it. If the client wants no conflicts, as clients of Sync Gateway
+/// do, a revision that would branch is refused with 409: the client then pulls the current revision, settles, and
+/// pushes a child of it.
 struct MobilePush {
     let context: RequestContext
-    /// Called for each accepted revision that a database which was opened with vectors has under an id of a tree.
+    /// Called for each accepted revision from a database that was opened with version vectors but still names the
+    /// revision by a revision id. Returns false if there is no room for it.
     var accepted: (UpgradedEdits.Edit, DocumentVersion) -> Bool = { _, _ in false }
 
     private static let maximumRows = 10_000
-    /// Blobs come as members alone, and their contents are asked for.
+    /// Asks for blobs as members only; their contents are requested separately.
     private static let wishes = ["blobs": "true"]
 
-    /// `proposeChanges`: `[[docID, revID, serverRevID?, …], …]` is answered with a status each: 0 send it, 304 have it, 409 the
-    /// server has another one. Zeros at the end are left out.
+    /// `proposeChanges`: answers `[[docID, revID, serverRevID?, …], …]` with a status each: 0 to send it, 304 if it
+    /// is stored, 409 if the server has another revision. Trailing zeros are left out.
     func proposed(_ message: BLIPMessage) throws -> BLIPMessage {
         let database = try context.database()
         let tellsRevision = message.flag("conflictIncludesRev")
@@ -26,7 +29,7 @@ struct MobilePush {
             guard !name.utf8.contains(UInt8(ascii: "@")) else {
                 let known = row[2]?.string ?? ""
                 let answer = try answer(name, known: known, of: id, database, tellsRevision)
-                // A merge of two tree ids by an upgraded database does not mean that it has seen the server's.
+                // If an upgraded database has merged two revision ids, it may not have seen the server's.
                 if answer == 0, let version = DocumentVersion(known), version.source == .tree {
                     _ = accepted(UpgradedEdits.Edit(id: id, name: name), version)
                 }
@@ -48,7 +51,8 @@ struct MobilePush {
         return BLIPMessage(.reply, properties: Self.wishes, body: JSONValue.array(answers).utf8)
     }
 
-    /// The answer to a version of a device, which may come with what it has seen; else the device says what it knows of here.
+    /// The answer to a proposed version. The proposal may include the version's history; otherwise `known` is the
+    /// server's version that the device knows.
     private func answer(
         _ name: String, known: String, of id: DocumentID, _ database: Database, _ tellsRevision: Bool
     ) throws -> JSONValue {
@@ -57,14 +61,14 @@ struct MobilePush {
         switch place {
         case .known: return 304
         case .next: return 0
-        // The device has not seen that the document was deleted.
+        // The device has not seen the deletion of the document.
         case .branch where known.isEmpty && tree.isDeleted: return 0
         case .branch: return tellsRevision ? ["status": 409, "rev": .string(state.text)] : 409
         }
     }
 
-    /// `changes` of a client that brings branches: `[[sequence, docID, revID, …], …]` is answered with 0 for what is here, and the
-    /// ancestors that are here for what is wanted.
+    /// `changes` of a client that allows branches: answers `[[sequence, docID, revID, …], …]` with 0 for a stored
+    /// revision, and otherwise with the stored ancestors.
     func changed(_ message: BLIPMessage) throws -> BLIPMessage {
         let database = try context.database()
         let answers = try rows(message).map { row -> JSONValue in
@@ -88,10 +92,10 @@ struct MobilePush {
         return rows
     }
 
-    /// `rev`: stores revisions in one transaction, those that must not branch in another. Where one of them can't be stored at all,
-    /// each is stored by itself, so that only the failed one is answered with the error.
+    /// `rev`: stores revisions in one transaction, and those that must not branch in another. If one of them can't
+    /// be stored at all, each is stored separately, so that only that one is answered with the error.
     ///
-    /// - Returns: The answer to each.
+    /// - Returns: The answers, in the order of the revisions.
     func store(_ revisions: [PushedRevision]) -> [BLIPMessage] {
         var answers = [BLIPMessage](repeating: BLIPMessage(.reply), count: revisions.count)
         for isExclusive in [true, false] {
@@ -108,8 +112,8 @@ struct MobilePush {
         return answers
     }
 
-    /// Whether a revision begins a document anew that was deleted here. A device never sees the deletion if it pulled for the first
-    /// time after it.
+    /// Whether a revision recreates a document that was deleted here. A device never sees the deletion if it pulled
+    /// for the first time after it.
     private func beginsAnew(_ revision: PushedRevision) -> Bool {
         guard let tree = try? context.database().tree(of: revision.id), tree.isDeleted else { return false }
         return !revision.history.revisions.contains(where: tree.contains)
@@ -119,7 +123,7 @@ struct MobilePush {
         guard !revisions.isEmpty else { return [] }
         do {
             let writer = try DocumentWriter(context.database(), context)
-            // A device sees the winner alone, so it can't settle other leaves that are open here.
+            // A device sees only the winner, so it can't settle other open leaves.
             let refused = try writer.insert(
                 revisions.flatMap { try $0.all() }, refusingBranches: refusingBranches, leavingConflicts: true)
             context.metrics.wroteDocuments(revisions.count - refused.count)

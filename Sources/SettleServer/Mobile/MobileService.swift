@@ -11,7 +11,7 @@ final class MobileService: Sendable {
     let workers = WorkerPool(limit: 8)
     /// The memory of all connections.
     let budget: MobileBudget
-    /// The digests of blobs and attachments that were read.
+    /// The digests of blobs and attachments that were read before.
     let digests = ContentDigests()
     /// The documents that are not offered to Couchbase Lite.
     let leftOut = LeftOutDocuments()
@@ -21,9 +21,9 @@ final class MobileService: Sendable {
 
     deinit { workers.close() }
 
-    /// Takes a connection over, which belongs to its owner then.
+    /// Takes over a socket for a connection of an owner.
     ///
-    /// - Returns: The connection; `nil` if the system has no sockets left, and then it is closed.
+    /// - Returns: The connection. If the system has no sockets left, the result is `nil` and the socket is closed.
     func adopt(_ socket: UpgradedSocket, for owner: any ConnectionOwner, _ limits: BLIPLimits) -> BLIPConnection? {
         let loop = self.loop.withLock { kept -> SocketLoop? in
             kept = kept ?? SocketLoop(budget: budget)
@@ -40,7 +40,7 @@ final class MobileService: Sendable {
     }
 }
 
-/// The digests of contents that were read, so that a large content is not read each time its document is sent.
+/// Caches digests, so that a large content is not read each time its document is sent.
 final class ContentDigests: Sendable {
     private struct Key: Hashable {
         let md5: [UInt8]
@@ -53,12 +53,12 @@ final class ContentDigests: Sendable {
         }
     }
 
-    /// About 2 MiB.
+    /// The maximum number of entries, about 2 MiB.
     private static let most = 10_000
 
     private let known = Guarded<[Key: String]>([:])
 
-    /// The digest of an attachment's content; `nil` if it is not known.
+    /// The digest of an attachment's content; `nil` if it is not cached.
     subscript(attachment: DocumentAttachment) -> String? {
         get { known.withLock { $0[Key(attachment)] } }
         set {
@@ -72,7 +72,7 @@ final class ContentDigests: Sendable {
 
 // MARK: - MobileEndpoints
 
-/// Couchbase Lite's replicator: a WebSocket with messages of BLIP.
+/// The endpoint of Couchbase Lite's replicator: a WebSocket with BLIP messages.
 enum MobileEndpoints {
     /// `GET /{db}/_blipsync`
     static let connect: Endpoint = .work(\.mobile) { mobile, context in

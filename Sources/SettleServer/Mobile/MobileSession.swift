@@ -3,26 +3,27 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// One Couchbase Lite replicator at the server's end: what it pushes is stored, what it subscribes to is sent.
+/// The server's end of one Couchbase Lite replicator: stores what the client pushes, and sends what it subscribes
+/// to.
 ///
-/// Messages are handled by workers, those of one session one batch after the other, so that revisions that come together are
-/// stored in one transaction.
+/// Workers handle the messages. The messages of one session are handled in batches, one after the other, so that
+/// revisions that arrive together are stored in one transaction.
 ///
 ///     loop's thread ─ take ─→ inbox ─→ worker's turn: all that has come ─→ answers
 ///                                              └─→ the next changes and revisions of the subscription
 ///
-/// The rights are those of the request that opened the connection, and are checked again in each turn. The connection is closed
-/// when its user's account, password, roles or session end.
+/// The rights are those of the request that opened the connection, and are checked again in each turn. The
+/// connection is closed when its user's account, password, roles or session end.
 final class MobileSession: ConnectionOwner {
     struct State {
         var connection: BLIPConnection?
         var inbox: [BLIPMessage] = []
         var inboxBytes = 0
-        /// The bytes of the messages that a worker handles.
+        /// The bytes of the messages that a worker is handling.
         var turnBytes = 0
-        /// Requests that wait until the client has taken more of what is sent.
+        /// Requests that wait until the client has read more of what was sent.
         var late: [BLIPMessage] = []
-        /// Revisions whose blobs have come.
+        /// Revisions whose blobs have arrived.
         var complete: [PushedRevision] = []
         var blobs = BlobQueue()
         var upgrades = UpgradedEdits()
@@ -32,13 +33,13 @@ final class MobileSession: ConnectionOwner {
         var isWorking = false
         var wantsAdvance = false
         var isOver = false
-        /// Removes it from the server's access watch.
+        /// Removes the session from the server's access watch.
         var unwatch: (@Sendable () -> Void)?
 
-        /// Whether a turn has something to do. Messages that come before the connection is known wait for it.
+        /// Whether a turn has work. Messages that arrive before the connection is set wait for it.
         var hasWork: Bool {
             guard !isOver, let connection else { return false }
-            // Nothing that is sent would wake the late ones.
+            // If nothing is being sent, nothing else would wake the waiting requests.
             let wakesLate = !late.isEmpty && connection.outgoingBytes == 0
             return !inbox.isEmpty || !complete.isEmpty || wantsAdvance || wakesLate
         }
@@ -46,12 +47,13 @@ final class MobileSession: ConnectionOwner {
         var lateBytes: Int { late.reduce(0) { $0 + $1.bytes } }
     }
 
-    /// How many messages, and how many bytes of them, may wait before the socket is no longer read.
+    /// The number of messages and of their bytes that may wait; above these the socket is not read.
     private static let maximumWaiting = 200
     private static let maximumWaitingBytes = 32 << 20
-    /// The number of requests that may wait for the client. One has a request for each revision without an answer, at most.
+    /// The maximum number of waiting requests. A client has at most one request for each revision without an
+    /// answer.
     static let maximumLateRequests = 1000
-    /// The bytes that wait for the client from which on its requests wait, too.
+    /// The number of bytes waiting for the client above which its requests wait too.
     static let maximumOutgoingBytes = 32 << 20
 
     let context: RequestContext
@@ -64,7 +66,7 @@ final class MobileSession: ConnectionOwner {
         state = Guarded(State(collections: SessionCollections(database: context.parameter("db"))))
     }
 
-    /// Begins to answer the messages of a connection, also of those that have come already.
+    /// Starts to answer the messages of a connection, including those that have arrived already.
     func begin(_ connection: BLIPConnection) {
         let watch = context.service(\.watch)
         let number = watch.add(AccessWatch.Grant(context, .member)) { [weak self, weak connection] reason in
@@ -75,7 +77,7 @@ final class MobileSession: ConnectionOwner {
             state.connection = connection
             state.unwatch = { watch.remove(number) }
         }
-        // It may have ended before.
+        // The session may have ended before.
         if state.withLock(\.isOver) { watch.remove(number) }
     }
 
@@ -87,16 +89,16 @@ final class MobileSession: ConnectionOwner {
 
     var bytesInMemory: Int { state.withLock { $0.inboxBytes + $0.turnBytes + $0.lateBytes + $0.blobs.bytes } }
 
-    /// Whether an answer of some bytes may be made.
+    /// Whether there is memory for an answer of this size.
     func hasRoom(for bytes: Int) -> Bool { budget.hasRoom(for: account, bytes: bytes) }
 
-    /// The memory of all connections.
+    /// The memory budget of all connections.
     var budget: MobileBudget { context.service(\.mobile).budget }
 
-    /// The connection, until it has ended.
+    /// The connection; `nil` after its end.
     var connection: BLIPConnection? { state.withLock(\.connection) }
 
-    /// The properties that requests of the server about a collection need.
+    /// The properties of the server's requests about a collection.
     func properties(of collection: Int) -> [String: String] {
         state.withLock { $0.collections.properties(of: collection) }
     }
@@ -139,7 +141,7 @@ final class MobileSession: ConnectionOwner {
         }
     }
 
-    /// Changes what there is to do, and has a worker see to it.
+    /// Changes the state, and schedules a worker for it.
     func schedule(_ change: (inout State) -> Void) {
         let starts = state.withLock { state in
             change(&state)
@@ -176,9 +178,9 @@ final class MobileSession: ConnectionOwner {
 
 // MARK: - Messages
 
-/// The requests of a client, and their answers.
+/// Answers the requests of a client.
 extension MobileSession {
-    /// Answers messages in their order; revisions of one collection that follow each other are stored together.
+    /// Answers messages in order. Consecutive revisions of one collection are stored together.
     func handle(_ messages: [BLIPMessage], _ complete: [PushedRevision], _ connection: BLIPConnection) {
         var revisions: [PushedRevision] = []
         var contexts: [Int: Result<RequestContext, any Error>] = [:]
@@ -204,7 +206,8 @@ extension MobileSession {
         func begin(_ collection: Int) {
             if revisions.first.map({ $0.collection != collection }) == true { store() }
         }
-        // All revisions of a run are placed in one state of the database, which costs less than a state for each.
+        // All revisions of a run are placed in one snapshot of the database, which costs less than a snapshot for
+        // each.
         func add(_ run: ArraySlice<BLIPMessage>, _ collection: Int, _ context: RequestContext) throws {
             begin(collection)
             try context.database().snapshot {
@@ -249,11 +252,12 @@ extension MobileSession {
         store()
     }
 
-    /// Whether a request is answered now. Else it waits until the client has taken more of what is sent; if nothing is sent that it
-    /// could wait for, or too many requests wait, the connection is closed, and the client connects again.
+    /// Whether a request can be answered now. Otherwise it waits until the client has read more of what was sent.
+    /// If nothing is being sent, or too many requests wait, the connection is closed, and the client connects
+    /// again.
     ///
-    /// An error would cost a document: Couchbase Lite that gets one for a blob goes on without the document, and its checkpoint
-    /// passes it.
+    /// An error instead would lose a document: if Couchbase Lite gets one for a blob, it continues without the
+    /// document, and its checkpoint passes it.
     private func hasRoom(for message: BLIPMessage, _ connection: BLIPConnection) -> Bool {
         let outgoing = connection.outgoingBytes
         let isTight = message.profile == "getAttachment" && !hasRoom(for: MobileLimits.largestContent)
@@ -271,7 +275,7 @@ extension MobileSession {
         return false
     }
 
-    /// The context of a collection's database, after a check that the user may read it.
+    /// The context of a collection's database. Checks that the user may read the database.
     func checkedContext(of collection: Int) throws -> RequestContext {
         guard let name = state.withLock({ $0.collections.databases[collection] }) else {
             throw BLIPError.http(404, "there is no collection of this number")
@@ -290,7 +294,7 @@ extension MobileSession {
         MobileAttachments(database: try context.database(), digests: context.service(\.mobile).digests)
     }
 
-    /// The BLIP error for an error, with the status and the reason that an HTTP response would have.
+    /// The BLIP form of an error, with the status and the reason of an HTTP response.
     static func blipError(for error: any Error) -> BLIPError {
         if let error = error as? BLIPError { return error }
         let error = HTTPError(error)
@@ -312,14 +316,14 @@ extension MobileSession {
         case "changes": return try MobilePush(context: context).changed(message)
         case "subChanges": return try subscribe(message, collection)
         case "getAttachment": return try attachments(of: context).answer(message)
-        // Clients that run in browsers send `PING` to keep a connection.
+        // Clients in browsers send `PING` to keep a connection open.
         case "norev", "PING": return BLIPMessage(.reply)
         default: throw BLIPError.noHandler
         }
     }
 
-    /// Answers `getCollections` with the client's checkpoint in each collection: `{}` if the client has stored no checkpoint,
-    /// `null` if the collection has no database.
+    /// Answers `getCollections` with the client's checkpoint in each collection: `{}` if the client has stored no
+    /// checkpoint, `null` if the collection has no database.
     private func choose(_ message: BLIPMessage) throws -> BLIPMessage {
         let wanted = try MobileCheckpoints.collections(message)
         var databases: [String?] = []

@@ -3,24 +3,24 @@ internal import SettleDatabase
 internal import SettleMobile
 internal import SettlePlatform
 
-/// A revision that a client pushes, as the message `rev` has it.
+/// A revision that a client pushes in a message `rev`.
 struct PushedRevision: Sendable {
-    /// The message, which is answered once the revision is stored.
+    /// The message, which is answered when the revision is stored.
     let message: BLIPMessage
     /// The number of its collection.
     let collection: Int
     let id: DocumentID
-    /// The revision under the name that it has here, and its ancestors.
+    /// The revision and its ancestors, under the names that they have on the server.
     let history: RevisionHistory
     private let document: WireDocument
-    /// Whether it must not become a branch.
+    /// Whether the revision must not become a branch.
     let isExclusive: Bool
-    /// The other leaves that the revision has seen, which it ends.
+    /// The other leaves that the revision has merged, each of which it closes.
     private let merged: [RevisionHistory]
     private let wanted: [MobileContent]
-    /// The attachments of the parent; `nil` if its content is not here.
+    /// The attachments of the parent; `nil` if its content is not stored here.
     private let inherited: [DocumentAttachment]?
-    /// The contents of blobs and attachments that are here, by their digests.
+    /// The stored contents of blobs and attachments, by digest.
     private var contents: [String: DocumentAttachment]
 
     /// Reads a message.
@@ -60,7 +60,7 @@ struct PushedRevision: Sendable {
         document.isDeleted = message.flag("deleted")
         document.history = history
         document.revision = .revision(history.revision)
-        // A client may name its blobs among the attachments, too; the members count.
+        // A client may list its blobs among the attachments too; only the members count.
         let listed = document.attachments.filter { !$0.name.hasPrefix(MobileBlob.prefix) }
         let stubs = listed.compactMap { MobileContent($0) }
         document.attachments = listed.filter { MobileContent($0) == nil }
@@ -77,7 +77,7 @@ struct PushedRevision: Sendable {
                 Set(wanted.map(\.digest)), history.revisions, of: id, readsAll: !stubs.isEmpty)
     }
 
-    /// The documents to store: this one, and the ends of the branches that it has merged.
+    /// The documents to store: this one, and tombstones for the branches that it has merged.
     ///
     /// - Throws: ``DatabaseError``.
     func all() throws -> [DocumentWriter.Given] {
@@ -91,18 +91,18 @@ struct PushedRevision: Sendable {
             }
     }
 
-    /// The contents that are not here, each digest once.
+    /// The contents that are not stored here, each digest once.
     var missing: [MobileContent] {
         var seen = Set(contents.keys)
         return wanted.filter { seen.insert($0.digest).inserted }
     }
 
-    /// Takes a content.
+    /// Adds a content.
     mutating func add(_ content: DocumentAttachment, for digest: String) { contents[digest] = content }
 
     /// The document to store, with all contents as attachments.
     ///
-    /// - Throws: ``DatabaseError`` for a name or a length that no attachment may have.
+    /// - Throws: ``DatabaseError`` if an attachment's name or length is invalid.
     func complete() throws -> DocumentWriter.Given {
         var (document, following) = (document, FollowingContents())
         for wanted in wanted {
@@ -114,8 +114,8 @@ struct PushedRevision: Sendable {
         return (id, document, following)
     }
 
-    /// The generation that an attachment was added with. One that the parent has keeps its `revpos`. One that the parent has not is
-    /// new, also if an older ancestor had it: a peer that has the parent needs its content.
+    /// The generation in which an attachment was added. An attachment that the parent has keeps its `revpos`. Any
+    /// other is new, even if an older ancestor had it: a peer that has the parent needs its content.
     private func revpos(of wanted: MobileContent, _ content: DocumentAttachment) -> UInt64 {
         if let inherited {
             let known = inherited.first {
@@ -136,16 +136,16 @@ struct PushedRevision: Sendable {
 ///     4-b, history 1-a              1-a ─ 2-b ─ 3-b ─ 4-b: what was between is no longer known to the device
 ///     a version of a device         a child of the winner if it has seen the state here, else a branch
 struct PushedPlace {
-    /// The revision under the name that it has here, and its ancestors.
+    /// The revision and its ancestors, under the names that they have on the server.
     let history: RevisionHistory
     /// The other leaves that the revision has merged, and their ancestors.
     private(set) var merged: [RevisionHistory] = []
 
     /// Finds the place.
     ///
-    /// - Throws: ``BLIPError`` with status 409 for a version that has not seen the state here, where the client wants no
-    ///   branches; with status 400 for names that are neither versions nor ids that count down, and for a version
-    ///   from the future; ``DatabaseError``.
+    /// - Throws: ``BLIPError`` with status 409 for a version that has not seen the state here, if the client wants
+    ///   no branches; with status 400 for names that are neither versions nor ids with descending generations, and
+    ///   for a version from the future; ``DatabaseError``.
     init(
         _ name: String, history: String, of id: DocumentID, in database: Database, isExclusive: Bool,
         after seen: RevisionHistory? = nil
@@ -186,12 +186,12 @@ struct PushedPlace {
         }
     }
 
-    /// The maximum number of ids that are made for a history.
+    /// The maximum number of ids that are made up for a history.
     private static let maximumMadeIDs = 1000
 
-    /// A history that leaves out generations. A tree that was opened with version vectors knows of several unsent edits only the
-    /// last one and the server's id, and a tree with more unsent edits than a message may name leaves out the oldest ones. The ids
-    /// in between are made of the signature of the one before.
+    /// A history with missing generations. A tree that was opened with version vectors knows only the last one of
+    /// several unsent edits, and the server's id. A tree with more unsent edits than a message may name leaves out
+    /// the oldest ones. The ids in between are derived from the signature of the one before.
     private static func bridged(_ name: String, _ history: String) -> RevisionHistory? {
         let names = [name] + history.split(separator: ",").map { String($0).trimmingBlanks() }
         let known = names.compactMap { RevisionID($0) }
@@ -219,14 +219,15 @@ struct PushedPlace {
 
 // MARK: - UpgradedEdits
 
-/// Edits from before a database of trees was opened with version vectors, which replace the server's revision.
+/// Edits that a device made before its database was opened with version vectors, and that replace the server's
+/// revision.
 ///
 ///     here      1-a ─┬─ 2-46… ─ 3-deleted     the device knows it as 246f1b47dd4@Revision+Tree+Encoding
 ///     pushed         └─ 2-a5…                 the winner
 ///
-/// LiteCore compares such an id with a version by generation and digest. If its own id is the greater one, it takes 2-46… for an
-/// ancestor: it names it in its proposal, and never pulls it. A refusal would leave the edit on the device for ever. The name
-/// 2-a5… can't be a child of 2-46…, so it becomes a branch, and the one of 2-46… is closed.
+/// LiteCore compares such an id with a version by generation and digest. If its own id is greater, it takes 2-46…
+/// for an ancestor: it names it in its proposal, and never pulls it. A refusal would leave the edit on the device
+/// forever. 2-a5… can't be a child of 2-46…, so it becomes a branch, and the branch of 2-46… is closed.
 struct UpgradedEdits: Sendable {
     /// A document and the id of the edit.
     struct Edit: Hashable, Sendable {
@@ -239,10 +240,10 @@ struct UpgradedEdits: Sendable {
         let edit: Edit
     }
 
-    /// The maximum number of edits that may be on their way.
+    /// The maximum number of edits that may be on their way to the server.
     private static let most = 10_000
 
-    /// The versions of the server that the device named in its proposals.
+    /// The versions of the server that devices named in their proposals.
     private var versions: [Place: DocumentVersion] = [:]
 
     /// Whether a version is the state of a tree, or its winner.
@@ -251,16 +252,16 @@ struct UpgradedEdits: Sendable {
             || VersionVector(tree)?.current == version
     }
 
-    /// Accepts an edit.
+    /// Adds an accepted edit.
     ///
-    /// - Returns: Whether there is room for it.
+    /// - Returns: False if there is no room for it.
     mutating func add(_ edit: Edit, in collection: Int, beside version: DocumentVersion) -> Bool {
         guard versions.count < Self.most else { return false }
         versions[Place(collection: collection, edit: edit)] = version
         return true
     }
 
-    /// Forgets an edit that has arrived. If it is refused, the device proposes it again.
+    /// Removes an edit that has arrived. If it is refused, the device proposes it again.
     mutating func remove(_ edit: Edit, in collection: Int) {
         versions[Place(collection: collection, edit: edit)] = nil
     }

@@ -1,9 +1,9 @@
 internal import SettleMobile
 
-/// The collections of a connection, each of which is a database, by their numbers.
+/// The collections of a connection by their numbers. Each collection is a database.
 ///
-/// The first message decides whether messages name their collection. Couchbase Lite sends both kinds of connections, and answers
-/// 400 where they are mixed.
+/// The first message decides whether messages name their collection. Couchbase Lite opens connections of both
+/// kinds, and answers 400 if they are mixed.
 ///
 ///     getCollections ["_default", "inventory.hotels"]      0: shop      1: shop+inventory+hotels
 ///     any other message                                    the database of the address alone, without a number
@@ -20,9 +20,9 @@ struct SessionCollections {
 
     init(database: String) { databases = [database] }
 
-    /// Checks a message, and takes the decision if it is the first.
+    /// Checks a message; the first one decides the kind.
     ///
-    /// - Returns: The number of its collection.
+    /// - Returns: The number of the message's collection.
     /// - Throws: ``BLIPError`` with status 400 for a message of the other kind, and 404 for an unknown collection.
     mutating func check(_ message: BLIPMessage) throws -> Int {
         switch (message.profile, use) {
@@ -45,18 +45,19 @@ struct SessionCollections {
         }
     }
 
-    /// Records the databases that the client has named.
+    /// Sets the databases that the client has named.
     mutating func name(_ databases: [String?]) { self.databases = databases }
 
-    /// The properties that requests of the server about a collection need.
+    /// The properties of the server's requests about a collection.
     func properties(of number: Int) -> [String: String] {
         if case .named = use { ["collection": "\(number)"] } else { [:] }
     }
 
-    /// The name of the database that a collection of another database is: `shop+inventory+hotels` for `inventory.hotels` of
-    /// `shop`, and `shop` for its default collection. A capital letter is written as `$` and the small one, a `%` as `()`.
+    /// The name of the database that stores a collection of another database: `shop+inventory+hotels` for
+    /// `inventory.hotels` of `shop`, and `shop` for the default collection. A capital letter is written as `$` and
+    /// its small letter, and `%` as `()`.
     ///
-    /// - Returns: `nil` for a name that no collection has.
+    /// - Returns: `nil` for an invalid name of a collection.
     static func database(of collection: String, in database: String) -> String? {
         let parts = collection.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (scope, name) = parts.count == 2 ? (parts[0], parts[1]) : ("_default", parts[0])

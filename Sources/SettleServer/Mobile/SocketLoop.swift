@@ -3,11 +3,11 @@ internal import SettleHTTP
 internal import SettleMobile
 internal import SettlePlatform
 
-/// One thread that reads and writes the sockets of all mobile connections, without waiting for any.
+/// One thread that reads and writes the sockets of all mobile connections, and blocks on none of them.
 ///
-/// A connection whose messages wait to be handled is not read, so its client has to wait, too. A client that reads nothing of what
-/// is sent for a minute is cut off, and one that sends nothing for ten minutes. When all take more memory than they may, the largest
-/// is closed at once.
+/// The loop does not read a connection whose messages wait to be handled, so its client has to wait too. It closes
+/// a client that reads nothing of waiting output for a minute, or sends nothing for ten minutes. When all clients
+/// together exceed the memory budget, the largest is closed at once.
 final class SocketLoop: Sendable {
     private final class SocketClient: Sendable {
         let socket: UpgradedSocket
@@ -28,9 +28,9 @@ final class SocketLoop: Sendable {
         var id: ObjectIdentifier { ObjectIdentifier(self) }
     }
 
-    /// The state of a client that only the loop's thread uses.
+    /// The state of a client, used only by the loop's thread.
     private struct Traffic {
-        /// Whether the bytes that followed the upgrade's head were read.
+        /// Whether the bytes after the upgrade's head were read.
         var hasBegun = false
         var output: [UInt8] = []
         var sent = 0
@@ -38,9 +38,9 @@ final class SocketLoop: Sendable {
         var lastWrite = ContinuousClock.now
         var lastPing = ContinuousClock.now
         var isEnding = false
-        /// The memory that the budget has recorded for it, in bytes.
+        /// The memory that the budget has recorded for this client, in bytes.
         var weight = 0
-        /// Whether the client was closed for the memory that it took.
+        /// Whether the client was closed because of its memory.
         var isGone = false
         var hasOutput: Bool { sent < output.count }
     }
@@ -50,13 +50,13 @@ final class SocketLoop: Sendable {
         var isRunning = false
     }
 
-    /// The time that a client may take.
+    /// The time limits of a client.
     struct Patience: Sendable {
-        /// To read a part of what is sent.
+        /// To read a part of the waiting output.
         var write = Duration.seconds(60)
         /// To send anything.
         var read = Duration.seconds(600)
-        /// To send anything, before it gets a ping.
+        /// To send anything before it gets a ping.
         var ping = Duration.seconds(240)
     }
 
@@ -65,17 +65,17 @@ final class SocketLoop: Sendable {
     private let state = Guarded(State())
     private let bell: SocketBell
 
-    /// Makes a loop; `nil` if the system has no sockets left.
+    /// Creates a loop; `nil` if the system has no sockets left.
     init?(patience: Patience = Patience(), budget: MobileBudget) {
         (self.patience, self.budget) = (patience, budget)
         guard let bell = SocketBell() else { return nil }
         self.bell = bell
     }
 
-    /// Wakes the thread: there is something to send.
+    /// Wakes the thread, because there is something to send.
     func wake() { bell.ring() }
 
-    /// Takes a connection over.
+    /// Adds a connection.
     func add(_ socket: UpgradedSocket, _ connection: BLIPConnection, _ session: any ConnectionOwner) {
         _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) | O_NONBLOCK)
         Sockets.sendAtOnce(socket.descriptor)
@@ -86,7 +86,7 @@ final class SocketLoop: Sendable {
         }
         guard starts else { return wake() }
         do { try SystemThread.detach { self.run() } } catch {
-            // The system has no thread left.
+            // The system has no thread left, so the new connections are closed.
             let arrivals = state.withLock { state in
                 state.isRunning = false
                 defer { state.arrivals = [] }
@@ -115,7 +115,7 @@ final class SocketLoop: Sendable {
                 var events: Int16 = 0
                 if !clients[index].traffic.isEnding, !clients[index].client.session.isBusy { events |= Int16(POLLIN) }
                 if clients[index].traffic.hasOutput { events |= Int16(POLLOUT) }
-                // A client that is gone has no socket; the system ignores its entry.
+                // A closed client has no socket; the system ignores a negative descriptor.
                 let descriptor = clients[index].traffic.isGone ? -1 : clients[index].client.socket.descriptor
                 polled.append(pollfd(fd: descriptor, events: events, revents: 0))
             }
@@ -135,7 +135,7 @@ final class SocketLoop: Sendable {
         }
     }
 
-    /// Records the memory of a client, and closes the largest one if all take too much.
+    /// Records the memory of a client. Closes the largest client if all together exceed the budget.
     private func weigh(_ index: Int, _ clients: inout [(client: SocketClient, traffic: Traffic)]) {
         let (client, traffic) = clients[index]
         guard !traffic.isGone else { return }
@@ -148,7 +148,7 @@ final class SocketLoop: Sendable {
         close(&clients[place].traffic, clients[place].client)
     }
 
-    /// Closes a client that may try again later, and frees its memory at once, because other clients may need it.
+    /// Closes a client, which may try again later, and frees its memory at once, because other clients may need it.
     private func close(_ traffic: inout Traffic, _ client: SocketClient) {
         let error = BLIPError.http(503, "the connections take more memory than they may; this is the largest")
         client.session.log(error)
@@ -163,7 +163,7 @@ final class SocketLoop: Sendable {
         client.leave()
     }
 
-    /// Takes more to send once all of the last was sent.
+    /// Gets more output after the last was sent.
     private func fill(_ traffic: inout Traffic, _ client: SocketClient) {
         guard !traffic.isGone, !traffic.hasOutput else { return }
         (traffic.output, traffic.sent) = ([], 0)
@@ -213,7 +213,7 @@ final class SocketLoop: Sendable {
     private func receive(_ traffic: inout Traffic, _ client: SocketClient, _ now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 32 * 1024)
         let count = read(client.socket.descriptor, &room, room.count)
-        // Couchbase Lite sends its next small message only when the last one is acknowledged.
+        // Couchbase Lite sends its next small message only after the last one was acknowledged.
         Sockets.acknowledgeAtOnce(client.socket.descriptor)
         if count > 0 {
             traffic.lastRead = now
@@ -226,36 +226,36 @@ final class SocketLoop: Sendable {
 
 // MARK: - ConnectionOwner
 
-/// A handler of the messages of a mobile connection.
+/// Handles the messages of a mobile connection.
 protocol ConnectionOwner: AnyObject, Sendable {
     /// Whether reading is paused because too much input is queued.
     var isBusy: Bool { get }
 
     /// The account of the connection. All connections of one account share a part of the memory.
     var account: String { get }
-    /// The bytes of messages that wait here.
+    /// The bytes of the messages that wait in the owner.
     var bytesInMemory: Int { get }
 
-    /// Takes a request; must not wait.
+    /// Receives a request; must not block.
     func receive(_ message: BLIPMessage)
 
-    /// Says that there may be room or reason to send more; must not wait.
+    /// Called when there may be room or reason to send more; must not block.
     func advance()
 
-    /// Puts a broken rule into the log.
+    /// Logs a violation of the protocol.
     func log(_ error: any Error)
 
-    /// Says that the connection is gone.
+    /// Called when the connection has ended.
     func end()
 }
 
 // MARK: - MobileBudget
 
-/// Bounds the memory for the messages of all mobile connections. Each account may take a quarter of it.
+/// Limits the memory for the messages of all mobile connections. Each account may use a quarter of it.
 ///
-/// A connection's own limits allow it tens of MiB, so a few would be enough to fill a small machine. When all take too much, the
-/// largest connection is closed, or the largest of an account that takes more than its part; its client comes again and goes on
-/// from its checkpoint.
+/// A connection's own limits allow it tens of MiB, so a few connections could fill a small machine. When the budget
+/// is exceeded, the largest connection is closed: of all, or of an account that exceeds its share. Its client
+/// reconnects, and continues from its checkpoint.
 final class MobileBudget: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: (account: String, bytes: Int)] = [:]
@@ -279,10 +279,10 @@ final class MobileBudget: Sendable {
     /// The bytes of all connections.
     var total: Int { state.withLock(\.total) }
 
-    /// Whether half of the memory is taken, so that connections should send in small portions.
+    /// Whether more than half of the memory is used, so that connections should send in small portions.
     var isTight: Bool { state.withLock { $0.total > limit / 2 } }
 
-    /// Whether an account may have some more bytes for an answer.
+    /// Whether an account may use some more bytes for an answer.
     func hasRoom(for account: String, bytes: Int) -> Bool {
         state.withLock { state in
             (state.accounts[account] ?? 0) <= share - bytes && state.total <= limit - bytes
@@ -291,7 +291,7 @@ final class MobileBudget: Sendable {
 
     /// Records the bytes of a connection.
     ///
-    /// - Returns: The connection to close, if there are too many.
+    /// - Returns: The connection to close, if the budget is exceeded.
     func set(_ connection: ObjectIdentifier, of account: String, bytes: Int) -> ObjectIdentifier? {
         state.withLock { state in
             let old = state.connections.updateValue((account, bytes), forKey: connection)?.bytes ?? 0
@@ -305,7 +305,7 @@ final class MobileBudget: Sendable {
         }
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     func remove(_ connection: ObjectIdentifier) {
         state.withLock { state in
             guard let old = state.connections.removeValue(forKey: connection) else { return }

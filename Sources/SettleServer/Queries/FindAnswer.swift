@@ -13,10 +13,10 @@ struct FindAnswer {
     private let start: ContinuousClock.Instant
     private var hasBegun = false
     private var hasDocuments = false
-    /// Whether all of it was given.
+    /// Whether the answer is complete.
     private(set) var isDone = false
 
-    /// After how many bytes a page ends, and after how many documents that were looked at.
+    /// A page ends after this many bytes, or after this many examined documents.
     private static let pageLength = 64 * 1024
     static let pageCount = 1000
 
@@ -33,9 +33,9 @@ struct FindAnswer {
 
     /// The next piece.
     ///
-    /// - Parameter count: How many documents are looked at.
-    /// - Returns: The piece, which may be empty where much was looked at and nothing found.
-    /// - Throws: What reading the documents throws.
+    /// - Parameter count: The maximum number of documents to examine.
+    /// - Returns: The piece. It may be empty if many documents were examined and none matched.
+    /// - Throws: Errors of reading the documents.
     mutating func next(lookingAt count: Int = pageCount) throws -> [UInt8] {
         guard !isDone else { return [] }
         var bytes: [UInt8] = []
@@ -66,7 +66,7 @@ struct FindAnswer {
     private static let lineEnd = Array("\r\n".utf8)
     private static let separator = Array(",\r\n".utf8)
 
-    /// The members after the documents; nothing if the conditions contradict each other, as in CouchDB.
+    /// The members after the documents; empty if the conditions contradict each other, as in CouchDB.
     private var end: String {
         guard cursor.plan.bounds != nil else { return "" }
         let bookmark = cursor.bookmark?.text ?? FindBookmark.none

@@ -5,9 +5,9 @@ internal import SettlePlatform
 internal import SettleQuery
 internal import SettleViews
 
-/// Queries by selector.
+/// The endpoints of queries by selector.
 enum FindEndpoints {
-    /// `POST /_condition`: a condition of the command line as a selector, an extension of ours.
+    /// `POST /_condition`: converts a condition of the command line to a selector; an extension of CouchDB's API.
     static let condition: Endpoint = .work { context in
         try context.requireContentType()
         guard let text = try context.jsonObject()["text"]?.string else {
@@ -38,7 +38,7 @@ enum FindEndpoints {
         guard try cursor.behind() > fewChanges, let scripts = context.scripts else {
             return try answer(cursor, request, context)
         }
-        // Building an index takes its time, and others need this thread.
+        // Building an index takes time, and other requests need this thread.
         let deferred = Promise<HTTPResponse>()
         scripts.threads.submit(for: try DesignDocuments.owner(of: database)) {
             do {
@@ -50,7 +50,7 @@ enum FindEndpoints {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// The answer to a cheap query; `nil` if the query takes more work.
+    /// The answer to a cheap query; `nil` if the query needs more work.
     private static func quickAnswer(
         _ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ context: any ReadContext
     ) throws -> [UInt8]? {
@@ -65,11 +65,11 @@ enum FindEndpoints {
 
     /// The maximum number of selector steps for an answer without waiting.
     private static let quickSteps = 1_000_000
-    /// The number of documents that an answer without waiting looks at.
+    /// The maximum number of documents that are examined for an answer without waiting.
     private static let quickCount = 50
-    /// The number of changes that are brought into an index before an answer on the thread of the request.
+    /// The maximum number of changes that are added to an index before an answer without waiting.
     private static let fewChanges = 1000
-    /// The number of pages that are looked at before the answer begins.
+    /// The number of pages that are examined before the answer begins.
     private static let firstPages = 8
 
     private static func answer(
@@ -98,7 +98,7 @@ enum FindEndpoints {
     }
 }
 
-/// Sends the answer to a query that is too long for one piece.
+/// Sends an answer that is too long for one piece.
 private final class FindStream: ResponseStream {
     private struct State {
         var answer: FindAnswer
@@ -108,8 +108,8 @@ private final class FindStream: ResponseStream {
     private let state: Guarded<State>
 
     /// - Parameters:
-    ///   - answer: What is still to come.
-    ///   - piece: What comes before it.
+    ///   - answer: The rest of the answer.
+    ///   - piece: The piece before it.
     init(_ answer: FindAnswer, after piece: [UInt8]) { state = Guarded(State(answer: answer, piece: piece)) }
 
     func next() throws -> ResponseStep {

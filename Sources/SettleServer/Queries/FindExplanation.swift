@@ -3,14 +3,14 @@ internal import SettleDatabase
 internal import SettleQuery
 internal import SettleViews
 
-/// The answer of `_explain` about a query.
+/// The answer of `_explain` to a query.
 struct FindExplanation {
     let request: FindRequest
     let plan: QueryPlan
     /// The database's name.
     let name: String
 
-    /// The answer.
+    /// The answer as JSON.
     var json: JSONValue {
         let options = request.options
         var members: [(String, JSONValue)] = [
@@ -54,7 +54,7 @@ struct FindExplanation {
     }
 
     private func candidate(_ candidate: QueryPlan.Candidate) -> JSONValue {
-        // CouchDB asks this of what is shown only.
+        // CouchDB considers only the fields that are shown.
         let fields = request.options.fields
         let isCovering = !fields.isEmpty && candidate.index.has(fields)
         let covers: JSONValue =
@@ -68,7 +68,7 @@ struct FindExplanation {
         ]
     }
 
-    /// The name of a kind of index.
+    /// The name of an index's type.
     static func type(of index: QueryIndex) -> String {
         index.isAllDocuments ? "special" : index.search == nil ? "json" : "text"
     }

@@ -6,18 +6,18 @@ internal import SettleViews
 struct FindRequest {
     /// The query.
     private(set) var options: FindOptions
-    /// The bookmark as it was given, which only `_find` looks at.
+    /// The given bookmark, which only `_find` parses.
     private let bookmark: String?
     /// Whether to include `execution_stats`.
     let hasStatistics: Bool
     /// The number of copies to read each document from; there is one.
     let copies: Int
-    /// Whether an index need not be the newest, in both ways to say so.
+    /// Whether the index may be out of date, in the two ways that a request can say so.
     let isStale: Bool
     let isStable: Bool
     private let isUpdated: Bool
 
-    /// Reads a body.
+    /// Parses a body.
     ///
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     init(_ members: JSONObject) throws {
@@ -45,7 +45,7 @@ struct FindRequest {
         self.options = options
     }
 
-    /// The query with the place where it goes on.
+    /// The query, with the position from which it continues.
     ///
     /// - Throws: ``QueryError`` with code `invalidBookmark`.
     func resumed() throws -> FindOptions {
@@ -98,13 +98,13 @@ struct FindRequest {
     }
 }
 
-/// How requests say what to sort by, and which members an index has.
+/// Parses and prints lists of fields: what a query sorts by, and the members of an index.
 ///
 ///     ["city", {"age": "desc"}]
 enum SortSpecification {
-    /// Reads a list.
+    /// Parses a list.
     ///
-    /// - Throws: ``HTTPError`` with status 400 in CouchDB's words.
+    /// - Throws: ``HTTPError`` with status 400 and CouchDB's reason.
     static func fields(_ value: JSONValue) throws -> [SortField] {
         guard let list = value.array else {
             throw HTTPError(
@@ -125,7 +125,7 @@ enum SortSpecification {
         throw HTTPError(400, "invalid_sort_field", "Invalid sort field: \(ErlangText.text(of: value))")
     }
 
-    /// A list as `_explain` shows it.
+    /// The form of a list in `_explain`.
     static func json(_ fields: [SortField]) -> JSONValue {
         .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))
     }

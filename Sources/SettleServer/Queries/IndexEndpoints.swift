@@ -5,9 +5,10 @@ internal import SettlePlatform
 internal import SettleQuery
 internal import SettleViews
 
-/// The indexes of queries by selector, which are members of design documents.
+/// The indexes of queries by selector. They are stored in design documents.
 enum IndexEndpoints {
-    /// `GET /{db}/_index`; with `status=true`, which is ours, also how large each index is, and how far behind.
+    /// `GET /{db}/_index`. With `status=true`, an extension of CouchDB's API, it also reports the size of each
+    /// index, and how many changes it lacks.
     static let list: Endpoint = .work { context in
         let database = try context.database()
         let all = try QueryIndexes.all(in: database)
@@ -44,7 +45,7 @@ enum IndexEndpoints {
     private static let invalidList = HTTPError(
         400, "invalid_list_index_params", "Index parameter ranges: limit > 1, skip > 0")
 
-    /// `POST /{db}/_index`; what is there already, any member may ask for.
+    /// `POST /{db}/_index`. For an index that exists already, any member may send this.
     static let create: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
@@ -107,7 +108,7 @@ enum IndexEndpoints {
         return .json(["success": .array(removed), "fail": .array(failed)])
     }
 
-    /// An unknown path below that of the indexes.
+    /// An unknown path under `_index`.
     static let missing: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.missing
@@ -137,7 +138,7 @@ enum IndexEndpoints {
         try QueryIndexes.removeOthers(of: database)
     }
 
-    /// Writes a design document with other members, or deletes it; its attachments stay.
+    /// Writes a design document with changed members, or deletes it. Its attachments stay.
     private static func write(
         _ members: JSONObject?, over old: DocumentLookup.Found?, _ id: DocumentID, _ context: RequestContext
     ) throws {
@@ -153,14 +154,14 @@ enum IndexEndpoints {
 
 // MARK: - IndexRequest
 
-/// The index that a request wants to be made.
+/// Parses the index that a request defines.
 enum IndexRequest {
-    /// Reads a body.
+    /// Parses a body.
     ///
     /// - Parameters:
     ///   - members: The body.
-    ///   - makesTextIndexes: Whether indexes of type `text` are made; a stock CouchDB, which has no service for them, refuses
-    ///     them as this server does otherwise.
+    ///   - makesTextIndexes: Whether indexes of type `text` are allowed. Otherwise they are refused as by a stock
+    ///     CouchDB, which has no service for them.
     /// - Returns: The definition of the index.
     /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
     static func definition(_ members: JSONObject, makesTextIndexes: Bool) throws -> IndexDefinition {

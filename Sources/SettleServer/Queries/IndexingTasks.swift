@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The index updates in progress, as `_active_tasks` shows them.
+/// The running index updates, as `_active_tasks` shows them.
 final class IndexingTasks: Sendable {
     private struct Task {
         let database: String
@@ -16,23 +16,23 @@ final class IndexingTasks: Sendable {
     private struct State {
         var running: [Int: Task] = [:]
         var count = 0
-        /// How many updates wait or run that nobody waits for.
+        /// The number of background updates that wait or run.
         var later = 0
     }
 
     private let state = Guarded(State())
     private let bell = Bell()
 
-    /// Notes that an update is done later, while no request waits for it.
+    /// Counts a background update, for which no request waits.
     func beginLater() { state.withLock { $0.later += 1 } }
 
-    /// Notes that such an update is done.
+    /// Counts the end of a background update.
     func endLater() {
         state.withLock { $0.later -= 1 }
         bell.ring()
     }
 
-    /// Waits until no update is to be done later.
+    /// Waits until there are no background updates.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     func waitForLater() async throws {
@@ -44,7 +44,7 @@ final class IndexingTasks: Sendable {
         }
     }
 
-    /// Runs a closure as a task, and passes it a closure that reports progress.
+    /// Runs a closure as a task. The closure's parameter reports progress.
     func run<Result>(
         _ database: String, _ design: String, _ body: (_ report: (Int, Int) -> Void) throws -> Result
     ) rethrows -> Result {

@@ -1,19 +1,19 @@
 internal import SettleCore
 internal import SettleQuery
 
-/// The members of a request's body, taken out one by one, in CouchDB's order and with its words for what is wrong.
+/// Reads the members of a request's body one by one, in CouchDB's order and with its error messages.
 struct RequestOptions {
     private var rest: JSONObject
 
     init(_ members: JSONObject) { rest = members }
 
-    /// Takes a member out.
+    /// Reads a member.
     mutating func remove(_ name: String) -> JSONValue? {
         defer { rest[name] = nil }
         return rest[name]
     }
 
-    /// Takes a member that has to be there.
+    /// Reads a required member.
     mutating func require(_ name: String) throws -> JSONValue {
         guard let value = remove(name) else {
             throw HTTPError(400, "missing_required_key", "Missing required key: \(name)")
@@ -21,7 +21,7 @@ struct RequestOptions {
         return value
     }
 
-    /// Sees that nothing is left.
+    /// Checks that no member is left.
     func end() throws {
         guard let member = rest.first else { return }
         throw HTTPError(400, "invalid_key", "Invalid key \(member.name) for this request.")
@@ -43,7 +43,7 @@ struct RequestOptions {
         return text
     }
 
-    /// Takes the name of an index or of a design document.
+    /// Reads the name of an index or of a design document.
     mutating func name(_ name: String) throws -> String? {
         let text = try string(name)
         if text?.isEmpty == true {
@@ -52,7 +52,7 @@ struct RequestOptions {
         return text
     }
 
-    /// Takes a whole number that is not less than zero; one too large to count is as good as none.
+    /// Reads a whole number of at least zero. A number that is too large to count is clamped.
     mutating func count(_ name: String, _ standard: Int) throws -> Int {
         guard let value = remove(name) else { return standard }
         guard let number = Self.integer(value), number >= 0 else {
@@ -63,7 +63,7 @@ struct RequestOptions {
         return number
     }
 
-    /// Takes a whole number that is greater than zero.
+    /// Reads a whole number greater than zero.
     mutating func positive(_ name: String, _ standard: Int) throws -> Int {
         guard let value = remove(name) else { return standard }
         guard let number = Self.integer(value), number > 0 else {
@@ -78,7 +78,7 @@ struct RequestOptions {
         return number.int ?? (number.text.hasPrefix("-") ? nil : .max)
     }
 
-    /// The names of an index: of a design document, and perhaps of the index in it.
+    /// The parts of an index's name: the design document, and optionally the index in it.
     static func indexNames(_ value: JSONValue) throws -> [String] {
         if value.isNull { return [] }
         if let text = value.string {

@@ -4,8 +4,9 @@ internal import SettleViews
 
 /// The answer to one query of a view, a page of bytes at a time.
 ///
-/// A page is one state of the index; the next continues after its last row. So memory is bounded, a slow client holds nothing
-/// back, and a long answer may show rows of later states, as lists of documents do.
+/// Each page reads one state of the index, and continues after the last row of the page before. So memory is
+/// bounded and a slow client blocks nothing, but a long answer may mix rows of several states, as lists of
+/// documents do.
 struct ViewAnswer {
     let group: ViewGroup
     let view: ViewGroup.View
@@ -18,10 +19,10 @@ struct ViewAnswer {
     private var toSkip = 0
     private var hasBegun = false
     private var hasRows = false
-    /// Whether all of it was given.
+    /// Whether the answer is complete.
     private(set) var isDone = false
 
-    /// After how many bytes of an index a page ends.
+    /// A page ends after this many bytes of the index.
     private static let pageLength = 256 * 1024
 
     init(
@@ -34,9 +35,9 @@ struct ViewAnswer {
 
     /// The next piece.
     ///
-    /// - Parameter most: After how many rows it ends; groups do not count.
+    /// - Parameter most: The maximum number of rows; groups do not count.
     /// - Returns: The piece; `nil` at the end.
-    /// - Throws: What reading the index throws.
+    /// - Throws: Errors of reading the index.
     mutating func next(most: Int = .max) throws -> WireText? {
         guard !isDone else { return nil }
         var bytes = WireText()
@@ -68,7 +69,7 @@ struct ViewAnswer {
         bytes += Array(("{" + head.map { $0 + "," }.joined() + "\"rows\":[\r\n").utf8)
     }
 
-    /// The number of rows that stand before the first that is shown.
+    /// The number of rows before the first shown one.
     private func offset(_ index: IndexReading) throws -> Int {
         var toSkip = query.skip
         var offset = 0
@@ -99,7 +100,7 @@ struct ViewAnswer {
         }
         var isFirst = !hasRows
         let full = Self.pageLength
-        // The closure would copy what can change for each row.
+        // Capture a constant: capturing the mutable value would copy it for each row.
         let me = self
         var printed = bytes
         bytes = WireText()
@@ -148,7 +149,7 @@ struct ViewAnswer {
     private static let rowKey = Array(",\"key\":".utf8)
     private static let rowValue = Array(",\"value\":".utf8)
 
-    /// Appends an id as JSON; most need no escapes.
+    /// Appends an id as JSON. Most ids need no escapes.
     private static func append(id: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         let isPlain = id.allSatisfy { 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard isPlain else { return JSONValue.append(String(decoding: id, as: UTF8.self), to: &bytes) }
@@ -171,7 +172,7 @@ struct ViewAnswer {
         text.bytes.append(UInt8(ascii: "}"))
     }
 
-    /// The document of a row: the one it was emitted for, or the one that its value names, at the revision it names.
+    /// The document of a row: the one that emitted it, or the document and revision that its value names.
     private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> WireText? {
         let lookup = DocumentLookup(source: source)
         let printer = DocumentPrinter(source: source, options: query.documents, metrics: metrics)
@@ -194,7 +195,7 @@ struct ViewAnswer {
         return try printer.print(winner.revision, content, of: record, hasMeta: true).text
     }
 
-    /// The found document; `nil` for a damaged one, as for one that does not exist.
+    /// The found document; `nil` if it is damaged, as if it did not exist.
     private func readable(_ find: () throws -> DocumentLookup.Found?) throws -> DocumentLookup.Found? {
         do { return try find() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }

@@ -4,7 +4,7 @@ internal import SettleHTTP
 internal import SettleScripting
 internal import SettleViews
 
-/// Views of design documents.
+/// The endpoints of views.
 enum ViewEndpoints {
     /// `GET /{db}/_design/{design}/_view/{view}`
     static let read: Endpoint = .read { context in
@@ -13,10 +13,10 @@ enum ViewEndpoints {
         return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
     }
 
-    /// The number of rows that an answer without waiting has.
+    /// The maximum number of rows in an answer without waiting.
     private static let fewRows = 50
 
-    /// The answer to a query that finds a few rows of an index that is up to date; `nil` for every other.
+    /// The answer to a query that finds a few rows of an up-to-date index; `nil` for any other query.
     private static func shortAnswer(_ query: ViewQuery, _ context: any ReadContext) throws -> HTTPResponse? {
         let source = try context.source()
         guard query.update != .after, query.isNarrow(fewRows), context.options.scripts != nil,
@@ -66,7 +66,7 @@ enum ViewEndpoints {
         return try answer(all, context, isMany: true)
     }
 
-    /// `/{db}/_design/{design}/_view` without the name of a view, or with more after it.
+    /// `/{db}/_design/{design}/_view` without the name of a view, or with more segments after it.
     static let noView: Endpoint = .work { context in
         _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
         throw HTTPError.methodNotAllowed("GET,POST,HEAD")

@@ -7,39 +7,39 @@ internal import SettleViews
 
 /// The views of a design document, and the files with their rows.
 ///
-/// Views with the same map function and order share their rows, and all of a design document lie in one file. It is named by
-/// what its rows depend on, so two design documents with the same views share one, and one that is changed gets another. Indexes
-/// of queries have the files that `_find` uses.
+/// Views with the same map function and order share their rows, and all views of a design document are in one file.
+/// The file's name depends on everything that its rows depend on. So two design documents with the same views share
+/// a file, and a changed design document gets a new one. Indexes of queries use the files of `_find`.
 struct ViewGroup: Sendable {
-    /// A file with rows of views, and what makes them.
+    /// A file with rows of views, and the functions that make the rows.
     struct Part: Sendable {
         /// The name of the file among the indexes of a database.
         let fileName: String
         let index: ViewIndex
         let mapper: any ViewMapper
 
-        /// Brings it to where the database is now.
+        /// Updates the file to the current state of the database.
         ///
-        /// - Throws: As ``ViewIndex/update(from:by:report:)`` does.
+        /// - Throws: Errors of ``ViewIndex/update(from:by:report:)``.
         func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
             try index.update(from: database, by: mapper, report: report)
         }
     }
 
-    /// The place of a view's rows, and their reduce function.
+    /// The place of a view's rows, and its reduce function.
     struct View: Sendable {
         /// The file.
         let part: Part
-        /// Which of the views of the file it is.
+        /// The number of the view's rows in the file.
         let number: Int
         /// The order of its keys.
         let order: KeyOrder
-        /// Which of the reduce functions of its rows is its own.
+        /// The number of the view's reduce function among those of its rows; `nil` if it has none.
         let reducer: Int?
     }
 
     let design: DesignDocument
-    /// The name of its own file.
+    /// The name of the design document's own file.
     let signature: String
     private let parts: [Part]
     private let views: [String: View]
@@ -81,7 +81,7 @@ struct ViewGroup: Sendable {
         (self.parts, self.views) = (parts, views)
     }
 
-    /// The own file of a design document.
+    /// The design document's own file.
     private static func part(
         _ rows: ViewRows, _ signature: String, _ design: DesignDocument, of database: Database, by scripts: Scripts
     ) throws -> Part {
@@ -104,16 +104,16 @@ struct ViewGroup: Sendable {
         return Part(fileName: signature, index: index, mapper: mapper)
     }
 
-    /// A view by its name.
+    /// A view by name.
     ///
-    /// - Throws: ``HTTPError`` with status 404, or 500 for those of a language that is not spoken here.
+    /// - Throws: ``HTTPError`` with status 404; 500 for a design document in an unsupported language.
     func view(_ name: String) throws -> View {
         if parts.isEmpty { throw HTTPError(500, "unknown_query_language", "\(design.language)") }
         guard let view = views[name] else { throw HTTPError.notFound("missing_named_view") }
         return view
     }
 
-    /// The facts of the files for `_info`: the position is that of the least updated one.
+    /// The properties of the files for `_info`. The sequence is the lowest of all files.
     func info(of database: Database, isRunning: Bool) throws -> JSONValue {
         let folder = IndexFolder.of(database)
         let size = JSONValue.number(JSONNumber(parts.reduce(0) { $0 + folder.size($1.fileName) }))
@@ -130,15 +130,15 @@ struct ViewGroup: Sendable {
         ]
     }
 
-    /// The order that a view's member `options` asks for.
+    /// The order that a view's member `options` selects.
     private static func order(of view: JSONValue) -> KeyOrder {
         view["options"]?["collation"] == "raw" ? .raw : .collation
     }
 
-    /// The name of the index of some views.
+    /// The name of the file for some views.
     static func signature(_ views: JSONObject, _ options: JSONObject) -> String {
         var parts: [JSONValue] = [.object(views), .object(options), .string(Collation.version)]
-        // Files of earlier versions have such views in the other order.
+        // Files of earlier versions have these views in the other order.
         if views.contains(where: { order(of: $0.value) == .raw }) { parts.append("raw") }
         let text = JSONValue.array(parts).utf8
         return Hexadecimal.encode(Array(HashFunction.sha256.hash(text).prefix(16)))
@@ -146,7 +146,7 @@ struct ViewGroup: Sendable {
 }
 
 extension ViewGroup.Part {
-    /// The rows that `_find` uses of an index.
+    /// The rows of an index of queries, which `_find` also uses.
     init(_ index: QueryIndex, of database: Database) throws {
         let (rows, mapper) = try index.files(in: database)
         self.init(fileName: index.fileName, index: rows, mapper: mapper)
@@ -155,7 +155,7 @@ extension ViewGroup.Part {
 
 // MARK: - ViewGroups
 
-/// The views of a database's design documents that were asked lately, kept as long as no design document changes.
+/// Caches the views of a database's recently used design documents, until a design document changes.
 final class ViewGroups: Sendable {
     private struct State {
         var age: UInt64?
@@ -164,12 +164,12 @@ final class ViewGroups: Sendable {
     }
 
     private let state = Guarded(State())
-    /// The number of those that are kept.
+    /// The maximum number of cached design documents.
     private static let most = 16
 
     private init() {}
 
-    /// The views of a design document if they are kept, whatever runs their scripts.
+    /// The cached views of a design document, for any script workers; `nil` if they are not cached.
     static func known(_ design: String, of source: any DocumentSource) -> ViewGroup? {
         let age = source.designEpoch
         return source.known(ViewGroups.self)?.state.withLock { $0.age == age ? $0.groups[design] : nil }
@@ -177,10 +177,10 @@ final class ViewGroups: Sendable {
 
     /// The views of a design document.
     ///
-    /// - Throws: ``HTTPError`` when there is no such design document, or it has no views that can be run.
+    /// - Throws: ``HTTPError`` if the design document does not exist, or has no views that can be run.
     static func group(_ design: String, of database: Database, by scripts: Scripts) throws -> ViewGroup {
         let own = database.companion(ViewGroups.self) { ViewGroups() }
-        // Taken before it is read: what is written meanwhile makes it old.
+        // Read before the design document: a change in between makes the cached views old.
         let age = database.designEpoch
         let known = own.state.withLock { $0.age == age && $0.scripts === scripts ? $0.groups[design] : nil }
         if let known { return known }
@@ -197,14 +197,14 @@ final class ViewGroups: Sendable {
 
 // MARK: - ViewRows
 
-/// The rows that some views need: those with the same map function and order share them.
+/// The rows of some views. Views with the same map function and order share rows.
 struct ViewRows {
-    /// The map functions, each with its order.
+    /// The map functions with their order.
     private(set) var maps: [JSONValue] = []
     private(set) var orders: [KeyOrder] = []
-    /// The reduce functions of each.
+    /// The reduce functions for each map function's rows.
     private var reduces: [[String]] = []
-    /// Which rows a view has, and which of their reduce functions.
+    /// For each view the number of its rows, and of its reduce function among theirs.
     private(set) var places: [String: (number: Int, reducer: Int?)] = [:]
 
     /// Whether there are no views.
@@ -226,9 +226,9 @@ struct ViewRows {
         places[name] = (number, reducer)
     }
 
-    /// How they are kept.
+    /// The definitions that the index stores.
     ///
-    /// - Parameter script: Runs a reduce function that is not built in.
+    /// - Parameter script: Makes a reducer of a function that is not built in.
     /// - Returns: The definitions, in the order of the map functions.
     func definitions(_ script: (String) -> any ViewReducer) -> [ViewDefinition] {
         zip(reduces, orders).map { list, order in

@@ -6,7 +6,7 @@ internal import SettleViews
 
 /// The parameters of a request to a view.
 struct ViewQuery: Sendable {
-    /// Whether the index is brought up to date before it is asked.
+    /// When the index is updated: before the query, never, or after it.
     enum Update: Sendable {
         case before
         case never
@@ -34,15 +34,15 @@ struct ViewQuery: Sendable {
 
     init() {}
 
-    /// A query of a request, without its parameters.
+    /// Creates the query of a request, without reading its parameters.
     init(_ request: ServerRequest) { documents.keepsNumbers = request.keepsNumbers }
 
-    /// Whether it may well be about a few rows: so many, or those between two keys.
+    /// Whether the result is probably small: `few` rows, or a range between two keys.
     func isNarrow(_ few: Int) -> Bool {
         skip <= few && (limit <= few || keys.map { $0.count <= few } ?? (start != nil && end != nil))
     }
 
-    /// Reads the query's parameters.
+    /// Reads the parameters of the URL's query.
     mutating func parse(_ query: HTTPQuery) throws {
         for (name, text) in query.items {
             switch name {
@@ -52,12 +52,12 @@ struct ViewQuery: Sendable {
         }
     }
 
-    /// Reads a body's members.
+    /// Reads the members of a body.
     mutating func parse(_ members: JSONObject) throws {
         for member in members { try parse(member.name, member.value) }
     }
 
-    /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys and groups.
+    /// Reads one of several queries in a request, after their shared parameters. It has its own keys and groups.
     mutating func parse(query members: JSONObject) throws {
         (keys, group, groupLevel) = (nil, nil, nil)
         try parse(members)
@@ -115,16 +115,16 @@ struct ViewQuery: Sendable {
         return text
     }
 
-    /// Whether to reduce the rows, given whether the view has a reduce function.
+    /// Whether to reduce the rows of a view.
     func isReduced(_ view: ViewGroup.View) -> Bool { view.reducer != nil && reduce != false }
 
-    /// The level of groups.
+    /// The level of grouping.
     var level: GroupLevel {
         if let groupLevel { return groupLevel == 0 ? .none : .elements(groupLevel) }
         return group == true ? .exact : .none
     }
 
-    /// Sees that what was asked for goes together, and suits a view.
+    /// Checks that the parameters are consistent, and possible for a view.
     func check(_ view: ViewGroup.View) throws {
         if group == false, let groupLevel, groupLevel > 0 {
             throw HTTPError.queryParse("Can't specify group=false and group_level>0 at the same time")
@@ -151,13 +151,13 @@ struct ViewQuery: Sendable {
         }
     }
 
-    /// The ranges of rows that are asked for, in order; of several keys that are reduced, always the order given.
+    /// The requested ranges of rows, in order. Several reduced keys stay in the given order.
     func ranges(_ view: ViewGroup.View) -> [RowRange] {
         guard let keys else { return [range(start, end, view)] }
         return (isDescending && !isReduced(view) ? keys.reversed() : keys).map { range($0, $0, view) }
     }
 
-    /// The rows between two keys; which documents are meant counts among those of a key that is given.
+    /// The rows between two keys. The document ids of the query select among the rows of a given key.
     private func range(_ start: JSONValue?, _ end: JSONValue?, _ view: ViewGroup.View) -> RowRange {
         RowRange(
             start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,

@@ -4,8 +4,8 @@ internal import SettlePlatform
 
 /// Sends the answers to one or more queries of a view.
 ///
-/// The next piece is made on a thread for requests that wait for scripts, while no other is held; the first piece exists
-/// before the answer begins, so that an error there can still be reported.
+/// A thread for requests that wait for scripts makes the next piece; in between no thread is held. The first piece
+/// is made before the answer begins, so that its errors can still be reported.
 final class ViewStream: ResponseStream {
     private struct State {
         var answers: ArraySlice<ViewAnswer>
@@ -28,11 +28,11 @@ final class ViewStream: ResponseStream {
 
     /// - Parameters:
     ///   - answers: The answers.
-    ///   - database: The database they are of.
-    ///   - isMany: Whether they come as an array under `results`.
-    ///   - threads: Where the pieces are made.
-    ///   - owner: Whose turn that takes.
-    /// - Throws: What the first piece throws.
+    ///   - database: The database of the answers.
+    ///   - isMany: Whether to send the answers as an array under `results`.
+    ///   - threads: The threads that make the pieces.
+    ///   - owner: The owner of the jobs on these threads.
+    /// - Throws: Errors of the first piece.
     init(
         _ answers: [ViewAnswer], of database: Database, isMany: Bool, threads: WorkerPool, owner: String
     ) throws {

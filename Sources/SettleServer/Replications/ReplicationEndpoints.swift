@@ -4,7 +4,7 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
-/// The endpoints by which a replicator compares revisions.
+/// The endpoints with which a replicator compares revisions.
 enum ReplicationEndpoints {
     /// `POST /{db}/_revs_diff`
     static let revisionsDiff: Endpoint = .work { context in
@@ -47,7 +47,7 @@ enum ReplicationEndpoints {
 
 // MARK: - ReplicateEndpoint
 
-/// A replication that somebody asks for.
+/// Replications that a request starts or stops.
 enum ReplicateEndpoint {
     /// `POST /_replicate`
     static let replicate: Endpoint = .work(\.replications) { replications, context in
@@ -73,8 +73,8 @@ enum ReplicateEndpoint {
         return HTTPResponse(status: 200, body: .later(answer))
     }
 
-    /// A name that stands for a database of this server, as an address with the credentials of the user: they can do by it
-    /// what they could do themselves, and nothing else.
+    /// Turns the name of a database of this server into a URL with the user's credentials. So the replication has
+    /// exactly the user's rights.
     private static func here(_ side: JSONValue, _ context: RequestContext) -> JSONValue {
         guard let name = side.string, DocumentStore.isName(name), let host = context.request.headers["Host"] else {
             return side

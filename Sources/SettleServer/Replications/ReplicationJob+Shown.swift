@@ -2,9 +2,9 @@ internal import SettleCore
 internal import SettlePlatform
 internal import SettleReplication
 
-/// How a job is shown, never with a password, by the name of this node.
+/// The forms in which a job is shown, never with a password. `here` is the name of this node.
 extension ReplicationJob {
-    /// As `_scheduler/jobs` shows it.
+    /// The form in `_scheduler/jobs`.
     func json(at here: String) -> JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null, "id": .string(id), "pid": pid,
@@ -22,7 +22,7 @@ extension ReplicationJob {
         ]
     }
 
-    /// As `_scheduler/docs` shows the document it comes from.
+    /// The form of the job's document in `_scheduler/docs`.
     func documentJSON(at here: String) -> JSONValue {
         [
             "database": origin.map { .string($0.database) } ?? .null,
@@ -34,7 +34,7 @@ extension ReplicationJob {
         ]
     }
 
-    /// As `_active_tasks` shows it while it runs.
+    /// The form in `_active_tasks` while the job is running.
     func taskJSON(at here: String) -> JSONValue {
         var members: JSONObject = [
             "node": node(here), "pid": pid, "type": "replication", "user": user.map(JSONValue.string) ?? .null,
@@ -60,7 +60,7 @@ extension ReplicationJob {
         return statistics.map { .object(JSONObject($0)) } ?? .null
     }
 
-    /// The node that has it; null for one that waits for a node.
+    /// The node that runs the job; null if the job waits for a node.
     private func node(_ here: String) -> JSONValue {
         switch place {
         case .here: .string(here)
@@ -70,9 +70,10 @@ extension ReplicationJob {
     }
 }
 
-/// How documents of replications are shown.
+/// The form in which documents of replications are shown.
 extension ReplicationService {
-    /// As `_scheduler/docs` shows a document: by its job, or by the note in it; `nil` for one that is neither.
+    /// The form of a document in `_scheduler/docs`, made from its job or from the result in the document; `nil` if
+    /// there is neither.
     func json(_ origin: ReplicationJob.Origin, _ members: JSONObject) -> JSONValue? {
         if let entry = documents.entry(origin) { return json(origin, entry) }
         let state = ReplicationDocument.state(of: members)

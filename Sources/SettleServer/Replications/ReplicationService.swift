@@ -4,18 +4,18 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleReplication
 
-/// The replications of a server: those for which requests to `_replicate` ask, and those for which documents of `_replicator`
-/// do, and of databases whose names end in `/_replicator`.
+/// The replications of a server: those that requests to `_replicate` start, and those in documents of `_replicator`
+/// and of databases whose names end in `/_replicator`.
 final class ReplicationService: Sendable {
     let scheduler: ReplicationScheduler
     let documents: ReplicatorDocuments
     private let policy: TargetPolicy
 
     /// - Parameters:
-    ///   - options: What the replicator may do.
-    ///   - clock: Measures how old leases are.
-    ///   - isAdmin: Whether a user is an administrator of the server.
-    ///   - log: Where runs and problems are written.
+    ///   - options: The replicator's options and limits.
+    ///   - clock: Measures the age of leases.
+    ///   - isAdmin: Returns whether a user is an administrator of the server.
+    ///   - log: Gets runs and problems.
     init(
         _ options: ReplicatorOptions, clock: some Clock<Duration> = ContinuousClock(),
         isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?
@@ -29,7 +29,8 @@ final class ReplicationService: Sendable {
         documents = ReplicatorDocuments(
             scheduler, clock: clock,
             admit: { document, owner throws(ReplicationDocumentError) in
-                // Without an owner it was not written by a user of the server, but by somebody with access to its files.
+                // A document without an owner was written by someone with access to the server's files, and not
+                // over HTTP.
                 try policy.client(for: document, isAdmin: owner.map { $0.string.map(isAdmin) ?? false } ?? true)
             },
             warn: { message, origin in
@@ -41,13 +42,14 @@ final class ReplicationService: Sendable {
             })
     }
 
-    /// Begins to run the replications for which a database's documents ask.
+    /// Starts the replications in a database's documents.
     func watch(_ name: String, _ database: Database) { documents.watch(name, database) }
 
     /// The name of this node, as `_scheduler` and `_active_tasks` show it.
     var node: String { documents.node ?? "nonode@nohost" }
 
-    /// The jobs as `_scheduler/jobs` lists them: a page of those of all nodes, ordered by id, and how many there are.
+    /// The jobs as `_scheduler/jobs` lists them: a page of the jobs of all nodes, ordered by id, and their total
+    /// number.
     func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
         let others = documents.jobsElsewhere
         guard !others.isEmpty else { return scheduler.jobs(skip: skip, limit: limit) }
@@ -55,30 +57,30 @@ final class ReplicationService: Sendable {
         return (Array(all.dropFirst(skip).prefix(limit)), all.count)
     }
 
-    /// A job of any node, by its id.
+    /// A job of any node, by id.
     func job(_ id: String) -> ReplicationJob? {
         scheduler.job(id) ?? documents.jobsElsewhere.first { $0.id == id }
     }
 
-    /// Returns the ledger of a job that this node runs; `nil` if it runs no job of the id.
+    /// The ledger of a job on this node; `nil` if this node has no such job.
     func ledger(of id: String) -> ReplicationLedger? { scheduler.ledger(of: id) }
 
-    /// The jobs that run on any node.
+    /// The running jobs of all nodes.
     var runningJobs: [ReplicationJob] { scheduler.runningJobs + documents.jobsElsewhere.filter(\.isRunning) }
 
-    /// Ends all replications, and waits for them a while.
+    /// Ends all replications, and waits for them for some time.
     func stop(seconds: Double) {
         documents.stop()
         documents.leave(areEnded: scheduler.stop(seconds: seconds))
     }
 }
 
-/// Requests to `_replicate`.
+/// Answers requests to `_replicate`.
 extension ReplicationService {
-    /// Runs a replication, and answers at its end; at once if it is continuous.
+    /// Runs a replication and answers at its end, or at once if it is continuous.
     ///
-    /// It runs on the node that got the request, also where several nodes share the databases, and ends with that node: only
-    /// replications of documents go on elsewhere.
+    /// It runs on the node that received the request, and ends with that node. Only replications in documents move
+    /// to other nodes.
     ///
     /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
     func replicate(_ document: ReplicationDocument, for user: User) throws -> Promise<HTTPResponse> {
@@ -99,14 +101,14 @@ extension ReplicationService {
         }
     }
 
-    /// Stops what a request has started, by what it said.
+    /// Stops the replication that an equal request has started.
     ///
     /// - Throws: ``HTTPError`` if the user may not replicate with one of the sides.
     func cancel(_ document: ReplicationDocument, for user: User) throws -> Promise<HTTPResponse> {
         answering(document, try client(for: document, user)) { [self] id, answer in answer.fulfil(cancel(id)) }
     }
 
-    /// Stops a job by its id; one for which a document asks is stopped by deleting that.
+    /// Stops a job by id. The job of a document is stopped by deleting the document.
     func cancel(_ id: String) -> HTTPResponse {
         guard let removed = scheduler.remove(id, where: { $0.origin == nil }) else { return .error(HTTPError.missing) }
         return .json(["ok": true, "_local_id": .string(removed.id)])
@@ -132,12 +134,12 @@ extension ReplicationService {
 }
 
 extension ReplicatorDocuments {
-    /// Whether a database's documents are replications.
+    /// Whether a database's documents define replications.
     static func isReplicator(_ name: String) -> Bool { name == "_replicator" || name.hasSuffix("/_replicator") }
 }
 
 extension ServerLog {
-    /// Writes what happened to a replication.
+    /// Logs an event of a replication.
     fileprivate func write(_ event: ReplicationNotice) {
         switch event {
         case .started(let job): notice("replication_started", job.details)
@@ -163,7 +165,7 @@ extension ReplicationJob {
 
 /// Monitoring replications.
 extension ReplicationService {
-    /// All numbers as they are now.
+    /// The current metrics.
     var metrics: [Metric] {
         let (counts, states) = scheduler.counts
         func metric(_ path: [String], _ kind: Metric.Kind, _ help: String, _ value: Int) -> Metric {
@@ -186,9 +188,9 @@ extension ReplicationService {
 
 // MARK: - ReplicationAnswer
 
-/// The final answer of `_replicate`, in CouchDB's words.
+/// The final answer of `_replicate` in CouchDB's form.
 enum ReplicationAnswer {
-    /// The outcome of a replication: its log.
+    /// The answer after a successful replication.
     static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSONValue {
         guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
         var members: JSONObject = ["ok": true]
@@ -203,7 +205,7 @@ enum ReplicationAnswer {
         for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
         let history = entries.map { entry -> JSONValue in
             var entry = entry.object ?? JSONObject()
-            // The number of checkpoints before is nobody else's business.
+            // The number of earlier checkpoints is internal.
             entry["number"] = nil
             return .object(entry)
         }
@@ -231,6 +233,6 @@ enum ReplicationAnswer {
 }
 
 extension ReplicationFilter {
-    /// Whether it is a function or a view of a design document.
+    /// Whether the filter is a function or a view of a design document.
     fileprivate var isNamed: Bool { if case .named = self { true } else { false } }
 }

@@ -2,10 +2,11 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleReplication
 
-/// Access rules of the documents in a replicator database, and their validation.
+/// The access rules of documents in a replicator database, and their validation.
 ///
-/// A document belongs to its author, the `owner`. Other users than the server's administrators may not change it, and see
-/// it without its credentials. Lists, feeds and all other views of many documents are for administrators only.
+/// A document belongs to its author, the `owner`. Other users, except for the server's administrators, may not
+/// change it, and see it without its credentials. Lists, feeds and other requests for many documents are for
+/// administrators only.
 struct ReplicatorDocumentRules: Sendable {
     let user: User
 
@@ -17,14 +18,14 @@ struct ReplicatorDocumentRules: Sendable {
         case "_security", "_revs_limit": if ["GET", "HEAD"].contains(method) { return }
         case "_bulk_docs", "_ensure_full_commit", "_revs_diff", "_missing_revs": if isWhole { return }
         case let name where !name.hasPrefix("_"):
-            // Copying would show a document to a user it does not belong to.
+            // Copying would show the document to a user who doesn't own it.
             if isWhole, method != "COPY" { return }
         default: break
         }
         throw HTTPError.unauthorized("You are not a server admin.")
     }
 
-    /// Checks that the user may write revisions with their history, with any owner in them.
+    /// Checks that the user may write revisions with their history, which may name any owner.
     func checkReplicated() throws {
         if !user.isServerAdmin {
             throw HTTPError.forbidden("Only server admins may bring revisions into a replicator database.")
@@ -55,7 +56,7 @@ struct ReplicatorDocumentRules: Sendable {
         guard Self.owns(old, user) else { throw Self.notYours }
     }
 
-    /// Whether a document belongs to the user. Anonymous clients own none, because anyone could be one.
+    /// Whether a document belongs to the user. Anonymous clients own no document, because anyone could be one.
     static func owns(_ body: DocumentBody, _ user: User) -> Bool {
         guard let name = user.name, let owner = body["owner"]?.string else { return false }
         return owner.utf8.elementsEqual(name.utf8)

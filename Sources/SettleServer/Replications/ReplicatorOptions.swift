@@ -6,34 +6,35 @@ internal import SettleReplication
 
 /// The options and limits of a server's replicator.
 public struct ReplicatorOptions: Sendable {
-    /// Whose replications may reach addresses of this machine and of private networks.
+    /// The users whose replications may reach addresses of this machine and of private networks.
     public enum PrivateAddresses: String, Sendable, Hashable {
-        /// Those of the server's administrators.
+        /// The server's administrators.
         case administrators
-        /// Everybody's.
+        /// All users.
         case everybody
-        /// Nobody's.
+        /// No user.
         case nobody
     }
 
-    /// How many replications run at the same time; 500 by default. Others wait, and those that run for ever make room for
-    /// them by turns.
+    /// The maximum number of running replications; 500 by default. Further ones wait, and continuous ones take
+    /// turns.
     public var jobs = 500
-    /// The hosts that may be reached, such as `couch.example`, `*.example` for all below a domain, `10.0.0.7:5984` for one
-    /// port alone; any by default.
+    /// The hosts that replications may reach: `couch.example`, `*.example` for all hosts of a domain,
+    /// `10.0.0.7:5984` for one port only. If the set is empty, the default, they may reach any host.
     public var allowedHosts: Set<String> = []
-    /// Whose replications may reach addresses of this machine and of private networks; the administrators' by default.
+    /// The users whose replications may reach addresses of this machine and of private networks; the administrators
+    /// by default.
     ///
     /// Otherwise anyone who can write `_replicator` documents could make the server call hosts that only it can reach (SSRF).
     public var privateAddresses = PrivateAddresses.administrators
-    /// After what time replications that run for ever make room for others that wait; 60 seconds by default.
+    /// The time after which a continuous replication makes room for a waiting one; 60 seconds by default.
     public var turn: Duration = .seconds(60)
-    /// After what time a replication that failed is tried again, twice as long with each failure in a row; 5 seconds unless
-    /// set.
+    /// The time after which a failed replication is tried again; 5 seconds by default. It doubles with each
+    /// consecutive failure.
     public var retryDelay: Duration = .seconds(5)
-    /// The longest time between two tries; an hour by default.
+    /// The maximum time between two tries; an hour by default.
     public var longestRetryDelay: Duration = .seconds(3600)
-    /// Whom to trust over TLS; the system's roots by default.
+    /// The certificates that TLS connections trust; the system's roots by default.
     public var tls = TLSOptions()
 
     /// Makes options with the defaults.
@@ -41,11 +42,11 @@ public struct ReplicatorOptions: Sendable {
 }
 
 extension ReplicatorOptions {
-    /// Reads options from a configuration in JSON; docs/OPERATION.md has its members. What it lacks has the defaults.
+    /// Reads options from a configuration in JSON; docs/OPERATION.md lists its members. Missing members have their
+    /// defaults.
     ///
     /// - Parameter configuration: The JSON text.
-    /// - Throws: ``DatabaseError`` with code `invalid` for invalid input, has a member that is not known, or a value that
-    ///   can't be.
+    /// - Throws: ``DatabaseError`` with code `invalid` for malformed input, an unknown member or an invalid value.
     public init(configuration: [UInt8]) throws {
         self.init()
         let reader = try ConfigurationReader(utf8: configuration)
@@ -62,7 +63,7 @@ extension ReplicatorOptions {
         try reader.finish()
     }
 
-    /// The options as a configuration has them.
+    /// The options in the form of a configuration.
     public var json: JSONValue {
         [
             "max_jobs": .number(JSONNumber(jobs)), "allowed_hosts": .array(allowedHosts.sorted().map(JSONValue.string)),
@@ -76,18 +77,19 @@ extension ReplicatorOptions {
 
 // MARK: - TargetPolicy
 
-/// Which addresses replications may reach, and by which client, so that a user who starts one can't
-/// make the server call hosts that the user could not reach.
+/// Decides which addresses a replication may reach, and chooses its client. Otherwise a user could make the server
+/// call hosts that the user can't reach.
 final class TargetPolicy: Sendable {
     private let options: ReplicatorOptions
-    /// The clients by whether they refuse private addresses; each has a thread, so they are made when they are needed.
+    /// The clients, by whether they refuse private addresses. Each has a thread, so they are created on demand.
     private let clients = Guarded<[Bool: DefaultTransport]>([:])
 
     init(_ options: ReplicatorOptions) { self.options = options }
 
-    /// The client that sends the requests of a replication. A name may lead to any address, so the client looks at that, too.
+    /// The client that sends a replication's requests. A host name may resolve to any address, so the client checks
+    /// the address too.
     ///
-    /// - Throws: Why the replication is not allowed.
+    /// - Throws: An error with the reason if the replication is not allowed.
     func client(
         for document: ReplicationDocument, isAdmin: Bool
     ) throws(ReplicationDocumentError) -> any HTTPTransport {
@@ -106,16 +108,16 @@ final class TargetPolicy: Sendable {
 
     private func clientOptions(refusesPrivate: Bool) -> TransportOptions {
         var client = TransportOptions()
-        // A feed holds its connection, and its job needs others beside it.
+        // A feed occupies its connection, and its job needs more connections at the same time.
         client.connectionsPerHost = max(16, 4 * options.jobs)
         client.tls = options.tls
-        // An address that was allowed must not lead to one that is not.
+        // An allowed address must not redirect to one that is not allowed.
         client.redirects = 0
         client.refusesPrivateAddresses = refusesPrivate
         return client
     }
 
-    /// The reason why an address may not be reached, or `nil`.
+    /// The reason why a URL may not be reached; `nil` if it may.
     func problem(with url: HTTPURL, isAdmin: Bool) -> String? {
         if !options.allowedHosts.isEmpty, !options.allowedHosts.contains(where: { Self.matches($0, url) }) {
             return "\(url.authority) is not among the hosts that this server may replicate with"

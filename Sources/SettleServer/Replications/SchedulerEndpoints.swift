@@ -3,9 +3,9 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettleReplication
 
-/// The endpoints below `_scheduler`: the state of the replicator.
+/// The endpoints under `_scheduler`: the state of the replicator.
 enum SchedulerEndpoints {
-    /// The states of CouchDB.
+    /// The states that CouchDB knows.
     private static let states = ReplicationState.allCases.filter { $0 != .paused }.map(\.rawValue)
 
     /// `GET /_scheduler/jobs`
@@ -20,14 +20,15 @@ enum SchedulerEndpoints {
 
     /// `GET /_scheduler/jobs/{id}`
     static let job: Endpoint = .work(\.replications) { replications, context in
-        // A plus in a path means a blank.
+        // A plus in the path was decoded as a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
         guard let job = replications.job(id) else { throw HTTPError.missing }
         return .json(job.json(at: replications.node))
     }
 
-    /// `GET /_scheduler/ledger/{id}`: what a job could not replicate, and why, the newest first; an extension of ours. The id
-    /// `{db}/_blipsync` has what is not offered to Couchbase Lite.
+    /// `GET /_scheduler/ledger/{id}`: the documents that a job could not replicate, with reasons, newest first; an
+    /// extension of CouchDB's API. The id `{db}/_blipsync` lists the documents that are not offered to Couchbase
+    /// Lite.
     static let ledger: Endpoint = .work(\.replications) { replications, context in
         let id = context.parameter("id").replacing(" ", with: "+")
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
@@ -50,16 +51,17 @@ enum SchedulerEndpoints {
         ])
     }
 
-    /// The documents that are not offered to Couchbase Lite, of the database that an id names; `nil` for another id.
+    /// The documents that are not offered to Couchbase Lite, if the id names a database's ledger; `nil` for another
+    /// id.
     private static func mobileLedger(_ id: String, _ context: RequestContext) throws -> ReplicationLedger? {
         let suffix = "/_blipsync"
         guard id.hasSuffix(suffix) else { return nil }
         let name = String(id.dropLast(suffix.count))
-        // A database that is not there has no ledger.
+        // A missing database has no ledger.
         return try context.service(\.mobile).leftOut.ledger(of: name, in: context.databases.open(name))
     }
 
-    /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
+    /// `GET /_scheduler/docs/…`: the path may name a database, with escaped or plain slashes, and a document.
     static let documents: Endpoint = .work(\.replications) { replications, context in
         let parts = context.parameter("what").split(separator: "/").map(String.init)
         guard !parts.isEmpty else { return try list("_replicator", replications, context) }
@@ -77,7 +79,7 @@ enum SchedulerEndpoints {
         return .json(json)
     }
 
-    /// Reads a page of documents at a time, and keeps those that are shown.
+    /// Reads documents page by page, and keeps those that are shown.
     private static func list(
         _ name: String, _ replications: ReplicationService, _ context: RequestContext
     ) throws -> HTTPResponse {

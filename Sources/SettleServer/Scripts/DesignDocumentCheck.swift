@@ -3,8 +3,8 @@ internal import SettleDatabase
 internal import SettleScripting
 internal import SettleViews
 
-/// Validates design documents before they are stored: their form, and whether the functions of views compile. Other
-/// functions are stored unchecked, as in CouchDB.
+/// Validates design documents before they are stored: their form, and whether the functions of their views compile.
+/// Other functions are stored unchecked, as in CouchDB.
 struct DesignDocumentCheck {
     let scripts: Scripts?
     let database: Database
@@ -53,7 +53,7 @@ struct DesignDocumentCheck {
                 }
             }
         }
-        // Views of the language `query` are objects, and text in other languages.
+        // Views are objects in the language `query`, and text in other languages.
         let isQuery = members["language"] == "query"
         for view in members["views"]?.object ?? JSONObject() {
             try require(view.value, "views.\(view.name)", "object") { $0.object != nil }

@@ -11,20 +11,20 @@ final class DesignDocuments: Sendable {
         var owner: String?
     }
 
-    /// The design documents that have a say in what is written.
+    /// The design documents that validate writes.
     struct Validators: Sendable {
         /// Those with a validation function, in the order of their ids.
         var documents: [DesignDocument] = []
-        /// The reason why one can't be read, which may have had a function.
+        /// The error of an unreadable design document, which may have had a validation function.
         var damage: DatabaseError?
     }
 
     private let state = Guarded(State())
 
-    /// The design documents that have a say in what is written.
+    /// The design documents that validate writes.
     static func validators(of database: Database) throws -> Validators {
         let own = database.companion(DesignDocuments.self) { DesignDocuments() }
-        // Taken before they are read: what is written meanwhile makes it old.
+        // Read before the documents: a change in between makes the result old.
         let age = database.designEpoch
         if let known = own.state.withLock({ $0.age == age ? $0.validators : nil }) { return known }
         var found = Validators()
@@ -34,7 +34,7 @@ final class DesignDocuments: Sendable {
         return found
     }
 
-    /// A design document by its name.
+    /// A design document by name.
     ///
     /// - Throws: ``HTTPError`` with status 404.
     static func document(_ name: String, of database: Database) throws -> DesignDocument {
@@ -42,7 +42,7 @@ final class DesignDocuments: Sendable {
         return try DesignDocument(found, owner: owner(of: database), database: database)
     }
 
-    /// Whose scripts a database's are: one that was deleted and made anew is another.
+    /// The owner of a database's scripts. A database that was deleted and created again is another owner.
     static func owner(of database: Database) throws -> String {
         let own = database.companion(DesignDocuments.self) { DesignDocuments() }
         if let known = own.state.withLock({ $0.owner }) { return known }
@@ -51,7 +51,7 @@ final class DesignDocuments: Sendable {
         return owner
     }
 
-    /// All design documents that are not deleted.
+    /// All design documents, except for deleted ones.
     static func all(in database: Database) throws -> [DesignDocument] {
         try database.companion(DesignDocuments.self) { DesignDocuments() }.all(in: database) { _ in }
     }
@@ -73,12 +73,12 @@ final class DesignDocuments: Sendable {
     }
 }
 
-/// A design document as far as its functions go.
+/// A design document with its functions.
 struct DesignDocument: Sendable {
     let id: DocumentID
     let revision: RevisionID
     let members: JSONObject
-    /// The source that its functions run as.
+    /// The context in which its functions run.
     let source: ScriptSource
 
     init(_ found: DocumentLookup.Found, owner: String, database: Database) throws {
@@ -96,7 +96,7 @@ struct DesignDocument: Sendable {
     /// The language of the functions.
     var language: String { members["language"]?.string ?? "javascript" }
 
-    /// A function, by the names that lead to it.
+    /// Checks that a function exists, and throws otherwise.
     ///
     /// - Throws: ``HTTPError`` with status 404.
     func require(_ path: String...) throws {

@@ -9,8 +9,8 @@ enum ScriptDocument {
     ///
     /// - Parameters:
     ///   - id: The document.
-    ///   - history: The path to the revision, or to the one it is made on; none for a new document.
-    ///   - isDeleted: Whether it deletes the document.
+    ///   - history: The path to the revision, or to the parent of an edit; `nil` for a new document.
+    ///   - isDeleted: Whether the revision deletes the document.
     ///   - body: The members.
     ///   - attachments: The attachments.
     /// - Returns: Its JSON.
@@ -24,7 +24,7 @@ enum ScriptDocument {
         ).bytes(.bodyEarly)
     }
 
-    /// A document for map functions: its winner, with the conflicts.
+    /// The document that a map function gets: the winner, with its conflicts.
     static func mapped(_ record: DocumentRecord, hasSequence: Bool) -> [UInt8] {
         guard let winner = record.tree.winner, let content = record.content else { return Array("{}".utf8) }
         var others: [(String, JSONValue)] = []
@@ -45,9 +45,10 @@ enum ScriptDocument {
 
 // MARK: - ScriptRequestObject
 
-/// A request as filters and update functions see it, and who makes it.
+/// A request as filters and update functions see it, and the user who sent it.
 enum ScriptRequestObject {
-    /// The headers that functions see: those that say what is sent and wanted. Any other may be what lets somebody in.
+    /// The headers that functions see: those that describe the content that is sent or wanted. Any other header may
+    /// contain credentials.
     private static let shownHeaders: Set = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
         "content-language", "content-length", "content-md5", "content-type", "date", "host", "if-match",
@@ -70,7 +71,7 @@ enum ScriptRequestObject {
     ///   - context: The request.
     ///   - id: The document it is about.
     ///   - body: Its body.
-    /// - Returns: What the function gets.
+    /// - Returns: The object that the function gets.
     /// - Throws: ``HTTPError``; ``DatabaseError``.
     static func json(_ context: RequestContext, id: String?, body: [UInt8]) throws -> JSONValue {
         let request = context.request

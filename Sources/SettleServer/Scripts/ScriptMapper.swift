@@ -3,11 +3,11 @@ internal import SettleDatabase
 internal import SettleScripting
 internal import SettleViews
 
-/// Map functions that are scripts.
+/// Runs map functions that are scripts.
 struct ScriptMapper: ViewMapper {
     let pool: ScriptPool
     let source: ScriptSource
-    /// Whether documents have their `_local_seq`.
+    /// Whether documents contain `_local_seq`.
     let hasSequence: Bool
 
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
@@ -37,14 +37,14 @@ struct ScriptMapper: ViewMapper {
     }
 }
 
-/// Reads what a worker says was emitted for a document, without building values.
+/// Reads the rows that a worker has emitted for a document, without building values.
 ///
 ///     [[[key,value],[key,value]],[]]        depth 1: functions, 2: their rows, 3: key and value
 ///
-/// The text comes from a process that runs untrusted code, so it is checked first. If it is not valid as a whole, for example
-/// because one row is nested too deep, only the invalid rows are lost.
+/// The text comes from a process that runs untrusted code, so it is checked first. If it is not valid as a whole,
+/// for example because one row is nested too deeply, only the invalid rows are lost.
 enum EmissionReader {
-    /// The rows of a document, and the number of rows that are not valid.
+    /// The rows of a document, and the number of invalid ones.
     static func read(_ answer: [UInt8]) -> (rows: [Emission], lost: Int) {
         answer.withUnsafeBufferPointer { text in
             let all = emissions(text)
@@ -80,13 +80,13 @@ enum EmissionReader {
 
 // MARK: - ScriptReducer
 
-/// A reduce function that is a script.
+/// Runs a reduce function that is a script.
 struct ScriptReducer: ViewReducer {
     let pool: ScriptPool
     let source: ScriptSource
     let function: String
 
-    /// How many bytes of rows are sent at a time.
+    /// The maximum size of the rows that are sent at a time, in bytes.
     private static let pieceLength = 4 << 20
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
@@ -117,7 +117,7 @@ struct ScriptReducer: ViewReducer {
         return results
     }
 
-    /// The reason why a function's result was not kept: it had not become smaller than what it reduced. `nil` for other values.
+    /// The reason why a function's result was discarded: it was not smaller than its input. `nil` for other values.
     static func overflow(of value: [UInt8]) -> JSONValue? {
         guard value.starts(with: Array("{\"reduce_overflow_error\"".utf8)) else { return nil }
         let members = (try? JSONValue(utf8: value))?.object
@@ -136,7 +136,7 @@ struct ScriptReducer: ViewReducer {
             guard answers.count == inputs.count else {
                 throw MapIndexError("invalid_reduce_result", "a reduce function gave no result")
             }
-            // Each is an array of one value.
+            // Each answer is an array with one value.
             results += try answers.map { answer in
                 guard let value = try? JSONValue(utf8: answer), let first = value[0] else {
                     throw MapIndexError("invalid_reduce_result", "a reduce function's result is no JSON")

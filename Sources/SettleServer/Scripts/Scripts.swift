@@ -4,7 +4,8 @@ internal import SettleScripting
 /// The script workers of a server.
 final class Scripts: Sendable {
     let pool: ScriptPool
-    /// Threads for requests that wait for scripts. Each database has a few, so that it blocks no requests of the others.
+    /// Threads for requests that wait for scripts. Each database may use a few of them, so that it doesn't block
+    /// requests of other databases.
     let threads = WorkerPool(limit: 64, share: 8)
 
     init(_ options: ScriptOptions, log: ServerLog?) {

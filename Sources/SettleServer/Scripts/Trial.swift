@@ -4,7 +4,7 @@ internal import SettlePlatform
 internal import SettleScripting
 internal import SettleViews
 
-/// Runs functions on samples in a script worker, all within the time of one function, and stores nothing.
+/// Runs functions on samples in a script worker, all within the time limit of one function, and stores nothing.
 struct Trial {
     let context: RequestContext
     let database: Database
@@ -12,11 +12,11 @@ struct Trial {
 
     /// The members of a request.
     struct Request {
-        /// The sources by their kinds.
+        /// The source code by kind of function.
         let functions: JSONObject
         /// The modules for `require`: members of a design document.
         let modules: JSONValue?
-        /// As whom a rule is asked: `name` and `roles`.
+        /// The user for a validation function: `name` and `roles`.
         let user: JSONValue?
         /// The value of `req.query` for a filter.
         let query: JSONValue?
@@ -68,8 +68,8 @@ struct Trial {
         }
     }
 
-    /// A context of its own for each trial's functions: others can't change what these see. Its owner is not the database itself,
-    /// so a trial that runs for long delays no view.
+    /// A separate context for each trial, so that other scripts can't change what its functions see. Its owner is
+    /// not the database itself, so a long trial delays no view.
     private func source(_ request: Request) throws -> ScriptSource {
         let modules = request.modules ?? .object([:])
         let names = JSONValue.array([.object(request.functions), modules]).utf8
@@ -78,7 +78,7 @@ struct Trial {
             key: "trial " + Hexadecimal.encode(HashFunction.sha256.hash(names)), document: modules.utf8)
     }
 
-    /// The arguments of functions besides the documents.
+    /// The arguments of the functions besides the documents.
     private func surroundings(_ request: Request) throws -> JSONValue {
         let name = context.parameter("db")
         var asked = try ScriptRequestObject.json(context, id: nil, body: []).object ?? [:]
@@ -95,7 +95,7 @@ struct Trial {
         [("rows", []), ("errors", answer["errors"] ?? []), ("log", []), ("docs", 0)]
     }
 
-    /// The answer of the worker, which ran what others wrote, in the form of this endpoint.
+    /// Converts the worker's answer, which untrusted functions may have influenced, to the form of this endpoint.
     private func members(_ answer: JSONObject, reducing ready: String?) throws -> [(String, JSONValue)] {
         let rows = answer["rows"]?.array ?? []
         var (members, errors) = ([(String, JSONValue)](), answer["errors"]?.array ?? [])
@@ -125,7 +125,7 @@ struct Trial {
         ]
     }
 
-    /// The verdict of a rule on a document.
+    /// The verdict of a validation function on a document.
     static func verdict(_ id: JSONValue, _ refusal: DatabaseError?) -> JSONValue {
         guard let refusal else { return ["id": id, "ok": true] }
         let error = HTTPError(refusal)
@@ -139,15 +139,15 @@ struct Trial {
 
 // MARK: - TryEndpoints
 
-/// Functions tried on samples, before they are stored: an extension of ours.
+/// Tries functions on samples before they are stored; an extension of CouchDB's API.
 enum TryEndpoints {
     /// The time that a search for samples may take.
     private static let patience = Duration.seconds(2)
 
     /// `POST /{db}/_try`
     ///
-    /// `{"functions":"stored"}` asks the rules in force about documents of one's own; other functions are for administrators of
-    /// the database, since they may store functions anyway.
+    /// `{"functions":"stored"}` runs the stored validation functions on documents that the user would write. Other
+    /// functions are for administrators of the database, who may store functions anyway.
     static let attempt: Endpoint = .work { context in
         try context.requireContentType()
         let members = try context.jsonObject()
@@ -172,7 +172,7 @@ enum TryEndpoints {
         return .json(.object(JSONObject(told + [("milliseconds", .number(JSONNumber(Int(spent))))])))
     }
 
-    /// The verdicts of the rules in force on documents that the user of the request would write.
+    /// The verdicts of the stored validation functions on documents that the user would write.
     private static func stored(_ context: RequestContext, _ samples: [TrialSamples.Sample]) throws -> JSONValue {
         let questions = samples.map { ValidationScripts.Question(new: $0.text, old: $0.old) }
         let refusals = try ValidationScripts(context).refusals(of: questions)

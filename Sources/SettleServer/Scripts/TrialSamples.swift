@@ -3,9 +3,9 @@ internal import SettleDatabase
 internal import SettleQuery
 internal import SettleViews
 
-/// Documents that functions are tried on.
+/// The documents on which functions are tried.
 struct TrialSamples {
-    /// A document: its text, and the stored one that it would replace.
+    /// A document: its text, and the stored document that it would replace.
     struct Sample {
         let id: String
         let text: [UInt8]
@@ -15,15 +15,16 @@ struct TrialSamples {
     let database: Database
 
     private static let maximumDocuments = 100
-    /// The bytes of documents from which on no more are taken.
+    /// The total size of documents, in bytes, at which no more are added.
     private static let maximumBytes = 16 << 20
 
     /// The samples that a request names: `ids`, `given`, `selector`, or a page by `limit` and `startkey`.
     ///
     /// - Parameters:
     ///   - value: The request's `docs`; the first 20 documents if it is missing.
-    ///   - deadline: When a search by a selector ends with what it has.
-    /// - Returns: At most 100 documents, and none after 16 MiB. Design documents and tombstones are passed over, as by a view.
+    ///   - deadline: The time at which a search by selector ends with the samples found so far.
+    /// - Returns: At most 100 documents, and no more after 16 MiB. Design documents and tombstones are left out, as
+    ///   in a view.
     /// - Throws: ``HTTPError`` with status 400; `SelectorError`; ``DatabaseError``.
     func named(_ value: JSONValue?, until deadline: ContinuousClock.Instant) throws -> [Sample] {
         let members = value?.object ?? ["limit": 20]

@@ -4,7 +4,7 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import SettleScripting
 
-/// Functions that make or change a document as they see fit, and answer what they like.
+/// Update functions, which create or change a document and make the response.
 enum UpdateEndpoints {
     /// `/{db}/_design/{design}/_update` without the name of a function.
     static let noFunction: Endpoint = .work { context in
@@ -40,7 +40,7 @@ enum UpdateEndpoints {
         guard let parts = try answers.first.map({ try JSONValue(utf8: $0) })?.array, parts.count == 2,
             let members = parts[1].object
         else { throw HTTPError(500, "render_error", "undefined response from update function") }
-        // All that can be wrong with the answer is found before something is written.
+        // All errors of the answer are found before anything is written.
         let answer = try ScriptAnswer(members)
         if !answer.leftOut.isEmpty {
             context.options.log?.notice(
@@ -52,7 +52,7 @@ enum UpdateEndpoints {
                 ])
         }
         guard let made = parts[0].object else { return answer.response(nil) }
-        // A function makes ids by `req.uuid`; a document without one is a mistake, as in CouchDB.
+        // A function makes ids from `req.uuid`; a document without an id is an error, as in CouchDB.
         guard made["_id"] != nil else { throw HTTPError.illegalID("Document id must not be empty") }
         var new = try WireDocument(parts[0].utf8, limit: context.largestDocument)
         let newID = try new.complete()
@@ -63,22 +63,22 @@ enum UpdateEndpoints {
 
 // MARK: - ScriptAnswer
 
-/// The answer that an update function makes.
+/// The response that an update function makes.
 ///
 ///     {"code": 200, "headers": {"Content-Type": "text/plain"}, "body": "…"}      or "json", or "base64"
 ///
-/// It is checked as a whole before anything is written.
+/// The whole response is checked before anything is written.
 struct ScriptAnswer {
-    /// The status; `nil` where the function leaves it to the server.
+    /// The status; `nil` if the function leaves the choice to the server.
     private let status: Int?
     private let headers: HTTPHeaders
     private let body: [UInt8]
-    /// The names of headers that were left out, since they are the server's business.
+    /// The names of headers that were left out, because only the server sets them.
     let leftOut: [String]
 
-    /// Reads an answer.
+    /// Parses a response.
     ///
-    /// - Throws: ``HTTPError`` with status 500 for one that can't be sent.
+    /// - Throws: ``HTTPError`` with status 500 for a response that can't be sent.
     init(_ response: JSONObject) throws {
         status = try response["code"].map { code in
             guard let status = code.int, 200...599 ~= status else {
@@ -100,7 +100,7 @@ struct ScriptAnswer {
         if headers["Content-Type"] == nil { headers["Content-Type"] = "text/html; charset=utf-8" }
         for header in response["headers"]?.object ?? JSONObject() {
             let value = header.value.string ?? header.value.description
-            // A line's end in a header would begin another.
+            // A line break in a value would begin another header.
             guard !(header.name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
                 throw Self.error("a header has characters that may not be in one")
             }
@@ -109,10 +109,10 @@ struct ScriptAnswer {
         (self.headers, self.leftOut) = (headers, leftOut)
     }
 
-    /// The response.
+    /// The HTTP response.
     ///
-    /// - Parameter written: The document that was written, if one was.
-    /// - Returns: The response, without a body where its status allows none.
+    /// - Parameter written: The written document, if any.
+    /// - Returns: The response, without a body if its status allows none.
     func response(_ written: (id: String, revision: String)?) -> HTTPResponse {
         var headers = headers
         if let written {
@@ -124,13 +124,13 @@ struct ScriptAnswer {
             status: status, headers: headers, body: .bytes([204, 205, 304].contains(status) ? [] : body))
     }
 
-    /// The headers that say what a body is and how long it holds.
+    /// The headers that describe a body and its caching.
     private static let allowed: Set = [
         "age", "allow", "cache-control", "content-disposition", "content-language", "content-location", "content-type",
         "etag", "expires", "last-modified", "link", "location", "pragma", "retry-after", "vary",
     ]
 
-    /// Names with `X-` that browsers, proxies or clients of CouchDB take for more than a word of an application.
+    /// The names and prefixes with `X-` that have a meaning for browsers, proxies or clients of CouchDB.
     private static let reserved = [
         "x-accel-", "x-content-", "x-couch", "x-dns-", "x-frame-", "x-lighttpd-", "x-litespeed-", "x-permitted-",
         "x-reproxy-", "x-sendfile", "x-ua-", "x-xss-",

@@ -2,50 +2,50 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A write of several items, each of which the validation functions are asked about, on the parent it really gets.
+/// Writes several items. The validation functions check each item together with the parent that it really gets.
 ///
 ///     write   in a transaction: what is allowed is stored, what is refused is not, the rest is noted with its parent
 ///     ask     outside of it, so that no other writer waits for a script
 ///     write   what was noted, until nothing is
 ///
-/// One round of asking does for most writes. It takes more where items of one document follow on each other, or where somebody
-/// else writes the same documents.
+/// Most writes need one round of checks. More are needed if items of one document follow each other, or if another
+/// client writes the same documents.
 struct ValidatedWrite<Outcome> {
-    /// The context of a new revision that a function sees besides its content.
+    /// The context of a new revision that a function sees besides the revision's content.
     struct View {
-        /// The path to it or, of an edit, to its parent.
+        /// The path to the revision or, for an edit, to its parent.
         let history: RevisionHistory?
-        /// Whether the parent is shown: not where a deleted document is made anew.
+        /// Whether the function sees the parent. It does not if the edit recreates a deleted document.
         let hasParent: Bool
     }
 
     let database: Database
     let context: RequestContext
-    /// Whether items depend on others of other documents, so that they are written together.
+    /// Whether items depend on items of other documents, so that all are written together.
     var isWhole = false
-    /// Returns the context of an item that a function sees.
+    /// Returns the context of an item.
     let view: (ValidationAnswers.Open) -> View
-    /// The outcome of an item that is kept out.
+    /// Returns the outcome of a refused item.
     let refused: (DatabaseError) -> Outcome
-    /// Whether an outcome is that of an item that was kept out.
+    /// Whether an outcome is that of a refused item.
     let isRefused: (Outcome) -> Bool
 
-    /// The number of times that an item is tried.
+    /// The maximum number of times that an item is tried.
     private var maximumAttempts: Int { 24 }
-    /// From which round on the items are written one by one, so that the work for a long chain does not grow with its square.
+    /// The round from which on items are written one by one, so that the work for a long chain is not quadratic.
     private var firstSingleRound: Int { 4 }
-    /// How many bytes of documents are asked about at a time.
+    /// The maximum size of the documents that are checked at a time, in bytes.
     private var pieceLength: Int { 4 << 20 }
 
     /// Writes all items.
     ///
     /// - Parameters:
-    ///   - ids: The document of each item; those of one document are written in their order.
-    ///   - functions: The validation functions as they were read.
-    ///   - write: Writes some items by their indexes, with the outcomes that are known already, and asks the check about each
-    ///     by its place among those.
+    ///   - ids: The document of each item. The items of one document are written in order.
+    ///   - functions: The validation functions, as they were read.
+    ///   - write: Writes some items, given by their indexes, and gets the outcomes that are known already. It calls
+    ///     the check for each item with the item's position among the indexes.
     /// - Returns: The outcome of each item.
-    /// - Throws: What `write` throws, and ``HTTPError`` when functions that are new can't be asked.
+    /// - Throws: Errors of `write`, and ``HTTPError`` if changed functions can't be run.
     func run(
         _ ids: [DocumentID], _ functions: ValidationScripts,
         _ write: (_ indexes: [Int], _ known: [Outcome?], _ check: WriteCheck) throws -> [Outcome]
@@ -87,8 +87,8 @@ struct ValidatedWrite<Outcome> {
         return outcomes.compactMap { $0 }
     }
 
-    /// The items to write again: those that no function was asked about, and those that were kept out and may depend on one
-    /// of these.
+    /// The items to write again: those that no function has checked, and refused ones that may depend on one of
+    /// these.
     private func left(
         of turn: [Int], _ results: [Outcome], _ open: [ValidationAnswers.Open], _ ids: [DocumentID]
     ) -> [Int] {
@@ -104,7 +104,7 @@ struct ValidatedWrite<Outcome> {
         }.map(\.0)
     }
 
-    /// Asks the functions, some documents at a time.
+    /// Runs the functions for a bounded number of documents at a time.
     private func ask(
         _ open: [ValidationAnswers.Open], _ functions: ValidationScripts, _ answers: ValidationAnswers
     ) throws {
@@ -116,11 +116,11 @@ struct ValidatedWrite<Outcome> {
         for item in open {
             let question: ValidationScripts.Question
             do {
-                // An item that is gone meanwhile is asked about again in the next round.
+                // An item that has changed meanwhile is checked again in the next round.
                 guard let next = try self.question(item) else { continue }
                 question = next
             } catch let error as DatabaseError where error.code == .damagedDocument {
-                // A function that looks at the old revision can't be asked.
+                // The parent is damaged, so a function can't see it.
                 answers.set(error, item.key)
                 continue
             }
@@ -154,10 +154,11 @@ struct ValidatedWrite<Outcome> {
 
 // MARK: - ValidationAnswers
 
-/// The verdicts of validation functions on the revisions of one write, and the revisions that they were not asked about yet.
+/// The verdicts of validation functions on the revisions of one write, and the revisions that they have not checked
+/// yet.
 ///
-/// A question is about an item of the write and the parent it gets. Another parent makes it another question; so an answer
-/// never counts for a revision that was stored meanwhile by another client, or by the same write.
+/// A question is about an item of the write and its parent. With another parent it is another question. So a
+/// verdict never applies to a revision whose parent has changed, by another client or by the same write.
 final class ValidationAnswers: Sendable {
     /// An item and its parent.
     struct Key: Hashable {
@@ -165,7 +166,7 @@ final class ValidationAnswers: Sendable {
         let parent: RevisionID?
     }
 
-    /// A revision that nobody was asked about yet.
+    /// A revision that has not been checked yet.
     struct Open {
         let key: Key
         let new: Document
@@ -179,11 +180,12 @@ final class ValidationAnswers: Sendable {
 
     private let state = Guarded(State())
 
-    /// Inside of a transaction: lets a revision pass that was asked about and is allowed.
+    /// Called inside a transaction: lets a revision pass if it was checked and allowed.
     ///
-    /// - Throws: ``DatabaseError`` with code `refused`: why it was refused, or that it was not asked about, which is noted.
+    /// - Throws: ``DatabaseError`` with code `refused`: with the reason, or because the revision has not been
+    ///   checked yet, which is recorded.
     func check(_ index: Int, _ context: ValidationContext) throws {
-        // Those are for administrators, and no function has a say in them.
+        // Only administrators write design documents, and validation functions don't apply to them.
         guard !context.newRevision.id.isDesign else { return }
         let parent = context.currentRevision
         let key = Key(index: index, parent: parent?.revision)
@@ -199,10 +201,10 @@ final class ValidationAnswers: Sendable {
         if let answer { throw answer }
     }
 
-    /// Takes note of an answer: why a revision is refused, or `nil`.
+    /// Stores a verdict: the reason of a refusal, or `nil`.
     func set(_ answer: DatabaseError?, _ key: Key) { state.withLock { $0.answers[key] = .some(answer) } }
 
-    /// The questions that arose since the last call.
+    /// The questions since the last call.
     func dequeueOpen() -> [Open] {
         state.withLock { state in
             defer { state.open = [] }
@@ -210,6 +212,6 @@ final class ValidationAnswers: Sendable {
         }
     }
 
-    /// Forgets all answers, for the functions are others now.
+    /// Removes all verdicts, because the functions have changed.
     func removeAll() { state.withLock { $0 = State() } }
 }

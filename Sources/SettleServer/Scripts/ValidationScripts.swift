@@ -4,10 +4,10 @@ internal import SettleScripting
 
 /// The validation functions of a database, and the user who writes.
 ///
-/// They are asked outside of any transaction, so that no other writer waits for a script. ``ValidatedWrite`` makes sure that
-/// only revisions are stored that they were asked about.
+/// The functions run outside of any transaction, so that no other writer waits for a script. ``ValidatedWrite``
+/// makes sure that only revisions are stored that they have checked.
 struct ValidationScripts: Sendable {
-    /// The age of the design documents that were read.
+    /// The epoch of the design documents that were read.
     let age: UInt64
     private let scripts: Scripts?
     private let documents: [DesignDocument]
@@ -22,11 +22,11 @@ struct ValidationScripts: Sendable {
 
     /// The functions of the database in a request's path.
     ///
-    /// - Throws: ``HTTPError`` when there are some and no worker to run them, or when a design document is damaged, so that it
-    ///   can't be asked, and the writer is not an administrator.
+    /// - Throws: ``HTTPError`` if there are functions but no worker to run them. Also if a design document is
+    ///   damaged, so that its function can't run, and the writer is not an administrator.
     init(_ context: RequestContext) throws {
         let database = try context.database()
-        // Taken before they are read: what is written meanwhile makes them old.
+        // Read before the documents: a change in between makes them old.
         age = database.designEpoch
         let validators = try DesignDocuments.validators(of: database)
         if let damage = validators.damage {
@@ -49,12 +49,12 @@ struct ValidationScripts: Sendable {
             ]).utf8
     }
 
-    /// Whether there is nobody to ask.
+    /// Whether there are no functions.
     var isEmpty: Bool { documents.isEmpty }
 
-    /// Asks about revisions, each for itself.
+    /// Checks each revision separately.
     ///
-    /// - Returns: For each why it is refused, or `nil`.
+    /// - Returns: For each revision the reason of its refusal, or `nil`.
     func refusals(of questions: [Question]) -> [DatabaseError?] {
         var refusals = [DatabaseError?](repeating: nil, count: questions.count)
         for document in documents {
@@ -65,7 +65,7 @@ struct ValidationScripts: Sendable {
                     refusals[index] = refusal
                 }
             } catch let error as ScriptError where left.count > 1 && error.name != "os_process_error" {
-                // One of them made the function fail: each is asked about alone.
+                // One of the revisions made the function fail, so each is checked separately.
                 for index in left {
                     do { refusals[index] = try ask([questions[index]], document)[0] } catch {
                         refusals[index] = Self.failure(error)
@@ -76,9 +76,9 @@ struct ValidationScripts: Sendable {
         return refusals
     }
 
-    /// Asks one function.
+    /// Runs one function.
     ///
-    /// - Returns: For each question why the revision is refused, or `nil`.
+    /// - Returns: For each question the reason of the refusal, or `nil`.
     private func ask(_ questions: [Question], _ document: DesignDocument) throws -> [DatabaseError?] {
         guard let scripts else { throw ScriptError.noAnswer }
         let documents = questions.map { question in
@@ -94,7 +94,7 @@ struct ValidationScripts: Sendable {
         DatabaseError(.refused, "a validation function failed", cause: error)
     }
 
-    /// The error of a value that a function has thrown, as CouchDB reads it.
+    /// The error for a value that a function has thrown, interpreted as CouchDB does.
     static func refusal(by thrown: JSONValue) -> DatabaseError {
         var cause: any Error = ScriptError("unknown_error", thrown.string ?? thrown.description)
         if let members = thrown.object, members.count == 1, let member = members.first {
@@ -111,6 +111,6 @@ struct ValidationScripts: Sendable {
 }
 
 extension ScriptError {
-    /// A worker did not say what came of a question.
+    /// The error when a worker gives no answer to a question.
     fileprivate static let noAnswer = ScriptError("os_process_error", "a validation function gave no answer")
 }

@@ -1,17 +1,17 @@
 internal import SettleDatabase
 internal import SettleReplication
 
-/// Decides which users may use which routes; nothing else does.
+/// Decides which users may use which routes. No other code does.
 ///
 /// Rights that depend on the written document are checked by ``WriteGuard``.
 struct AccessCheck: Sendable {
     let options: SecurityOptions
 
-    /// Lets a request pass.
+    /// Throws unless the user may use the route.
     ///
     /// - Parameters:
-    ///   - access: What the route asks for; `nil` for a path without one.
-    ///   - user: Who wants to use it.
+    ///   - access: The right that the route requires; `nil` for a path without a route.
+    ///   - user: The user of the request.
     ///   - path: The parts of the path.
     ///   - database: The database in the path.
     ///   - method: The method of the request.
@@ -22,7 +22,7 @@ struct AccessCheck: Sendable {
         in databases: any DatabaseSource
     ) throws {
         try checkAnonymous(user, path: path, method: method)
-        // As in CouchDB, a name with an underscore in front belongs to the server, even if nothing has this name.
+        // As in CouchDB, a name with a leading underscore belongs to the server, even if nothing has this name.
         if access == nil || path.first == database, let first = path.first, first.hasPrefix("_"),
             !["_users", "_replicator"].contains(first)
         {
@@ -81,7 +81,7 @@ struct AccessCheck: Sendable {
 }
 
 extension HTTPError {
-    /// The answer to one who would have to be a database's administrator.
+    /// The error for a user who would have to be a database's administrator.
     static func notAdmin(_ user: User) -> HTTPError {
         let reason = "You are not a db or server admin."
         return user.name == nil ? .unauthorized(reason) : .forbidden(reason)

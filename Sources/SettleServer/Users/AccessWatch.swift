@@ -5,11 +5,12 @@ internal import SettlePlatform
 
 /// Ends the feeds and mobile connections of users who have lost access.
 ///
-/// A request is authenticated once, and a feed that it opens may stay for days. Every two seconds the watch checks all that is
-/// open. The account must still exist with the same password and the same roles, the session or the token must be valid, and the
-/// user must still be able to read the database. Each node of a shared store checks its own.
+/// A request is authenticated once, and a feed that it opens may stay open for days. Every two seconds the watch
+/// checks all open feeds and connections. The account must still exist with the same password and the same roles,
+/// the session or the token must be valid, and the user must still be able to read the database. Each node of a
+/// shared store checks its own.
 final class AccessWatch: Sendable {
-    /// The permission that a request got for something that stays open.
+    /// The permission of a request whose feed or connection stays open.
     struct Grant: Sendable {
         let user: User
         /// The rights that the route requires.
@@ -24,7 +25,7 @@ final class AccessWatch: Sendable {
             database = context.parameters["db"]
         }
 
-        /// Grants with one key are allowed or ended together.
+        /// Grants with the same key are checked together.
         fileprivate var key: Key {
             Key(name: user.name, handler: user.handler, roles: user.roles, proof: user.proof, path: path)
         }
@@ -56,17 +57,17 @@ final class AccessWatch: Sendable {
 
     /// - Parameters:
     ///   - period: The time between two rounds.
-    ///   - check: Returns for each grant why it has ended, or `nil` if it still holds; may block. If it throws, all stay open
-    ///     until the next round.
+    ///   - check: Returns for each grant the reason why it has ended, or `nil` if it still holds; may block. If it
+    ///     throws, all stay open until the next round.
     init(period: DispatchTimeInterval = .seconds(2), check: @escaping @Sendable ([Grant]) throws -> [String?]) {
         (self.period, self.check) = (period, check)
     }
 
-    /// Watches over something that is open.
+    /// Watches an open feed or connection.
     ///
     /// - Parameters:
-    ///   - grant: What was allowed.
-    ///   - end: Ends it, and gets the reason; called at most once, and must not block.
+    ///   - grant: The permission that was given.
+    ///   - end: Ends the feed or connection, with a reason; called at most once, and must not block.
     /// - Returns: A number for ``remove(_:)``.
     func add(_ grant: Grant, end: @escaping @Sendable (String) -> Void) -> Int {
         let (number, starts) = state.withLock { state in
@@ -82,7 +83,7 @@ final class AccessWatch: Sendable {
     /// Stops watching a feed or connection that its client or the server has ended.
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
-    /// Forgets everything.
+    /// Removes all entries.
     func close() { state.withLock { $0.entries = [:] } }
 
     private func schedule() {

@@ -6,13 +6,14 @@ internal import SettleViews
 /// Looks up accounts: the server's administrators first, then the documents of `_users`.
 struct Accounts: Sendable {
     let administration: Administration
-    /// Documents that need not be read again; `nil` where reading is as fast.
+    /// A cache of user documents; `nil` if reading them is just as fast.
     let known: UserDocuments?
 
     /// The account of a name.
     ///
-    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict: which password counts, is not
-    ///   known; ``NotAtHand`` when the document would have to be waited for, and must not.
+    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict, because it is unknown
+    ///   which password is right; ``NotAtHand`` if the document would have to be waited for, which this source may
+    ///   not.
     func find(_ name: String, in databases: any DatabaseSource) throws -> Account? {
         if let hash = administration.hash(of: name) {
             let roles = ["_admin"] + (try administratorsRoles(name, databases))
@@ -30,15 +31,15 @@ struct Accounts: Sendable {
         return account
     }
 
-    /// The roles that an administrator of the server has beside that: those of the user's document with the name. A users
-    /// database that can't be read keeps no administrator out.
+    /// The roles that an administrator of the server has in addition: those in the user document of the same name.
+    /// If the users database can't be read, the administrator can still log in.
     private func administratorsRoles(_ name: String, _ databases: any DatabaseSource) throws -> [String] {
         do { return try document(of: name, databases).map { Self.roles($0.body) } ?? [] } catch is DatabaseError {
             return []
         }
     }
 
-    /// The user's document of a name, as every read shows it; `nil` when it does not exist.
+    /// The winner of an account's user document; `nil` if it does not exist.
     private func document(of name: String, _ databases: any DatabaseSource) throws -> UserDocuments.Found? {
         guard !name.isEmpty, let users = try databases.sourceIfThere("_users") else { return nil }
         guard let known else { return try read(name, users) }
@@ -59,16 +60,17 @@ struct Accounts: Sendable {
     }
 }
 
-/// The codes of an account's second factor (TOTP, RFC 6238), which change every half minute.
+/// The codes of an account's second factor (TOTP, RFC 6238). They change every half minute.
 ///
-/// A user's document has it in CouchDB's form: `"totp": {"key": "GEZDGNBV…", "algorithm": "sha", "length": 6}`, the key in base32.
+/// A user document contains it in CouchDB's form: `"totp": {"key": "GEZDGNBV…", "algorithm": "sha", "length": 6}`,
+/// with the key in base32.
 struct TimeCode: Sendable {
     private let key: [UInt8]
     private let function: HashFunction
     private let length: Int
     private static let period = 30
 
-    /// Reads it; `nil` for invalid input, which prevents authentication.
+    /// Parses the member; `nil` for invalid input, which prevents authentication.
     init?(_ json: JSONValue) {
         guard let key = json["key"]?.string.flatMap(Base32.decode), !key.isEmpty,
             let function = HashFunction(rawValue: json["algorithm"].map { $0.string ?? "" } ?? "sha")
@@ -78,12 +80,12 @@ struct TimeCode: Sendable {
         (self.key, self.function, self.length) = (key, function, length)
     }
 
-    /// Whether a code is valid now, or was just before, or will be just after.
+    /// Whether a code is that of the current half minute, or of the one before or after.
     func accepts(_ code: String, now: Int = SessionCookie.now) -> Bool { step(of: code, now: now) != nil }
 
     /// The half minute of a valid code, counted from 1970.
     func step(of code: String, now: Int = SessionCookie.now) -> Int? {
-        // All are compared, so that the time does not reveal which one matched.
+        // All codes are compared, so that the time does not reveal which one matched.
         let near = [now - Self.period, now, now + Self.period]
         let matches = near.map { Secrets.areEqual(self.code(at: $0).utf8, code.utf8) }
         return zip(near, matches).filter(\.1).last.map { max($0.0, 0) / Self.period }
@@ -108,7 +110,8 @@ struct Account: Sendable {
     let roles: [String]
     /// The password's hash; `nil` for an account without a password.
     let password: PasswordHash?
-    /// Signed into a session's cookie with the server's secret. It changes with the password, which ends the sessions.
+    /// Signed into a session's cookie with the server's secret. A new password has a new salt, which ends the
+    /// sessions.
     var salt: String
     /// The required second factor.
     var secondFactor: SecondFactor = .none
@@ -117,7 +120,7 @@ struct Account: Sendable {
     enum SecondFactor: Sendable {
         case none
         case code(TimeCode)
-        /// A malformed one, which no code satisfies.
+        /// A malformed member, which no code satisfies.
         case unknown
 
         /// Whether a code is valid.
@@ -139,26 +142,26 @@ struct User: Sendable {
     var name: String?
     /// The roles; `_admin` is the server's administrator.
     var roles: [String]
-    /// The authentication handler.
+    /// The method of authentication.
     var handler: String?
-    /// A cookie to send with the answer, if the request's is about to expire.
+    /// A cookie to send with the response, if the request's cookie is about to expire.
     var renewedCookie: String?
     /// The facts that must not change while the user stays authenticated; `nil` for an anonymous client and a proxy's user.
     var proof: Proof?
 
     /// The facts that authentication relied on.
     enum Proof: Sendable, Hashable {
-        /// An account with a password that has this salt. It changes with the password.
+        /// An account whose password has this salt. A new password has a new salt.
         case password(salt: String)
         /// A session of such an account until a time, in seconds.
         case session(salt: String, end: Int)
-        /// A signed token until a time, in seconds; `nil` for one without end.
+        /// A signed token until a time, in seconds; `nil` for a token without an expiry.
         case token(end: Double?)
     }
 
     /// A client without authentication.
     static let anonymous = User(name: nil, roles: [])
-    /// A program in this process, with all rights.
+    /// Code in this process, with all rights.
     static let administrator = User(name: "settle", roles: ["_admin"])
 
     /// Whether the user is an administrator of the server.
@@ -167,10 +170,10 @@ struct User: Sendable {
 
 // MARK: - UserDocuments
 
-/// The documents of `_users` that were looked up, for a server that would have to ask another machine for them again.
+/// A cache of documents of `_users`, for a server that would have to ask another machine for them.
 ///
-/// They count as long as the newest commit of `_users` is the one before which they were read, so a changed password counts at
-/// once. How many are kept is bounded, and how large they are.
+/// Entries are valid while `_users` has the commit that was the newest one before they were read. So a changed
+/// password takes effect at once. The number and the size of entries are bounded.
 final class UserDocuments: Sendable {
     /// The members of a user document that authentication needs.
     struct Found: Sendable {
@@ -181,7 +184,7 @@ final class UserDocuments: Sendable {
     private struct State {
         weak var database: Database?
         var commit: Commit?
-        /// By the name of the account; `nil` for one without a document.
+        /// By the name of the account; `nil` for an account without a document.
         var found: [String: Found?] = [:]
 
         func isOf(_ users: Database, _ commit: Commit) -> Bool { database === users && self.commit == commit }
@@ -196,10 +199,10 @@ final class UserDocuments: Sendable {
     /// - Parameters:
     ///   - name: The name of the account.
     ///   - users: The database `_users`.
-    ///   - read: Reads the document, if it is not known.
-    /// - Returns: The document, or `nil` if there is none.
+    ///   - read: Reads the document, if it is not cached.
+    /// - Returns: The document; `nil` if there is none.
     func find(_ name: String, in users: Database, _ read: () throws -> Found?) rethrows -> Found? {
-        // Taken before the document is read: what is written meanwhile makes it old.
+        // Read before the document: a write in between makes the entry old.
         guard let commit = users.newestCommit else { return try read() }
         if let known = state.withLock({ $0.isOf(users, commit) ? $0.found[name] : nil }) { return known }
         let found = try read()
@@ -220,7 +223,7 @@ final class UserDocuments: Sendable {
 enum Base32 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    /// Decodes text whose padding may be missing; `nil` for invalid input.
+    /// Decodes text, with or without padding; `nil` for invalid input.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -2,10 +2,10 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The server's administrators, and the other contents of its stored settings.
+/// The server's administrators, and the rest of its stored settings.
 ///
-/// Nodes that share a store share its settings: the first one makes them, each change is made to what is stored then, and
-/// ``follow()`` takes what other nodes have changed.
+/// Nodes that share a store share its settings: the first node creates them, each change is applied to the
+/// currently stored settings, and ``follow()`` reads the changes of other nodes.
 final class Administration: Sendable {
     private struct State {
         var settings = ServerSettings()
@@ -25,9 +25,10 @@ final class Administration: Sendable {
     let hasher: PasswordHasher
 
     /// - Parameters:
-    ///   - options: Administrators that are not stored, and how passwords are hashed.
-    ///   - store: What stores the settings.
-    ///   - adopt: Called on a shared store with the configuration that is stored now, before the other settings count.
+    ///   - options: The administrators that are not stored, and the parameters of password hashing.
+    ///   - store: Stores the settings.
+    ///   - adopt: Called on a shared store with the currently stored configuration, before the other settings are
+    ///     used.
     init(
         _ options: SecurityOptions, store: any ServerStore, adopt: @escaping @Sendable ([String: String]) -> Void
     ) {
@@ -45,15 +46,15 @@ final class Administration: Sendable {
     /// The secret that cookies are signed with.
     var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
 
-    /// The settings as they are stored, with their secrets.
+    /// The stored settings, including their secrets.
     var stored: [UInt8] { state.withLock { $0.settings.bytes } }
 
     /// The server's id in the response of `GET /`.
     var uuid: String { state.withLock { $0.settings.uuid } }
 
-    /// Reserves the store for this server where only one may use it, and reads or creates the stored settings.
+    /// Reserves the store for this server, if only one server may use it, and reads or creates the stored settings.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another server uses the folder; then nothing is changed.
     func load() throws {
         try record.reserve()
         try changing.withLock { _ in
@@ -65,18 +66,18 @@ final class Administration: Sendable {
         }
     }
 
-    /// Lets other servers have the store.
+    /// Releases the store for other servers.
     func unload() { record.release() }
 
-    /// Creates an administrator with a random password if the server has no administrator; returns the password, which is not
-    /// stored.
+    /// Creates an administrator with a random password if the server has no administrator. Returns the password,
+    /// which is not stored.
     func makeFirst() throws -> String? {
         try load()
         guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
         let password = Base64.encodeForURL(SecureRandom.bytes(18))
         let hash = try hasher.hash(Array(password.utf8))
         let isMade = try change { settings in
-            // Another node may have made one meanwhile.
+            // Another node may have created one meanwhile.
             guard settings.admins.isEmpty else { return false }
             settings.admins["admin"] = hash
             return true
@@ -84,8 +85,8 @@ final class Administration: Sendable {
         return isMade ? password : nil
     }
 
-    /// Sets an administrator's password, and stores its hash. The hash of a password that is already set stays: a new salt at each
-    /// start, or for each node, would end the sessions.
+    /// Sets an administrator's password, and stores its hash. If the password is unchanged, its hash stays: a new
+    /// salt at each start, or on each node, would end the sessions.
     func set(_ name: String, password: [UInt8]) throws {
         try load()
         if isSet(name, password, in: state.withLock(\.settings)) { return }
@@ -116,8 +117,8 @@ final class Administration: Sendable {
         }
     }
 
-    /// Hashes passwords of the options. A session is valid on every node that has the same ones, as their salts are made of them;
-    /// neither leaves the memory.
+    /// Hashes the passwords of the options. The salts are derived from the passwords, so a session is valid on
+    /// every node with the same ones. Neither leaves the memory.
     private static func hashes(
         _ admins: [String: String], _ iterations: Int, isShared: Bool
     ) -> [String: PasswordHash] {
@@ -132,10 +133,10 @@ final class Administration: Sendable {
 }
 
 extension Administration {
-    /// The number of times that a change is tried while other nodes change the settings, too.
+    /// The number of attempts to make a change while other nodes change the settings too.
     private static let attempts = 20
 
-    /// Takes the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
+    /// Reads the settings that other nodes have changed, as of the last ``DatabaseStore/freshen(_:)``.
     ///
     /// - Throws: ``DatabaseError`` when they can't be read; then the old ones stay.
     func follow() throws {
@@ -150,11 +151,12 @@ extension Administration {
         return newest != state.withLock(\.version)
     }
 
-    /// Changes the settings, where they are stored first; again if another node was faster.
+    /// Changes the settings. They are stored first; if another node was faster, the change is tried again.
     ///
     /// - Parameter body: Changes the settings, and returns whether to store them.
     /// - Returns: The last result of the closure.
-    /// - Throws: ``DatabaseError`` if nothing was stored, with code `unavailable` where other nodes were always faster.
+    /// - Throws: ``DatabaseError`` if nothing was stored; with code `unavailable` if other nodes were faster every
+    ///   time.
     @discardableResult
     private func change(_ body: (inout ServerSettings) -> Bool) throws -> Bool {
         try changing.withLock { _ in
@@ -175,7 +177,7 @@ extension Administration {
         return true
     }
 
-    /// Takes the stored settings; false if there are none.
+    /// Reads the stored settings; returns false if there are none.
     ///
     /// - Throws: ``DatabaseError`` for settings that can't be read.
     private func readAgain() throws -> Bool {
@@ -200,8 +202,8 @@ extension Administration {
 
 /// The stored settings of a server: its administrators, the secret of its cookies, its id.
 ///
-/// The store keeps it: a folder as a file beside the databases that only its owner may read. A ``Server`` that is created and not
-/// started has settings in memory.
+/// A folder keeps them in a file beside the databases that only its owner may read. A ``Server`` that was created
+/// but not started has settings in memory only.
 struct ServerSettings: Sendable {
     /// The hashes of the administrators' passwords, by name.
     var admins: [String: PasswordHash] = [:]

@@ -12,7 +12,7 @@ struct Authenticator: Sendable {
     let cookies: SessionCookie
     let lockout: LoginLockout
     private let tickets: PasswordTicket
-    /// The threads on which requests go on after their password was verified.
+    /// The threads on which requests continue after their password was verified.
     private let afterLogin: WorkerPool
 
     init(
@@ -35,7 +35,8 @@ struct Authenticator: Sendable {
         (options.proxy == nil ? [] : ["proxy"]) + (options.tokens == nil ? [] : ["jwt"]) + ["cookie", "default"]
     }
 
-    /// The attributes of cookies for the client of a request: they are for encrypted connections only if the client uses one.
+    /// The attributes of cookies for a request's client. They have `Secure` only if the client uses an encrypted
+    /// connection.
     func cookies(for request: ServerRequest) -> SessionCookie { cookies(isSecure: request.route.isSecure) }
 
     private func cookies(isSecure: Bool) -> SessionCookie {
@@ -46,8 +47,8 @@ struct Authenticator: Sendable {
 
     /// Authenticates a request.
     ///
-    /// - Throws: ``HTTPError`` for wrong or malformed credentials; ``PendingLogin`` if a password has to be verified first, which
-    ///   takes time: ``finish(_:_:)`` does that.
+    /// - Throws: ``HTTPError`` for wrong or malformed credentials; ``PendingLogin`` if a password has to be
+    ///   verified by ``finish(_:_:)`` first, which takes time.
     func user(of request: ServerRequest) throws -> User {
         if let user = try proxied(request) ?? token(request) ?? session(request, databases) { return user }
         guard let (name, password) = try passwordCredentials(request) else { return .anonymous }
@@ -59,9 +60,10 @@ struct Authenticator: Sendable {
         throw login
     }
 
-    /// The user who sends a request, if that is known without waiting: no key is derived, and no token's signature is verified.
+    /// The user of a request, if that can be found without waiting: no key is derived, and no token's signature is
+    /// verified.
     ///
-    /// - Throws: ``HTTPError`` for credentials that are wrong, or none; ``NotAtHand``.
+    /// - Throws: ``HTTPError`` for wrong or malformed credentials; ``NotAtHand``.
     func userAtHand(of request: ServerRequest) throws -> User {
         let databases = PromptDatabases(databases)
         if let known = proxied(request) { return known }
@@ -76,7 +78,8 @@ struct Authenticator: Sendable {
         return user
     }
 
-    /// The user of a login whose password was verified recently, or earlier if the login has a ``PasswordTicket``.
+    /// The user of a login whose password was verified recently, or longer ago if the login has a
+    /// ``PasswordTicket``.
     private func userAtHand(_ login: PendingLogin, _ request: ServerRequest) -> User? {
         guard let account = login.account, let hash = account.password, account.secondFactor.accepts("") else {
             return nil
@@ -98,8 +101,8 @@ struct Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - login: The login.
-    ///   - done: A closure that gets the user, or an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
-    ///     503 if too many logins wait. It may block: it runs on a thread for what follows a login.
+    ///   - done: Gets the user, or an ``HTTPError``: status 401 for a wrong password, 403 if the account is locked,
+    ///     503 if too many logins wait. It may block, because it runs on a thread for continued requests.
     func finish(_ login: PendingLogin, _ done: @escaping @Sendable (Result<User, any Error>) -> Void) {
         verify(login) { result in
             done(
@@ -115,15 +118,16 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Finds the account for a name and password, and a code if it has a second factor.
+    /// Finds the account for a name and a password, and for a code if it has a second factor.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - password: The password.
     ///   - code: The code.
     ///   - peer: The address of the client.
-    ///   - done: A closure that gets the account, `nil` for a wrong name or password, or an ``HTTPError``: status 403 if the account is
-    ///     locked, and 503 if too many logins wait. It may block: it runs on a thread for what follows a login, or on the caller's.
+    ///   - done: Gets the account; `nil` for a wrong name or password; or an ``HTTPError``: status 403 if the
+    ///     account is locked, and 503 if too many logins wait. It may block, because it runs on a thread for
+    ///     continued requests, or on the caller's thread.
     func login(
         _ name: String, _ password: [UInt8], code: String = "", peer: String,
         _ done: @escaping @Sendable (Result<Account?, any Error>) -> Void
@@ -141,7 +145,8 @@ struct Authenticator: Sendable {
     ) {
         let (peer, name, salt) = (login.peer, login.name, login.salt)
         let seat = PasswordHasher.Seat(address: peer, name: name, isKnown: login.account?.password != nil)
-        // The lock is checked again when the key is derived and after it, so that concurrent guesses stay within the limit.
+        // The lock-out is checked again when the key is derived and after it, so that concurrent guesses stay
+        // within the limit.
         administration.hasher.verify(
             login.password, against: login.account?.password, seat,
             precheck: { [lockout] in try lockout.check(peer, name, salt) },
@@ -153,7 +158,7 @@ struct Authenticator: Sendable {
                     lockout.fail(peer, name, salt)
                     return nil
                 }
-                // Threads that derive keys don't wait for the database, which a code's use is written to.
+                // Threads that derive keys don't wait for the database, to which the use of a code is written.
                 afterLogin.submit(for: peer) {
                     done(
                         Result {
@@ -172,10 +177,11 @@ struct Authenticator: Sendable {
         return cookies(isSecure: login.isEncrypted).header(PasswordTicket.name, value, lasting: tickets.lifetime)
     }
 
-    /// Uses a valid code up, and says whether it was unused: a code of TOTP opens an account once (RFC 6238, section 5.2).
+    /// Marks a valid code as used; returns whether it was unused. A TOTP code opens an account only once (RFC 6238,
+    /// section 5.2).
     ///
-    /// A local document of `_users` has the half minute of the last used code. So a code is used up on every node, and after a
-    /// restart.
+    /// A local document of `_users` stores the half minute of the last used code. So a code is used up on every
+    /// node, and after a restart.
     ///
     /// - Throws: ``DatabaseError`` if that document can't be read or written.
     private func use(_ code: String, of account: Account) throws -> Bool {
@@ -194,7 +200,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Returns why a user whose request was authenticated before would not be now, or would have other roles; `nil` if
+    /// The reason why an authenticated user would no longer be authenticated, or would have other roles; `nil` if
     /// nothing has changed.
     ///
     /// - Throws: ``DatabaseError`` if `_users` can't be read.
@@ -211,7 +217,7 @@ struct Authenticator: Sendable {
                 guard account.salt == salt else { return "The password was changed." }
                 return Set(account.roles) == Set(user.roles) ? nil : "The roles of the account were changed."
             } catch let error as HTTPError {
-                // Its document is in conflict, so nobody can log in.
+                // The account's document has a conflict, so nobody can log in.
                 return error.reason
             }
         }
@@ -233,7 +239,7 @@ struct Authenticator: Sendable {
         return user
     }
 
-    /// Name and password of a request, if it has any.
+    /// The name and the password of a request, if it has any.
     private func passwordCredentials(_ request: ServerRequest) throws -> (name: String, password: [UInt8])? {
         guard let header = request.headers["Authorization"], header.hasPrefix("Basic ") else { return nil }
         guard let bytes = Base64.decode(header.dropFirst(6).utf8) else {
@@ -279,12 +285,12 @@ struct PendingLogin: Error {
     let account: Account?
     /// The address of the client.
     let peer: String
-    /// Whether the client has reached the server by TLS.
+    /// Whether the client uses TLS.
     var isEncrypted = false
 
     fileprivate var salt: String { account?.salt ?? "" }
 
-    /// The user, once the password is verified.
+    /// The user, after the password was verified.
     fileprivate func user(_ account: Account) -> User {
         User(name: account.name, roles: account.roles, handler: "default", proof: .password(salt: account.salt))
     }
@@ -295,7 +301,6 @@ struct PendingLogin: Error {
 /// Counts failed logins, and locks an account for the client's address.
 /// As in CouchDB 3.5, failures are counted per address, name and salt of the account: a stranger can't lock an account for
 /// others, and a new password unlocks it.
-/// account for others, and a new password unlocks it.
 final class LoginLockout: Sendable {
     private struct Key: Hashable {
         let peer: String
@@ -314,8 +319,8 @@ final class LoginLockout: Sendable {
     private static let capacity = 10_000
 
     /// - Parameters:
-    ///   - threshold: How many failures lock; 0 disables the lock-out.
-    ///   - seconds: How long a failure counts.
+    ///   - threshold: The number of failures that lock an account; 0 disables the lock-out.
+    ///   - seconds: The time that a failure counts.
     init(threshold: Int, seconds: Double) {
         self.threshold = threshold
         lifetime = .seconds(min(max(seconds, 0), 1e9))

@@ -5,7 +5,8 @@ internal import SettlePlatform
 public struct CrossOriginOptions: Sendable {
     /// The allowed origins, as `https://app.example.com`; `*` for all.
     public var origins: Set<String>
-    /// Whether pages of these origins may send cookies and passwords; never with `*`. False by default.
+    /// Whether pages of these origins may send cookies and passwords; `false` by default. With the origin `*` they
+    /// never may.
     public var allowsCredentials = false
     /// The methods that pages of these origins may use.
     public var methods = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
@@ -18,14 +19,15 @@ public struct CrossOriginOptions: Sendable {
     /// The time that a browser may cache a preflight, in whole seconds; 600 seconds by default.
     public var maximumAge: Duration = .seconds(600)
 
-    /// Makes options for origins.
+    /// Creates options for origins.
     public init(origins: Set<String>) { self.origins = origins }
 }
 
 // MARK: - Answers
 
 extension CrossOriginOptions {
-    /// The answer to a browser that asks before a request, or `nil` when it is none of those that may.
+    /// The response to a browser's preflight request; `nil` if the request is not a preflight, or not an allowed
+    /// one.
     func preflight(_ request: ServerRequest) -> HTTPResponse? {
         guard let origin = allowed(request), let method = request.headers["Access-Control-Request-Method"],
             methods.contains(method)
@@ -42,7 +44,7 @@ extension CrossOriginOptions {
         return response
     }
 
-    /// Says in an answer that a page of another origin may read it.
+    /// Adds the headers that allow a page of another origin to read the response.
     func apply(to response: inout HTTPResponse, _ request: ServerRequest) {
         response.headers.add("Vary", "Origin")
         guard let origin = allowed(request), response.headers["Access-Control-Allow-Origin"] == nil else { return }
@@ -55,12 +57,13 @@ extension CrossOriginOptions {
             (["content-type"] + present + always + ["x-couchdb-body-time"]).joined(separator: ", ")
     }
 
-    /// Whether a request is of a page that may use cookies and passwords here.
+    /// Whether a request comes from a page that may use cookies and passwords here.
     func trusts(_ request: ServerRequest) -> Bool { sendsCredentials && allowed(request) != nil }
 
     private var sendsCredentials: Bool { allowsCredentials && !origins.contains("*") }
 
-    /// The origin of a request, if it is one that may: compared as a whole, so that no part of a name will do.
+    /// The origin of a request, if it is allowed. The whole origin is compared, so that a part of a name never
+    /// matches.
     private func allowed(_ request: ServerRequest) -> String? {
         guard let origin = request.headers["Origin"], !origin.isEmpty,
             origins.contains("*") || origins.contains(origin)

@@ -2,15 +2,15 @@ internal import SettleHTTP
 
 /// Prevents cross-site request forgery: refuses requests that a page of another site may have made a browser send.
 ///
-/// A browser sends cookies, stored passwords and certificates with any request to this server, also with a form of another
-/// site's page.
+/// A browser sends cookies, stored passwords and certificates with every request to this server, even with a form
+/// of another site's page.
 ///
 ///     a session by cookie       no request of another origin that changes something
 ///     logging in                no request of another origin, which would log somebody in as somebody else
 ///     a password, otherwise     no form of another origin; other bodies are JSON, which needs a CORS preflight
 ///     opening a WebSocket       no page of another origin, because a browser sends no preflight request before it
 ///
-/// Origins that the settings of CORS name may send all of these.
+/// Origins in the CORS settings may send all of these.
 struct CrossSiteCheck: Sendable {
     let crossOrigin: CrossOriginOptions?
 
@@ -18,7 +18,7 @@ struct CrossSiteCheck: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - method: The method that it was sent with, whatever it says that it means.
+    ///   - method: The method that was sent, not the one that a POST may carry.
     ///   - user: The authenticated user.
     /// - Throws: ``HTTPError`` with status 403.
     func check(_ request: ServerRequest, _ method: String, _ user: User) throws {
@@ -32,7 +32,8 @@ struct CrossSiteCheck: Sendable {
             """)
     }
 
-    /// Checks a request to open a WebSocket, however it is authenticated. Clients other than browsers send no `Origin`.
+    /// Checks a request to open a WebSocket, with any kind of authentication. Clients other than browsers send no
+    /// `Origin`.
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func checkHandshake(_ request: ServerRequest) throws {
@@ -56,28 +57,29 @@ struct CrossSiteCheck: Sendable {
         return method == "POST" && user.name != nil && user.handler != "jwt" && Self.canBeForm(request)
     }
 
-    /// Whether a browser sends it without a preflight.
+    /// Whether a browser may send the request without a preflight.
     private static func canBeForm(_ request: ServerRequest) -> Bool {
         let type = request.headers.bare("Content-Type")?.lowercased() ?? ""
         return ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].contains(type)
     }
 
-    /// Whether a browser says that a page of another origin sent it. A request without these headers comes from no browser of
-    /// the last ten years, because each sends `Origin` with a `POST` to another origin.
+    /// Whether the browser says that a page of another origin sent the request. A request without these headers
+    /// does not come from a browser of the last ten years, because each sends `Origin` with a `POST` to another
+    /// origin.
     private static func isForeign(_ request: ServerRequest) -> Bool {
         if let site = request.headers["Sec-Fetch-Site"] { return !["same-origin", "none"].contains(site) }
         guard let from = request.headers["Origin"] ?? request.headers["Referer"] else { return false }
         return !isOwn(from, request)
     }
 
-    /// Whether a page's origin, or its address, is on the host that the request was sent to.
+    /// Whether a page's origin or URL has the host to which the request was sent.
     private static func isOwn(_ page: String, _ request: ServerRequest) -> Bool {
         // The scheme is not compared, because a proxy may terminate TLS for this server.
         let parts = page.lowercased().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, !parts[2].isEmpty else { return false }
         let authority = String(parts[2])
         let hosts = [request.headers["Host"], request.route.host].compactMap { $0?.lowercased() }
-        // The default port may be written or not.
+        // The default port may be omitted.
         let port = parts[0] == "https:" ? ":443" : ":80"
         return hosts.contains(authority) || hosts.contains(authority + port)
             || authority.hasSuffix(port) && hosts.contains(String(authority.dropLast(port.count)))

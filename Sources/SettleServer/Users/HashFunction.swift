@@ -1,7 +1,7 @@
 internal import CCrypto
 
-/// A hash function of passwords and signatures, and the codes and keys made with it, by libcrypto; the raw value is
-/// CouchDB's name for it.
+/// A hash function for passwords and signatures, and its HMACs and keys, by libcrypto. The raw value is CouchDB's
+/// name for it.
 enum HashFunction: String, Sendable, CaseIterable {
     case sha1 = "sha"
     case sha224
@@ -30,7 +30,7 @@ enum HashFunction: String, Sendable, CaseIterable {
         output { HMAC(function, key, Int32(clamping: key.count), message, message.count, $0, nil) != nil }
     }
 
-    /// A key derived from a password by PBKDF2. The call is slow on purpose: it takes time in proportion to `iterations`.
+    /// Derives a key from a password by PBKDF2. This is slow on purpose: the time is proportional to `iterations`.
     func derive(password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         output { buffer in
             password.withUnsafeBytes { password in
@@ -52,7 +52,7 @@ enum HashFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// The bytes a closure fills in. There are none, which equals no hash, when it says that it failed.
+    /// The bytes that a closure writes; empty if it fails, which equals no hash.
     private func output(_ body: (UnsafeMutablePointer<UInt8>?) -> Bool) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             count = body(buffer.baseAddress) ? length : 0
@@ -64,7 +64,7 @@ enum HashFunction: String, Sendable, CaseIterable {
 
 /// Operations on secrets.
 enum Secrets {
-    /// Whether bytes are equal and not empty, in a time that depends only on their number.
+    /// Whether two byte sequences are equal and not empty. The time depends only on their length.
     static func areEqual(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
         let (left, right) = (Array(left), Array(right))
         return left.count == right.count && !left.isEmpty && CRYPTO_memcmp(left, right, left.count) == 0

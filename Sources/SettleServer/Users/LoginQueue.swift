@@ -1,24 +1,24 @@
-/// Logins that wait for their key to be derived, in turns.
+/// Logins that wait in turns for the derivation of their keys.
 ///
 ///     accounts that exist:        by address in turn, those of one address by name in turn ──┐
 ///     names without an account:   likewise, and only while no login of an account waits    ──┴─→ next
 ///
-/// The seats are bounded. When all are taken, the address with the most logins gives one up to an address with fewer, so a client
-/// with many logins can't keep the others out.
+/// The number of seats is bounded. When all are taken, the address with the most logins gives one up to an address
+/// with fewer, so a client with many logins can't keep other clients out.
 struct LoginQueue<Job> {
     /// The place of a waiting login.
     struct Seat: Sendable {
-        /// The address that it comes from.
+        /// The client's address.
         let address: String
         let name: String
-        /// Whether there is an account of that name.
+        /// Whether there is an account of this name.
         let isKnown: Bool
     }
 
     /// The outcome of adding a login.
     enum Admission {
         case seated
-        /// It has the seat of another login, which is refused.
+        /// It has got the seat of another login, which is refused.
         case replaced(Job)
         case refused
     }
@@ -28,8 +28,8 @@ struct LoginQueue<Job> {
         let job: Job
     }
 
-    /// Addresses or names that take turns, each with the number of its last turn. A new one gets the current number, so it gains
-    /// nothing by leaving and coming back.
+    /// Addresses or names that take turns, each with the number of its last turn. A new entry gets the current
+    /// number, so leaving and coming back brings no advantage.
     private struct Turns {
         private var last: [String: (turn: UInt64, count: Int)] = [:]
         private var clock: UInt64 = 0
@@ -48,7 +48,7 @@ struct LoginQueue<Job> {
             last[name] = entry.count > 0 ? entry : nil
         }
 
-        /// The one with the most entries.
+        /// The address or name with the most entries.
         var largest: (name: String, count: Int)? {
             last.max { $0.value.count < $1.value.count }.map { ($0.key, $0.value.count) }
         }
@@ -56,7 +56,7 @@ struct LoginQueue<Job> {
         func count(of name: String) -> Int { last[name]?.count ?? 0 }
     }
 
-    /// The logins of one kind, in the order in which they came.
+    /// The logins of one kind, in order of arrival.
     private struct Line {
         var entries: [Entry] = []
         var addresses = Turns()
@@ -89,19 +89,19 @@ struct LoginQueue<Job> {
     private var known = Line()
     private var unknown = Line()
 
-    /// The number of logins that wait.
+    /// The number of waiting logins.
     var count: Int { known.entries.count + unknown.entries.count }
 
-    /// The number of waiting logins, of accounts or of names without one.
+    /// The number of waiting logins with or without an account.
     func count(isKnown: Bool) -> Int { isKnown ? known.entries.count : unknown.entries.count }
 
     /// Adds a login.
     ///
     /// - Parameters:
     ///   - job: The login.
-    ///   - seat: Where it waits.
-    ///   - limit: How many of its kind may wait.
-    /// - Returns: Whether it has a seat.
+    ///   - seat: The address and name of the login.
+    ///   - limit: The maximum number of waiting logins of its kind.
+    /// - Returns: Whether it has got a seat.
     mutating func add(_ job: Job, _ seat: Seat, limit: Int) -> Admission {
         seat.isKnown ? Self.add(job, seat, limit, to: &known) : Self.add(job, seat, limit, to: &unknown)
     }
@@ -121,6 +121,6 @@ struct LoginQueue<Job> {
     /// Removes and returns the next login.
     ///
     /// - Parameter takesUnknown: Whether the next login may have a name without an account.
-    /// - Returns: The login; `nil` if none waits that may be next.
+    /// - Returns: The login; `nil` if there is none.
     mutating func next(takesUnknown: Bool) -> Job? { known.next() ?? (takesUnknown ? unknown.next() : nil) }
 }

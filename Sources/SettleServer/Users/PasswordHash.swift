@@ -1,13 +1,13 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The hash of a password, in any form that CouchDB uses or used.
+/// The hash of a password, in any form that CouchDB uses or has used.
 struct PasswordHash: Sendable, Hashable {
     /// The hash algorithm.
     enum Scheme: Sendable, Hashable {
         /// SHA-1 of password and salt.
         case simple
-        /// A key derived from the password, or from its simple hash if an old one was strengthened.
+        /// A key derived from the password, or from its simple hash if an old hash was strengthened.
         case derived(HashFunction, iterations: Int, fromSimple: Bool)
     }
 
@@ -15,7 +15,7 @@ struct PasswordHash: Sendable, Hashable {
     let salt: String
     /// The hash in hexadecimal digits.
     let hash: String
-    /// The maximum number of iterations, whatever a document requests.
+    /// The maximum number of iterations, whatever a document contains.
     static let maximumIterations = 10_000_000
 
     /// Hashes a password. Use ``PasswordHasher``, which limits concurrent hashing.
@@ -57,13 +57,13 @@ struct PasswordHash: Sendable, Hashable {
 }
 
 extension PasswordHash {
-    /// The members of a user's document that hold the hash.
+    /// The members of a user document that contain the hash.
     static let memberNames: Set<String> = [
         "derived_key", "iterations", "password", "password_scheme", "password_sha", "preserve_salt", "pbkdf2_prf",
         "salt",
     ]
 
-    /// Reads the hash from a user's document; `nil` if it has none, or one of an unknown form.
+    /// Reads the hash of a user document; `nil` if it has none, or one of an unknown form.
     init?(_ document: DocumentBody) {
         let salt = document["salt"]?.string ?? ""
         let name = document["password_scheme"]?.string ?? "simple"
@@ -82,7 +82,7 @@ extension PasswordHash {
         }
     }
 
-    /// The members for a user's document.
+    /// The members for a user document.
     var members: [(String, JSONValue)] {
         guard case .derived(let function, let iterations, _) = scheme else { return [] }
         return [
@@ -121,7 +121,7 @@ extension PasswordHash {
 }
 
 extension PasswordHash {
-    /// The same with another number of iterations, which matches no password.
+    /// A copy with another number of iterations, which matches no password.
     func withIterations(_ count: Int) -> PasswordHash {
         PasswordHash(.derived(.sha256, iterations: count, fromSimple: false), salt: salt, hash: hash)
     }

@@ -3,18 +3,19 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Hashes and verifies passwords: a few concurrently, with a cache of recent verifications.
+/// Hashes and verifies passwords, a few at the same time, and caches recent verifications.
 ///
-/// Deriving a key takes a fifth of a second of a core. So a few threads of its own do that, and no other thread waits for them:
+/// Deriving a key takes a fifth of a second of processor time. So a few dedicated threads do that, and no other
+/// thread waits for them:
 ///
 ///     verify ─→ known from the cache? ──────────────────────────────→ done
 ///            ─→ the same credentials wait already? ─ join them ─┐
 ///            ─→ LoginQueue ─→ one derivation for all of them ───┴───→ done
 ///
-/// A login that would wait for longer than clients do is refused with 503 and the time after which to try again.
+/// A login that would wait longer than clients do is refused with 503 and the time after which to try again.
 final class PasswordHasher: Sendable {
     typealias Seat = LoginQueue<Job>.Seat
-    /// A closure that learns whether the password is right. It must not block.
+    /// A closure that gets whether the password is right. It must not block.
     typealias Taker = @Sendable (Result<Bool, any Error>) -> Void
 
     /// One derivation, and the logins that wait for it.
@@ -40,14 +41,14 @@ final class PasswordHasher: Sendable {
 
     private struct State {
         var queue = LoginQueue<Job>()
-        /// The derivations that wait or run, by the credentials that they verify.
+        /// The waiting and running derivations, by the credentials that they verify.
         var jobs: [[UInt8]: Job] = [:]
         var running = 0
         /// The number of running derivations for names without an account.
         var runningUnknown = 0
         /// The recent average time of a derivation, in seconds.
         var cost = 0.25
-        /// The approximate number of refused logins that have not been tried again: of accounts, and of names without one.
+        /// The approximate number of refused logins that have not been tried again: with and without an account.
         var refused = [true: 0, false: 0]
     }
 
@@ -56,24 +57,25 @@ final class PasswordHasher: Sendable {
     private let seats: ClosedRange<Int>
     private let threads: WorkerPool
     private let verified: VerifiedPasswords
-    /// The iterations for new passwords.
+    /// The number of iterations for new passwords.
     let iterations: Int
-    /// Compared with passwords of unknown users, so that the time does not reveal which users exist.
+    /// Compared with the passwords of unknown users, so that the time does not reveal which users exist.
     private let nobody: PasswordHash
 
-    /// The longest time that a login waits, in seconds: many clients give up after half a minute.
+    /// The maximum time that a login waits, in seconds. Many clients give up after half a minute.
     private static let patience = 20.0
-    /// How many logins of names without an account may wait.
+    /// The maximum number of waiting logins without an account.
     private static let unknownSeats = 32
-    /// The longest time after which a refused client is asked to try again, in seconds.
+    /// The maximum time after which a refused client may try again, in seconds.
     private static let longestDelay = 120.0
 
     /// - Parameters:
-    ///   - iterations: The iterations for new passwords.
-    ///   - places: How many keys are derived at the same time.
-    ///   - seats: How many logins may wait at least, and at most; between these, as many as are done in 20 seconds.
-    ///   - capacity: How many verifications are remembered.
-    ///   - seconds: How long a verification is remembered.
+    ///   - iterations: The number of iterations for new passwords.
+    ///   - places: The number of keys that are derived at the same time.
+    ///   - seats: The lower and upper bound of the number of waiting logins. In between, it is the number that is
+    ///     done in 20 seconds.
+    ///   - capacity: The maximum number of cached verifications.
+    ///   - seconds: The time that a verification is cached.
     init(
         iterations: Int, places: Int = 2, seats: ClosedRange<Int> = 16...4096, remembering capacity: Int = 16_384,
         seconds: Double = 600
@@ -88,10 +90,10 @@ final class PasswordHasher: Sendable {
 
     deinit { threads.close() }
 
-    /// The number of derivations that wait.
+    /// The number of waiting derivations.
     var waiting: Int { state.withLock(\.queue.count) }
 
-    /// Hashes a new password; waits for a place.
+    /// Hashes a new password; waits for a free thread.
     ///
     /// - Throws: ``HTTPError`` with status 503 if too many calls wait.
     func hash(_ password: [UInt8]) throws -> PasswordHash {
@@ -111,11 +113,11 @@ final class PasswordHasher: Sendable {
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - hash: What is kept of it, `nil` for a name without an account or an account without a password.
-    ///   - seat: The address and the name, which decide where the login waits.
-    ///   - precheck: Is called when it is its turn, before the key is derived.
-    ///   - taker: Is called with whether it is right, or with an ``HTTPError``: status 503 when too many wait, and what the hash or
-    ///     the check before says.
+    ///   - hash: The stored hash; `nil` for a name without an account, or an account without a password.
+    ///   - seat: The address and the name, which determine the login's place in the queue.
+    ///   - precheck: Called at the login's turn, before the key is derived.
+    ///   - taker: Gets whether the password is right, or an ``HTTPError``: status 503 if too many logins wait, or
+    ///     an error of the hash or of `precheck`.
     func verify(
         _ password: [UInt8], against hash: PasswordHash?, _ seat: Seat,
         precheck: @escaping @Sendable () throws -> Void, taker: @escaping Taker
@@ -130,12 +132,12 @@ final class PasswordHasher: Sendable {
         }
     }
 
-    /// Whether a password was found to be the one of a hash lately.
+    /// Whether a password was verified against a hash recently.
     func remembers(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> Bool {
         verified.contains(password, hash, name)
     }
 
-    /// Remembers that a password matches a hash, after the caller has verified it.
+    /// Caches that a password matches a hash, after the caller has verified it.
     func remember(_ password: [UInt8], _ hash: PasswordHash, _ name: String) {
         verified.insert(password, hash, name)
     }
@@ -166,10 +168,10 @@ final class PasswordHasher: Sendable {
         if let starts { threads.submit { [self] in run(starts) } }
     }
 
-    /// The next derivation, if there is a place for it.
+    /// The next derivation, if a thread is free.
     private func next(_ state: inout State) -> Job? {
         guard state.running < places else { return nil }
-        // Some places are kept for accounts. Otherwise accounts would wait for names that don't exist.
+        // Some threads are kept for accounts. Otherwise accounts would wait for names that don't exist.
         let takesUnknown = places == 1 || state.runningUnknown < places / 2
         guard let job = state.queue.next(takesUnknown: takesUnknown) else { return nil }
         state.running += 1
@@ -196,7 +198,7 @@ final class PasswordHasher: Sendable {
         }
     }
 
-    /// Derives the key if a login that waits for it may still succeed.
+    /// Derives the key, if at least one login that waits for it may still succeed.
     private func verdict(of job: Job) -> Result<Bool, any Error> {
         var refusal: (any Error)?
         let mayLogIn = job.waiters.withLock { $0 }.contains { waiter in
@@ -218,8 +220,8 @@ final class PasswordHasher: Sendable {
         return seat.isKnown ? limit : min(limit, Self.unknownSeats)
     }
 
-    /// The time after which a refused login may try again, in seconds: all that wait and were refused before are spread over the
-    /// time that they take.
+    /// The time after which a refused login may try again, in seconds. The waiting and the refused logins are
+    /// spread over the time that they will take.
     private func delay(_ seat: Seat, _ state: inout State) -> Int {
         let refused = (state.refused[seat.isKnown] ?? 0) + 1
         state.refused[seat.isKnown] = refused
@@ -238,8 +240,8 @@ final class PasswordHasher: Sendable {
 
 /// A cache of verified passwords, so that not every request derives a key.
 ///
-/// It holds only a keyed hash of name, password and stored hash. A changed password has another stored hash, so it is
-/// verified again.
+/// It contains only a keyed hash of name, password and stored hash. A changed password has another stored hash, so
+/// it is verified again.
 final class VerifiedPasswords: Sendable {
     private struct State {
         var expiries: [[UInt8]: ContinuousClock.Instant] = [:]
@@ -256,7 +258,7 @@ final class VerifiedPasswords: Sendable {
         lifetime = .seconds(seconds)
     }
 
-    /// Whether these were verified recently.
+    /// Whether these credentials were verified recently.
     func contains(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> Bool {
         let mark = mark(password, hash, name)
         return state.withLock { state in state.expiries[mark].map { $0 > .now } ?? false }
@@ -268,7 +270,7 @@ final class VerifiedPasswords: Sendable {
         state.withLock { state in
             if state.expiries.updateValue(.now + lifetime, forKey: mark) == nil { state.order.append(mark) }
             guard state.order.count > capacity else { return }
-            // Half of the entries are removed at once, so that this is rare.
+            // Half of the entries are removed at once, so that this happens rarely.
             for old in state.order.prefix(capacity / 2 + 1) { state.expiries[old] = nil }
             state.order.removeFirst(capacity / 2 + 1)
         }
@@ -279,7 +281,7 @@ final class VerifiedPasswords: Sendable {
         HashFunction.sha256.hash(key + Self.message(password, hash, name))
     }
 
-    /// The parts of credentials in one text, each with its length.
+    /// The credentials in one text, each part with its length.
     static func message(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
         var message: [UInt8] = []
         func append(_ part: some Collection<UInt8>) {
@@ -301,27 +303,28 @@ final class VerifiedPasswords: Sendable {
 
 // MARK: - PasswordTicket
 
-/// A cookie that says that a password was verified, so that a client which sends name and password with each request needs no
-/// derivation after a restart, nor on another node.
+/// A cookie that proves that a password was verified. With it, a client that sends name and password with each
+/// request needs no new derivation after a restart, or on another node.
 ///
 ///     AuthTicket=base64(time : HMAC(secret of the server, time, name, password, stored hash and salt))
 ///
-/// It counts only together with the password. So a page of another origin, or a thief of the cookie, gains nothing by it. A new
-/// password, which has another salt, ends it. The secret is in the server's settings, which all nodes of a store share.
+/// The cookie is valid only together with the password, so a page of another origin or a thief of the cookie gains
+/// nothing. A new password has another salt, which ends it. The secret is in the server's settings, which all nodes
+/// of a store share.
 struct PasswordTicket: Sendable {
     static let name = "AuthTicket"
     /// The time that a ticket is valid, in seconds.
     let lifetime: Int
     private static let length = 32
 
-    /// The credentials that a ticket is about.
+    /// The credentials that a ticket belongs to.
     struct Credentials: Sendable {
         let name: String
         let password: [UInt8]
         let hash: PasswordHash
     }
 
-    /// The age of a ticket in seconds; `nil` if it does not count for these credentials.
+    /// The age of a ticket in seconds; `nil` if it is not valid for these credentials.
     func age(
         _ value: String, _ credentials: Credentials, secret: [UInt8], now: Int = SessionCookie.now
     ) -> Int? {
@@ -334,7 +337,7 @@ struct PasswordTicket: Sendable {
         return max(now - time, 0)
     }
 
-    /// A new ticket.
+    /// Creates a ticket.
     func value(_ credentials: Credentials, secret: [UInt8], now: Int = SessionCookie.now) -> String {
         let time = Array(String(now, radix: 16).utf8)
         return Base64.encodeForURL(time + [UInt8(ascii: ":")] + Self.code(now, credentials, secret))

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// The members and administrators of a database: its `_security`.
 struct SecurityObject: Sendable {
-    /// The object as it was set, with all its members.
+    /// The stored object, with all its members.
     let json: JSONValue
     private let admins: Group
     private let members: Group
@@ -24,18 +24,18 @@ struct SecurityObject: Sendable {
     static let standard: JSONValue = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
     private static let setting = "security"
 
-    /// Reads an object.
+    /// Parses an object.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for names and roles that are not lists of strings.
+    /// - Throws: ``HTTPError`` with status 400 if names or roles are not lists of strings.
     init(_ json: JSONValue) throws {
         guard let object = json.object else { throw HTTPError.badRequest("Request body must be a JSON object") }
         self.json = json
         admins = try Self.group(object["admins"])
-        // `readers` is the former name.
+        // `readers` is the former name of `members`.
         members = try Self.group(object["members"] ?? object["readers"])
     }
 
-    /// Reads the object of a database. An unreadable one gives nobody access.
+    /// Reads the object of a database. An unreadable object gives nobody access.
     init(of database: Database) throws {
         let text = try database.setting(Self.setting)
         try self.init(text.map { try JSONValue(parsing: $0) } ?? Self.standard)

@@ -5,8 +5,8 @@ internal import SettlePlatform
 
 /// A server's authentication and access options.
 public struct SecurityOptions: Sendable {
-    /// Administrators and their passwords, in addition to those of the server's stored settings; kept in memory only. Servers that
-    /// share a store should have the same.
+    /// Administrators and their passwords, in addition to the stored ones; kept in memory only. Servers that share
+    /// a store should have the same.
     public var admins: [String: String] = [:]
     /// The iterations for new password hashes; 600,000 by default, as in CouchDB 3.5.
     public var passwordIterations = 600_000
@@ -14,42 +14,43 @@ public struct SecurityOptions: Sendable {
     public var passwordWorkers = 2
     /// The time that a session lasts without a request, in whole seconds; 600 seconds by default.
     public var sessionTimeout: Duration = .seconds(600)
-    /// The time that the cookie `AuthTicket` is valid, which spares a client that sends name and password with each request another
-    /// verification of the password; in whole seconds, 7 days by default, 0 for no such cookie.
+    /// The validity of the cookie `AuthTicket`, in whole seconds; 7 days by default, 0 for no such cookie. It saves
+    /// a client that sends name and password with each request further verifications of the password.
     public var ticketLifetime: Duration = .seconds(604_800)
-    /// Whether a browser keeps the session's cookie when it exits; true by default.
+    /// Whether a browser keeps the session's cookie when it exits; `true` by default.
     public var hasPersistentCookies = true
     /// The attribute `SameSite` of the session's cookie; `Lax` by default, `nil` for a cookie without the attribute.
     public var sameSite: SameSite? = .lax
-    /// The attribute `Domain` of the session's cookie; by default none.
+    /// The attribute `Domain` of the session's cookie; `nil`, the default, for a cookie without the attribute.
     public var cookieDomain: String?
-    /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
+    /// The number of failed logins that lock a name for an address; 5 by default, 0 disables the lock-out.
     public var lockoutThreshold = 5
     /// The time that a lock-out lasts; 300 seconds by default.
     public var lockout: Duration = .seconds(300)
     /// The places where anonymous requests are allowed: by default, wherever a database allows them.
     public var anonymousAccess = AnonymousAccess.everywhere
-    /// Whether only administrators may list databases; true by default.
+    /// Whether only administrators may list databases; `true` by default.
     public var isListingForAdmins = true
-    /// The members of users' documents that everyone may read; by default none.
+    /// The members of user documents that everyone may read; empty by default.
     public var publicUserFields: Set<String> = []
-    /// Whether the security object of `_users` may be changed, so that people can sign up; false by default.
+    /// Whether the security object of `_users` may be changed, so that people can sign up; `false` by default.
     public var isUsersSecurityEditable = false
-    /// The header `WWW-Authenticate` of answers with status 401, which makes browsers ask for a password; by default none.
+    /// The header `WWW-Authenticate` of responses with status 401, which makes browsers ask for a password; `nil`,
+    /// the default, for none.
     public var challenge: String?
-    /// Signed tokens as credentials; by default none.
+    /// Signed tokens as credentials; `nil`, the default, accepts none.
     public var tokens: TokenOptions?
-    /// Authentication by a proxy; by default none.
+    /// Authentication by a proxy; `nil`, the default, for none.
     public var proxy: ProxyOptions?
-    /// Whether administrators may change some configuration over HTTP, persistently: limits of documents and requests, CORS, and
-    /// whether text indexes are created. False by default.
+    /// Whether administrators may change some configuration over HTTP, persistently: limits of documents and
+    /// requests, CORS, and whether text indexes are created; `false` by default.
     public var allowsLiveSettings = false
-    /// Trusted proxies. Their `X-Forwarded-For` gives the client's address for the lock-out and the log; their `Forwarded`,
-    /// `X-Forwarded-Host`, `-Proto`, `-Ssl` and `-Prefix` give the address of the server for the headers `Location` and for
-    /// cookies, which get the attribute `Secure` for a client that uses TLS. Without any, which is the default, these headers
-    /// are ignored.
+    /// The proxies whose headers are trusted. Their `X-Forwarded-For` gives the client's address for the lock-out
+    /// and the log. Their `Forwarded`, `X-Forwarded-Host`, `-Proto`, `-Ssl` and `-Prefix` give the address of the
+    /// server for the header `Location` and for cookies, which get the attribute `Secure` if the client uses TLS.
+    /// The list is empty by default; then these headers are ignored.
     public var trustedProxies: [NetworkRange] = []
-    /// Allowed cross-origin requests (CORS); by default none.
+    /// The allowed cross-origin requests (CORS); `nil`, the default, allows none.
     public var crossOrigin: CrossOriginOptions?
 
     /// The values of the attribute `SameSite`.
@@ -72,7 +73,7 @@ public struct SecurityOptions: Sendable {
         case nowhere
     }
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     public init() {}
 }
 
@@ -181,13 +182,14 @@ public struct TokenOptions: Sendable {
     /// The path of the claim with the roles; by default `_couchdb.roles` as a single name.
     public var rolesPath = ["_couchdb.roles"]
 
-    /// Makes options with keys.
+    /// Creates options with keys.
     public init(keys: [TokenKey]) { self.keys = keys }
 }
 
 /// A key for signed tokens.
 ///
-/// It has one kind, and an algorithm of another kind can't use it, so a public key is never used as a shared secret.
+/// A key is of one kind, and an algorithm of another kind can't use it. So a public key is never used as a shared
+/// secret.
 public struct TokenKey: Sendable {
     enum Material: Sendable {
         case secret([UInt8])
@@ -236,7 +238,7 @@ public struct ProxyOptions: Sendable {
     /// The header with the HMAC of the name; `X-Auth-CouchDB-Token` by default.
     public var tokenHeader = "X-Auth-CouchDB-Token"
 
-    /// Makes options with a secret; `nil` for an empty one.
+    /// Creates options with a secret; `nil` for an empty secret.
     public init?(secret: String) {
         guard !secret.isEmpty else { return nil }
         self.secret = secret
@@ -245,7 +247,7 @@ public struct ProxyOptions: Sendable {
 
 // MARK: - ConfigurationReader
 
-/// Reads members of a configuration, and reports unknown ones.
+/// Reads the members of a configuration, and reports unknown ones.
 ///
 /// Messages name members, never values, which may be secrets.
 final class ConfigurationReader {
@@ -259,7 +261,7 @@ final class ConfigurationReader {
 
     private init(_ object: JSONObject) { members = Dictionary(object.map { ($0.name, $0.value) }) { $1 } }
 
-    /// An error about a configuration.
+    /// Creates an error about the configuration.
     static func failure(_ what: String) -> DatabaseError { DatabaseError(.invalid, "the configuration: \(what)") }
 
     func text(_ name: String) throws -> String? { try parse(name, "text", \.string) }
@@ -272,7 +274,7 @@ final class ConfigurationReader {
         }
     }
 
-    /// A time in whole seconds.
+    /// Reads a time in whole seconds.
     func seconds(_ name: String, from least: Int = 1) throws -> Duration? {
         try count(name, from: least).map { .seconds($0) }
     }

@@ -16,7 +16,7 @@ struct SessionCookie: Sendable {
     /// The content of a cookie.
     struct Content: Sendable {
         let name: String
-        /// The time at which it was made, in seconds.
+        /// The time of issue, in seconds.
         let time: Int
         fileprivate let signed: [UInt8]
         fileprivate let code: [UInt8]
@@ -32,13 +32,13 @@ struct SessionCookie: Sendable {
             throw HTTPError.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
         }
         let given = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0
-        // An impossible time counts as expired, so that no arithmetic overflows.
+        // An impossible time counts as expired, so that arithmetic can't overflow.
         let time = (0...1 << 40).contains(given) ? given : 0
         return Content(
             name: name, time: time, signed: parts[0] + [UInt8(ascii: ":")] + parts[1], code: Array(parts[2]))
     }
 
-    /// Whether a cookie was issued here, for this account, and has not expired.
+    /// Whether this server issued the cookie for this account and the cookie has not expired.
     func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
         let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
         return Secrets.areEqual(expected, content.code) && content.time <= now + 60
@@ -48,7 +48,7 @@ struct SessionCookie: Sendable {
     /// The time at which the session of a cookie ends, in seconds.
     func end(of content: Content) -> Int { content.time + timeout }
 
-    /// Whether the cookie expires soon and a new one is sent.
+    /// Whether the cookie expires soon, so that a new one should be sent.
     func needsRenewal(_ content: Content, now: Int = SessionCookie.now) -> Bool {
         Double(end(of: content) - now) < Double(timeout) * 0.9
     }
@@ -66,7 +66,7 @@ struct SessionCookie: Sendable {
 
     private var timeout: Int { options.sessionTimeout.wholeSeconds }
 
-    /// The time in seconds.
+    /// The current time in seconds.
     static var now: Int { WallTime.now().seconds }
 
     /// The value of the header `Set-Cookie` for another cookie with the same attributes.

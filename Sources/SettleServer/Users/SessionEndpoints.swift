@@ -57,12 +57,12 @@ enum SessionEndpoints {
         return response
     }
 
-    /// Sends the client on to where the query says, which is on this server.
+    /// Redirects the client to the path in the query, which must be on this server.
     private static func redirected(
         _ context: RequestContext, _ name: String, _ response: HTTPResponse
     ) throws -> HTTPResponse {
         guard let path = context.query[name] else { return response }
-        // After two slashes a browser reads the name of another host.
+        // After two slashes a browser would read the name of another host.
         guard path.hasPrefix("/"), !path.hasPrefix("//"), !path.hasPrefix("/\\"),
             !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else {

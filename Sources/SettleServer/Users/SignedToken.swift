@@ -123,7 +123,7 @@ enum TokenAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// The kind of key it takes; `nil` for a shared secret.
+    /// The kind of key that the algorithm needs; `nil` for a shared secret.
     var kind: PublicKey.Kind? {
         switch self {
         case .hs256, .hs384, .hs512: nil
@@ -156,10 +156,10 @@ struct PublicKey: Sendable {
 
     private let pem: [UInt8]
     let kind: Kind
-    /// The key's bits; for an elliptic key, those of its curve.
+    /// The number of the key's bits; for an elliptic key, of its curve.
     let bits: Int
 
-    /// Reads a key; `nil` for invalid input, or a key that is too weak.
+    /// Reads a key; `nil` for invalid input, or for a key that is too weak.
     init?(pem text: String) {
         pem = Array(text.utf8)
         guard let key = Self.read(pem) else { return nil }
@@ -174,7 +174,7 @@ struct PublicKey: Sendable {
         }
     }
 
-    /// Verifies a message's signature; an elliptic one is two concatenated numbers, as in tokens.
+    /// Verifies a message's signature. The signature by an elliptic key is two concatenated numbers, as in tokens.
     func verify(_ signature: [UInt8], of message: [UInt8], _ hash: HashFunction) -> Bool {
         guard let key = Self.read(pem), let context = EVP_MD_CTX_new() else { return false }
         defer {

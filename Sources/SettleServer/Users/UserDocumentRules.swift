@@ -3,21 +3,21 @@ internal import SettleDatabase
 internal import SettleHTTP
 internal import SettleReplication
 
-/// The rules of `_users`: access to documents, and their validation. The reasons are CouchDB's.
+/// The rules of `_users`: access to documents, and their validation. Error reasons are CouchDB's.
 struct UserDocumentRules: Sendable {
     let user: User
     /// Whether the user is an administrator of the database or the server.
     let isAdmin: Bool
-    /// The prefix of users' document ids.
+    /// The prefix of the ids of user documents.
     static let prefix = "org.couchdb.user:"
-    /// The maximum iterations of a hash that a user without administrator rights writes: each login repeats them, and few
-    /// logins can run concurrently.
+    /// The maximum number of iterations in a hash that a user without administrator rights writes. Each login
+    /// repeats them, and few logins can run at the same time.
     private static let maximumIterations = 1_000_000
 
-    /// Checks that a user without administrator rights may use a path of `_users`: only single documents, because each
-    /// written password costs a tenth of a second.
+    /// Checks that a user without administrator rights may use a path of `_users`. Only single documents are
+    /// allowed, because each written password costs a tenth of a second.
     ///
-    /// - Throws: ``HTTPError`` with status 401, 403 or 404: other users' documents are reported as missing.
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404. Documents of other users are reported as missing.
     static func checkPath(_ path: [String], method: String, _ user: User, publicFields: Set<String>) throws {
         guard path.count > 1 else { return }
         let name = path[1]
@@ -43,7 +43,7 @@ struct UserDocumentRules: Sendable {
         guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else { throw HTTPError.missing }
     }
 
-    /// Checks that a body is a valid user's document.
+    /// Checks that a body is a valid user document.
     func check(_ body: DocumentBody, _ id: DocumentID) throws {
         guard body["type"]?.string == "user" else { throw HTTPError.forbidden("doc.type must be user") }
         guard let name = body["name"]?.string, !name.isEmpty else {
@@ -68,7 +68,7 @@ struct UserDocumentRules: Sendable {
         }
     }
 
-    /// Checks that the user may replace a document; a deletion has no body.
+    /// Checks that the user may replace a document; `new` is `nil` for a deletion.
     func check(_ new: DocumentBody?, _ id: DocumentID, after old: DocumentBody?) throws {
         guard let new else {
             if user.isServerAdmin { return }
@@ -94,7 +94,7 @@ struct UserDocumentRules: Sendable {
         if Self.roles(old) != roles { throw HTTPError.forbidden("Only _admin may edit roles") }
     }
 
-    /// The body with the password replaced by its hash.
+    /// The body, with the password replaced by its hash.
     static func hashed(_ body: DocumentBody, by hasher: PasswordHasher) throws -> DocumentBody {
         guard let password = body["password"], !password.isNull else { return body }
         guard let text = password.string else { throw HTTPError.forbidden("Password value is invalid.") }
@@ -132,9 +132,10 @@ struct UserDocumentRules: Sendable {
 
 // MARK: - UserDocumentEndpoints
 
-/// Users' documents as others see them.
+/// Reading user documents and documents of replications by users who don't own them.
 enum UserDocumentEndpoints {
-    /// `GET /_users/{doc}` by a user who may see only the public members, and any other document as it is.
+    /// `GET /_users/{doc}` shows a user who has no other rights only the public members. Other documents are shown
+    /// unchanged.
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context),
@@ -152,8 +153,8 @@ enum UserDocumentEndpoints {
         return .json(.object(JSONObject(head + members)))
     }
 
-    /// `GET /_replicator/{doc}` by somebody whose it is not: without credentials, and without a revision, for it is not the
-    /// document as it is; `nil` for anybody else.
+    /// `GET /_replicator/{doc}` by a user who doesn't own the document: without credentials, and without a
+    /// revision, because it is not the stored document. `nil` for any other request.
     private static func readOther(_ context: any ReadContext) throws -> HTTPResponse? {
         guard ReplicatorDocuments.isReplicator(context.parameter("db")), !context.user.isServerAdmin else { return nil }
         let id = DocumentID(unchecked: context.documentID)

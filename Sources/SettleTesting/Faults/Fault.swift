@@ -8,10 +8,10 @@
 public enum Fault: Hashable, Sendable {
     /// Every byte is forwarded unchanged.
     case none
-    /// Both connections end after a number of bytes of one message was forwarded.
+    /// Both connections end after a number of bytes of one message were forwarded.
     ///
-    /// If the request is cut, the server gets the bytes and the client no answer. If the answer is cut, the client
-    /// gets the bytes.
+    /// If the request is cut, the server gets these bytes, and the client gets no answer. If the answer is cut, the
+    /// client gets these bytes.
     case cut(Place, after: Int, by: Ending)
     /// The server processes the request, and its answer is delayed.
     case delay(Duration)
@@ -27,10 +27,10 @@ public enum Fault: Hashable, Sendable {
     case refuse(Duration)
     /// The answer's `Content-Length` differs from the actual length by a number of bytes.
     ///
-    /// If too few bytes follow, the connection ends. If too many follow, it stays open, and the next answer follows
-    /// the rest. Answers without the field, or without a body, are unchanged.
+    /// If too few bytes follow, the connection ends. If too many follow, it stays open, and the next answer comes
+    /// after the rest. Answers without the field, or without a body, are unchanged.
     case wrongLength(by: Int)
-    /// The server gets the request twice in sequence, and the client the second answer.
+    /// The server gets the request twice in sequence, and the client gets the second answer.
     ///
     /// Requests longer than ``FaultProxy/longestHeld`` or with `Expect: 100-continue` are forwarded unchanged.
     case duplicate
@@ -38,7 +38,7 @@ public enum Fault: Hashable, Sendable {
     case loseAnswer(by: Ending)
     /// One bit of a JSON answer is flipped: the lowest of the byte at a position, modulo the body's length.
     ///
-    /// TCP protects against that, so ``FaultPlan/random(seed:rate:weights:longestPause:statuses:)`` does it only with
+    /// TCP detects such damage, so ``FaultPlan/random(seed:rate:weights:longestPause:statuses:)`` uses it only with
     /// an explicit weight. Answers that are not JSON are unchanged. If the length of an answer is unknown, only an
     /// existing byte is changed.
     case flipBit(at: Int)
@@ -55,7 +55,7 @@ public enum Fault: Hashable, Sendable {
         case body
     }
 
-    /// How a connection ends.
+    /// The way in which a connection ends.
     public enum Ending: String, Hashable, Sendable, CaseIterable {
         /// An orderly close. The system turns it into a reset when the peer continues to send.
         case close
@@ -97,7 +97,7 @@ extension Fault {
         case wrongLength
         /// A request that is delivered twice.
         case duplicate
-        /// A request that was acted on, and whose answer is lost.
+        /// A request that was processed, but whose answer is lost.
         case loseAnswer
         /// JSON with a flipped bit.
         case flipBit

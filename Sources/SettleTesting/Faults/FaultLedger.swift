@@ -35,7 +35,7 @@ final class FaultLedger: Sendable {
         }
     }
 
-    /// Records a request, and returns its fault; none if there is no method.
+    /// Records a request, and returns its fault; ``Fault/none`` if there is no method.
     func begin(method: String, path: String, connection: Int) -> (number: Int, fault: Fault) {
         state.withLock { state in
             let fault = method.isEmpty ? .none : state.course.next(method: method, path: path)
@@ -100,7 +100,7 @@ struct FaultCourse: Sendable {
 public struct FaultRecord: Sendable, Hashable, CustomStringConvertible {
     /// The number of earlier requests through the proxy.
     public let number: Int
-    /// The connection it came on, counted from 0.
+    /// The connection on which it came, counted from 0.
     public let connection: Int
     /// The request's method, or an empty string for bytes that are not a request and are forwarded unchanged.
     public let method: String

@@ -1,10 +1,10 @@
-/// Assigns a ``Fault`` to each request: a value, so that a seed reproduces a failure.
+/// Assigns a ``Fault`` to each request. It is a value, so that a seed reproduces a failure.
 ///
 ///     let plan = FaultPlan.script([.loseAnswer(by: .reset)]).only(on: "_bulk_docs")
 ///         .otherwise(.random(seed: 7, rate: 0.1))
 ///
-/// A plan decides by the number of a request, its method, its path, and random numbers derived from the seed and that
-/// number alone. The same requests in the same order get the same faults, regardless of their duration.
+/// A plan decides by the number of a request, its method, its path, and random numbers that are derived only from
+/// the seed and that number. The same requests in the same order get the same faults, regardless of their duration.
 ///
 /// ## Topics
 /// ### Plans
@@ -37,7 +37,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     /// The first part that accepts a request decides.
     private(set) var parts: [Part]
 
-    /// Makes a plan from a function, which must depend on its arguments alone.
+    /// Creates a plan from a function, which must depend only on its arguments.
     ///
     /// - Parameters:
     ///   - description: The name of the plan in reports.
@@ -63,11 +63,11 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Applies the plan only to requests with a path component such as `_bulk_docs`; others are forwarded and not
-    /// counted.
+    /// Applies the plan only to requests with a path component such as `_bulk_docs`; other requests are forwarded
+    /// and not counted.
     public func only(on part: String) -> FaultPlan { filtered("only(on: \"\(part)\")") { $0.has(part) } }
 
-    /// Applies the plan only to requests with a method; others are forwarded and not counted.
+    /// Applies the plan only to requests with a method; other requests are forwarded and not counted.
     public func only(method: String) -> FaultPlan { filtered("only(method: \"\(method)\")") { $0.method == method } }
 
     /// Applies the plan to the first requests that it accepts; later ones are forwarded.
@@ -137,13 +137,13 @@ public struct FaultRequest: Hashable, Sendable {
 // MARK: - Random
 
 extension FaultPlan {
-    /// The share of each kind among the faults of a random plan; kinds that are not listed don't occur.
+    /// The share of each kind among the faults of a random plan. Unlisted kinds don't occur.
     public static let usualWeights: [Fault.Kind: Int] = [
         .cutRequest: 3, .cutAnswer: 3, .cutBody: 2, .delay: 2, .drip: 2, .silence: 1, .answer: 4, .refuse: 1,
         .wrongLength: 2, .duplicate: 2, .loseAnswer: 3, .closeAfter: 2,
     ]
 
-    /// The statuses that the proxy itself answers in a random plan.
+    /// The statuses of the proxy's own answers in a random plan.
     public static let usualStatuses = [400, 401, 403, 404, 408, 409, 412, 413, 429, 500, 502, 503, 504]
 
     /// Random faults, reproducible from the seed on every machine.
@@ -153,7 +153,7 @@ extension FaultPlan {
     ///   - rate: The share of requests with a fault, from 0 to 1.
     ///   - weights: The share of each kind; ``Fault/Kind/flipBit`` occurs only if it is listed here.
     ///   - longestPause: The longest delay, silence and outage; a drip lasts about as long.
-    ///   - statuses: The statuses that the proxy itself answers.
+    ///   - statuses: The statuses of the proxy's own answers.
     /// - Returns: The plan.
     public static func random(
         seed: UInt64, rate: Double, weights: [Fault.Kind: Int] = usualWeights,

@@ -8,8 +8,8 @@ internal import SettlePlatform
 ///     // … and must get through now, or print(proxy.report) …
 ///     proxy.stop()
 ///
-/// To a client it behaves like the server: Settle's, CouchDB's, or another with HTTP/1.1 without TLS. Bytes are
-/// forwarded unchanged in both directions, also bytes that are not HTTP, except where a ``Fault`` applies. Each
+/// To a client it behaves like the server: Settle's, CouchDB's, or any other with HTTP/1.1 without TLS. Bytes are
+/// forwarded unchanged in both directions, even bytes that are not HTTP, except where a ``Fault`` applies. Each
 /// connection of a client has its own connection to the server, which ends with it.
 ///
 /// It runs on its own threads, one per connection, and never blocks those of Swift's tasks. Memory is bounded: some
@@ -33,7 +33,7 @@ public final class FaultProxy: Sendable {
 
     private let core: ProxyCore
 
-    /// Starts to listen at a port of 127.0.0.1 that the system chooses.
+    /// Starts to listen on a port of 127.0.0.1 that the system chooses.
     ///
     /// - Parameters:
     ///   - serverPort: The port of the server, on this machine. The server may be started later.
@@ -54,7 +54,7 @@ public final class FaultProxy: Sendable {
 
     deinit { stop() }
 
-    /// The port it listens at, which never changes.
+    /// The port of the proxy, which never changes.
     public var port: Int { core.port }
 
     /// The base URL for clients: `http://127.0.0.1:` and the port.
@@ -68,11 +68,11 @@ public final class FaultProxy: Sendable {
 
     /// Ends all connections, and refuses new ones until ``comeUp()``, like a server that is down.
     ///
-    /// When this returns, clients can no longer connect. A proxy that is already down stays down, also past the end
+    /// When this returns, clients can no longer connect. A proxy that is already down stays down, even past the end
     /// of a ``Fault/refuse(_:)``.
     public func goDown() { core.goDown() }
 
-    /// Listens again, at the same port; has no effect if it is listening, or after ``stop()``.
+    /// Listens again, on the same port. Does nothing if it is listening, or after ``stop()``.
     ///
     /// - Throws: ``FaultProxyError`` when the system can't create a socket or thread.
     public func comeUp() throws(FaultProxyError) { try core.comeUp() }
@@ -85,7 +85,7 @@ public final class FaultProxy: Sendable {
     /// The newest requests with their faults, in the order of arrival.
     public var records: [FaultRecord] { core.ledger.records }
 
-    /// The number of requests by fault; those whose fault did not apply count as ``Fault/Kind/none``.
+    /// The number of requests by fault; requests whose fault did not apply count as ``Fault/Kind/none``.
     public var statistic: [Fault.Kind: Int] { core.ledger.statistic }
 
     /// The plan, the statistic and the records, for diagnosing a failure.
@@ -103,7 +103,7 @@ public struct FaultProxyError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The error number, `errno`.
     public let number: Int32
 
-    /// Makes the error of a call that has just failed.
+    /// Creates the error of a call that has just failed.
     init(_ call: String, _ number: Int32 = errno) {
         self.call = call
         self.number = number

@@ -11,7 +11,7 @@ struct MessageHead {
     let first: [String]
     private let headers: HTTPHeaders
 
-    /// The length of the head at the beginning of some bytes; `nil` when it is incomplete.
+    /// The length of the head at the beginning of some bytes; `nil` if it is incomplete.
     ///
     /// A line may end without a carriage return, so that the proxy does not wait for one.
     static func length(in bytes: ArraySlice<UInt8>) -> Int? {
@@ -65,10 +65,10 @@ struct MessageHead {
         return has("Connection", "close") ? false : version == "HTTP/1.1" || has("Connection", "keep-alive")
     }
 
-    /// The framing of a request's body; `nil` when the head is ambiguous.
+    /// The framing of a request's body; `nil` if the head is ambiguous.
     var requestFraming: BodyFraming? { announcedFraming(otherwise: .length(0)) }
 
-    /// The framing of the body of an answer to a request with a method; `nil` when the head is ambiguous.
+    /// The framing of the body of an answer to a request with a method; `nil` if the head is ambiguous.
     func answerFraming(to method: String) -> BodyFraming? {
         let hasNone = method == "HEAD" || status.map { $0 < 200 || $0 == 204 || $0 == 304 } == true
         return hasNone ? .length(0) : announcedFraming(otherwise: .untilEnd)
@@ -122,8 +122,8 @@ enum BodyFraming {
 
     /// Advances over received bytes.
     ///
-    /// - Returns: How many of them belong to the body, and whether those are content rather than framing. More may
-    ///   belong to it: call again. Malformed bytes count as content until the connection ends.
+    /// - Returns: The number of bytes that belong to the body, and whether they are content rather than framing.
+    ///   More bytes may belong to it: call this again. Malformed bytes count as content until the connection ends.
     mutating func step(over bytes: ArraySlice<UInt8>) -> (count: Int, isContent: Bool) {
         switch self {
         case .length(let left):
@@ -216,7 +216,7 @@ struct ProxyRequest {
     /// The bytes that were read, beginning with the head.
     var held = ByteQueue()
 
-    /// Makes a request from its head; `nil` when its end can't be determined.
+    /// Creates a request from its head; `nil` if its end can't be determined.
     init?(_ head: MessageHead) {
         guard let method = head.method, let body = head.requestFraming else { return nil }
         self.method = method
@@ -227,7 +227,7 @@ struct ProxyRequest {
         held.append(head.bytes)
     }
 
-    /// Makes a request of bytes that are not HTTP: all that arrive.
+    /// Creates a request from bytes that are not HTTP: all bytes that arrive.
     init() {
         (method, path, keepsConnection, isWaiting, body) = ("", "", false, false, .untilEnd)
     }

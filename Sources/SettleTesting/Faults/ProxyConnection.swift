@@ -19,7 +19,7 @@ final class ProxyConnection {
         server?.end(by: .close)
     }
 
-    /// Waits for a request; `nil` when no more can come.
+    /// Waits for a request; `nil` if no more can come.
     private func nextRequest() -> ProxyRequest? {
         while true {
             let waiting = client.input.waiting
@@ -119,9 +119,9 @@ final class ProxyConnection {
         return server
     }
 
-    /// Reads the rest of a request: keeps it up to a limit, or drops it for the limit 0.
+    /// Reads the rest of a request; keeps it up to a limit, or drops it if the limit is 0.
     ///
-    /// Returns `false` when the client or the proxy ends before that.
+    /// Returns `false` if the client or the proxy ends before that.
     private func read(_ request: inout ProxyRequest, holding limit: Int) -> Bool {
         while !request.body.isDone {
             if limit > 0, request.held.count > limit { return true }
@@ -168,7 +168,7 @@ final class ProxyConnection {
 }
 
 extension Fault {
-    /// How the connections end after an exchange; `nil` if the fault does not end them.
+    /// The ending of the connections after an exchange; `nil` if the fault does not end them.
     fileprivate func ending(after end: ProxyExchange.End) -> Ending? {
         switch (self, end) {
         case (.cut(_, _, let ending), .cut), (.loseAnswer(let ending), .answered), (.closeAfter(let ending), .complete),

@@ -2,12 +2,12 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The shared state of a proxy and its threads. The threads hold it instead of the proxy, so that the proxy can be
-/// released.
+/// The shared state of a proxy and its threads. The threads refer to it instead of the proxy, so that the proxy can
+/// be released.
 final class ProxyCore: Sendable {
     private struct State {
         var season: ProxySeason?
-        /// The number of outages: a timed outage brings the proxy back only if it is the latest one.
+        /// The number of outages. A timed outage brings the proxy back only if it is the latest one.
         var outages = 0
         var connections = 0
         var isStopped = false
@@ -74,7 +74,7 @@ final class ProxyCore: Sendable {
         let number = goDown()
         body()
         guard !life.wait(until: .now + time) else { return }
-        // If the system refuses it, the server stays down for clients.
+        // If the system refuses this, the server stays down for clients.
         try? comeUp { $0 == number }
     }
 
@@ -115,7 +115,7 @@ final class ProxyCore: Sendable {
 
 /// A period in which the proxy is up: its listening socket, and the thread that accepts connections.
 struct ProxySeason: Sendable {
-    /// Raised when the period ends, which ends its connections.
+    /// Raised at the end of the period, which ends its connections.
     let signal: ProxySignal
     private let thread: SystemThread
 
@@ -169,7 +169,7 @@ struct ProxySeason: Sendable {
 ///
 /// It is a byte in a pipe that is never read.
 final class ProxySignal: Sendable {
-    /// Readable once the signal is raised.
+    /// Readable after the signal was raised.
     let descriptor: Int32
     private let writer: Int32
     private let isRaised = Guarded(false)
@@ -195,7 +195,7 @@ final class ProxySignal: Sendable {
         }
     }
 
-    /// Waits until the signal is raised or a deadline; returns whether it was raised.
+    /// Waits until the signal is raised, or until a deadline; returns whether it was raised.
     func wait(until deadline: ContinuousClock.Instant) -> Bool {
         while true {
             var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -227,7 +227,7 @@ final class ProxyThreads: Sendable {
         let result = state.withLock { state -> Result<Void, SystemError> in
             let number = state.next
             state.next += 1
-            // The thread takes the lock to record its end, so it is recorded as started before.
+            // The thread takes the lock to record its end, so its start is recorded first.
             return Result { () throws(SystemError) in
                 state.running[number] = try SystemThread { [self] in
                     body()

@@ -42,7 +42,7 @@ final class ProxyExchange {
     private var answer = Progress.head
     private var valve = ProxyValve()
     private var upLimit = Int.max
-    /// The position in the answer's content of the byte to change, once it is known.
+    /// The position of the byte to change in the answer's content, when it is known.
     private var flip: Int?
     private var keepsConnection: Bool
 
@@ -58,9 +58,9 @@ final class ProxyExchange {
     /// Called with the answer's status.
     var onStatus: (Int) -> Void = { _ in }
 
-    /// Starts to forward a request whose head was read; a fault that is not about exchanges has no effect.
+    /// Starts to forward a request whose head was read. A fault that is not about exchanges has no effect.
     ///
-    /// With `isForNobody` it ends when the answer begins, and the client gets no byte of it.
+    /// With `isForNobody` the exchange ends when the answer begins, and the client gets no byte of it.
     init(
         _ request: ProxyRequest, from client: ProxySocket, to server: ProxySocket, _ signal: ProxySignal,
         fault: Fault = .none, isForNobody: Bool = false
@@ -93,7 +93,7 @@ final class ProxyExchange {
         }
     }
 
-    /// The reason for the end, if it has ended.
+    /// The reason for the end; `nil` if it has not ended.
     private var end: End? {
         if requestBytes >= upLimit { return .cut }
         if valve.isExhausted, valve.passed > 0 || !down.isEmpty { return .cut }
@@ -178,7 +178,7 @@ final class ProxyExchange {
         return false
     }
 
-    /// Takes a head: whether it is the answer's final one, or `nil` when it is incomplete.
+    /// Handles the next head: returns whether it is the answer's final one, or `nil` if it is incomplete.
     private func nextHead() -> Bool? {
         let waiting = server.input.waiting
         guard let length = MessageHead.length(in: waiting) else {
@@ -250,7 +250,7 @@ final class ProxyExchange {
             guard let length = framing.length, !framing.isDone, max(0, length + difference) != length else { break }
             onDone()
             head.replaceLength(max(0, length + difference))
-            // A client that waits for more bytes than follow has to see the connection end.
+            // A client that waits for more bytes than there are has to see the connection end.
             if difference > 0 { keepsConnection = false }
         case .flipBit(let position) where head.has("Content-Type", "json") && !framing.isDone:
             flip = framing.length.map { max(0, position) % $0 } ?? max(0, position)

@@ -6,7 +6,7 @@ final class ProxySocket {
     static let room = 2 * MessageHead.longest
 
     private let descriptor: Int32
-    /// The received bytes that were not used yet.
+    /// The received bytes that were not processed yet.
     var input = ByteQueue()
     /// Whether the peer has finished sending.
     private(set) var hasEnded = false
@@ -63,7 +63,7 @@ final class ProxySocket {
     /// Whether the input buffer has room.
     private var isReading: Bool { !hasEnded && input.count < Self.room }
 
-    /// The events for `poll`; the end of the connection is included, unless it is already known.
+    /// The events for `poll`; they include the end of the connection, unless it is already known.
     func polled(isWriting: Bool) -> pollfd {
         let events = (isReading ? Int16(POLLIN) : 0) | (isWriting && !isBroken ? Int16(POLLOUT) : 0)
         let isWatched = isOpen && (events != 0 || !isBroken)
@@ -123,9 +123,9 @@ struct ByteQueue {
 
 // MARK: - Loopback
 
-/// System calls for TCP on the loopback interface, where systems differ or calls are verbose.
+/// System calls for TCP on the loopback interface, where systems differ or calls are long.
 enum Loopback {
-    /// A new socket, bound to a port of 127.0.0.1; for 0 the system chooses the port.
+    /// Creates a socket bound to a port of 127.0.0.1; for 0 the system chooses the port.
     static func bound(to port: Int) throws(FaultProxyError) -> Int32 {
         let descriptor = try made()
         set(descriptor, SOL_SOCKET, SO_REUSEADDR)
@@ -150,7 +150,7 @@ enum Loopback {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Connects to a port; `nil` when that fails within some seconds, or a signal is raised.
+    /// Connects to a port; `nil` if that does not succeed within some seconds, or if a signal is raised.
     static func connect(to port: Int, _ signal: ProxySignal) -> ProxySocket? {
         guard let descriptor = try? made() else { return nil }
         let socket = ProxySocket(descriptor)
@@ -174,7 +174,7 @@ enum Loopback {
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Makes a socket non-blocking, not inherited by child processes, and without signals.
+    /// Prepares a socket: non-blocking, not inherited by child processes, and without signals.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -210,7 +210,7 @@ enum Loopback {
 // MARK: - Poll
 
 extension ContinuousClock.Instant {
-    /// The timeout of `poll` until this moment: never shorter, and at most a minute.
+    /// The timeout of `poll` until this moment: never too short, and at most a minute.
     var milliseconds: Int32 {
         let (seconds, fraction) = ContinuousClock.now.duration(to: self).components
         if seconds < 0 || fraction < 0 { return 0 }

@@ -4,7 +4,7 @@ internal import Foundation
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator; equal seeds give equal numbers.
+    /// Creates a generator; equal seeds give equal numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number (SplitMix64).

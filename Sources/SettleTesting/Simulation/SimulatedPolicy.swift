@@ -17,11 +17,11 @@ internal import Synchronization
 /// - ``all``
 /// - ``named(_:)``
 public struct SimulatedPolicy: Sendable {
-    /// When a policy reduces several live leaves to one.
+    /// The condition under which a policy reduces several live leaves to one.
     public enum Settles: Sendable, Hashable {
         /// Always.
         case always
-        /// If the contents of the revisions at which the branches part are kept, on any replica.
+        /// If the contents of the revisions at which the branches part are kept on any replica.
         case whereBasesAreKept
         /// Never; it writes nothing.
         case never
@@ -38,7 +38,7 @@ public struct SimulatedPolicy: Sendable {
     public let mayDelete: Bool
     let make: @Sendable (SimulatedDevice) -> Settler
 
-    /// How a replica settles.
+    /// The way in which a replica settles.
     struct Settler: Sendable {
         let kinds: Set<ConflictKind>
         let policy: ConflictPolicy?
@@ -67,7 +67,7 @@ public struct SimulatedPolicy: Sendable {
         }
     }
 
-    /// Describes a custom way of settling, such as that of another product, which writes by
+    /// Describes a custom way of settling, such as another product's, which writes by
     /// ``Settle/Database/insertReplicated(_:)``.
     ///
     /// - Parameters:
@@ -121,7 +121,7 @@ public final class SimulatedDevice: Sendable {
 // MARK: - Ready
 
 extension SimulatedPolicy {
-    /// The built-in policies, and resolvers as apps write them, good and bad.
+    /// The built-in policies, and typical resolvers of apps, good and bad.
     public static let all: [SimulatedPolicy] = [
         SimulatedPolicy("keepAll", settles: .never) { _ in .keepAll },
         SimulatedPolicy("mostRevisions") { _ in .mostRevisions },
@@ -171,13 +171,13 @@ extension SimulatedPolicy {
     /// The policy with a name; `nil` if there is none.
     public static func named(_ name: String) -> SimulatedPolicy? { all.first { $0.name == name } }
 
-    /// The leaf with the longest body, or the higher one of equals. A deletion counts as the shortest.
+    /// The leaf with the longest body, or the higher one if they are equal. A deletion counts as the shortest.
     @Sendable private static func longest(_ conflict: Conflict) -> Resolution {
         let longest = conflict.liveLeaves.reversed().max { $0.bodyOrEmpty.utf8.count < $1.bodyOrEmpty.utf8.count }
         return .document(longest ?? conflict.winner)
     }
 
-    /// The members and attachments of all live leaves; higher leaves take precedence over lower ones.
+    /// The members and attachments of all live leaves. Those of higher leaves take precedence.
     @Sendable private static func allMembers(_ conflict: Conflict) -> Resolution {
         var merged = conflict.winner
         var members = conflict.winner.json.object ?? JSONObject()

@@ -12,7 +12,7 @@ final class SimulatedReplica {
     let clock: SimulatedClock?
     /// Its group; it communicates only with replicas of the same group.
     var group = 0
-    /// The last sequence it has read from each other replica.
+    /// The last sequence that it has read from each other replica.
     var seen: [Int: UpdateSequence] = [:]
 
     init(
@@ -35,7 +35,8 @@ final class SimulatedReplica {
     func conflict(_ id: DocumentID) throws -> Conflict? { try database.conflict(of: id, kinds: settler.kinds) }
 }
 
-/// The wall clock of a simulated device, which may differ from the others' by any amount, and be set forward or back.
+/// The wall clock of a simulated device, which may differ from other clocks by any amount, and may be set forward
+/// or back.
 final class SimulatedClock: Sendable {
     private let time = Guarded<Int64>(0)
 
@@ -52,7 +53,7 @@ final class SimulatedClock: Sendable {
 extension SimulatedReplica {
     /// The missing inputs of a merge: the contents of bases, or the paths that lead to them.
     struct MissingBases {
-        /// The bases whose contents this replica does not have.
+        /// The bases whose contents this replica lacks.
         var revisions: [RevisionID] = []
         /// Whether a base may be among the stemmed revisions.
         var areCut = false
@@ -61,7 +62,7 @@ extension SimulatedReplica {
     /// A revision and its ancestors, as far as they are known.
     private struct Past {
         var revisions: Set<RevisionID> = []
-        /// The highest generation of a stemmed ancestor; 0 for none.
+        /// The highest generation of a stemmed ancestor; 0 if there is none.
         var forgotten: UInt64 = 0
 
         func union(_ other: Past) -> Past {
@@ -76,9 +77,9 @@ extension SimulatedReplica {
         let survivor: RevisionID
     }
 
-    /// The missing inputs for merging a document's live leaves, by definition: the two leaves with the highest newest
-    /// common revision are merged first, with all others based on it; revisions closed for another one count as its
-    /// ancestors.
+    /// The missing inputs for merging a document's live leaves, by definition: the two leaves with the highest
+    /// newest common revision are merged first, and all other leaves are merged with the result; revisions closed
+    /// for another one count as its ancestors.
     func missingBases(_ id: DocumentID) throws -> MissingBases {
         let tree = try tree(id)
         let closings = try closings(of: id, in: tree)

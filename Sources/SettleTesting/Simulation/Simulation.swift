@@ -13,13 +13,13 @@ internal import Foundation
 ///
 /// A seed determines a schedule: some replicas with their policies; users that edit, delete and revive documents;
 /// exchanges that are cut short, duplicated, reordered and lost; crashes in the middle of a transaction; compaction
-/// and stemming; settling at any time. After it, all replicas exchange everything and settle until none writes any
-/// more, and then every ``SimulationRule`` must hold.
+/// and stemming; settling at any time. At its end, all replicas exchange everything and settle until none of them
+/// writes. Then every ``SimulationRule`` must hold.
 ///
-/// A failure replays from its seed, given the same options, and is shrunk to the necessary steps.
+/// With the same options, a seed replays its failure. A failure is reduced to the necessary steps.
 ///
-/// Databases are reused between schedules for speed. One thread at a time may use an instance; several instances may
-/// run concurrently.
+/// Databases are reused between schedules for speed. An instance may be used by one thread at a time; several
+/// instances may run concurrently.
 ///
 /// ## Topics
 /// ### What is simulated
@@ -30,7 +30,7 @@ internal import Foundation
 /// - ``failure(in:)``
 /// - ``SimulationRule``
 public final class Simulation {
-    /// The options that schedules are drawn from.
+    /// The options from which schedules are drawn.
     public let options: SimulationOptions
     private var databases: [TemporaryDatabase] = []
     /// The wall clocks of the databases created last, if changes are stamped.
@@ -73,7 +73,7 @@ public final class Simulation {
         return run
     }
 
-    /// Removes steps, in ever smaller pieces, as long as the same rule is broken; in new databases.
+    /// Removes steps, in ever smaller pieces, while the same rule is still broken; in new databases.
     private func shrink(_ schedule: SimulationSchedule) throws -> SimulationFailure? {
         var best = schedule
         guard let rule = try failure(best)?.rule else { return nil }
@@ -141,17 +141,17 @@ public final class Simulation {
 
 /// A schedule that broke a rule.
 public struct SimulationFailure: Sendable, CustomStringConvertible {
-    /// The seed that replays it, given the same options.
+    /// The seed that replays it with the same options.
     public let seed: UInt64
     /// The rule it broke.
     public let rule: SimulationRule
-    /// What was observed.
+    /// The observation that breaks the rule.
     public let message: String
     /// The policies of the replicas.
     public let policies: [String]
     /// The steps that are necessary to break the rule.
     public let steps: [SimulationStep]
-    /// What happens in these steps, one line each.
+    /// A log of these steps, one line each.
     public let story: [String]
 
     /// The whole failure as readable text.
@@ -177,24 +177,24 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
     /// All replicas have the same leaves, the same winner and the same content, and the same tree if nothing was
     /// stemmed.
     case sameEverywhere
-    /// No conflict is left that a policy promised to settle.
+    /// No conflict is left that a policy has promised to settle.
     case settled
     /// Every acknowledged leaf has a successor or is still a leaf.
     case nothingLost
-    /// Closed revisions were closed in favour of a kept one, or of a user's deletion.
+    /// Closed revisions were closed in favor of a kept one, or of a user's deletion.
     case superseded
-    /// A document that no user deleted exists.
+    /// A document that no user has deleted exists.
     case notVanished
-    /// An edit that revived a deleted document does not lose against a deletion its author knew of; with stemmed
-    /// paths that can't be known.
+    /// An edit that revived a deleted document does not lose against a deletion that its author knew of; with
+    /// stemmed paths that can't be known.
     case revived
     /// Replicas that settle the same leaves by the same pure policy write the same revisions, as predicted by a
     /// preview.
     case sameRevisions
     /// The policy that keeps all leaves writes nothing.
     case keepsAll
-    /// If changes are stamped and settled by their times, each member ends with the latest of its changes, and no
-    /// device stamps a later change with an earlier time.
+    /// If changes are stamped and settled by their times, each member ends with its latest change, and no device
+    /// stamps a later change with an earlier time.
     case latestStays
     /// The databases are sound.
     case sound
@@ -212,7 +212,7 @@ public struct SimulationOutcome: Sendable {
     public internal(set) var revisions = 0
     /// The number of revisions written by settling.
     public internal(set) var settling = 0
-    /// The number of conflicts left, because no replica promised to settle them, or none had the bases.
+    /// The number of remaining conflicts, because no replica has promised to settle them, or none has the bases.
     public internal(set) var left = 0
     /// The first broken rule, if any.
     public internal(set) var failure: SimulationFailure?

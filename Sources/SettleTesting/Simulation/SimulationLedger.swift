@@ -1,6 +1,6 @@
 internal import Settle
 
-/// All acknowledged revisions of one document, on any replica: the knowledge of an observer that sees everything.
+/// All acknowledged revisions of one document on all replicas: the knowledge of an observer that sees everything.
 struct SimulationLedger {
     struct Entry {
         let parent: RevisionID?
@@ -12,9 +12,9 @@ struct SimulationLedger {
     }
 
     private(set) var entries: [RevisionID: Entry] = [:]
-    /// For each edit that revived a deleted document, the deletions its author knew of.
+    /// For each edit that revived a deleted document, the deletions that its author knew of.
     var revivals: [RevisionID: Set<RevisionID>] = [:]
-    /// Whether a user ever deleted it, or a branch of it.
+    /// Whether a user has ever deleted the document, or a branch of it.
     private(set) var wasDeleted = false
     /// The number of revisions written by settling.
     private(set) var settling = 0
@@ -47,12 +47,12 @@ struct SimulationLedger {
         return path
     }
 
-    /// The revisions that are neither an ancestor of a kept leaf nor were closed, step by step, in favour of one that
-    /// is.
+    /// The revisions that are neither an ancestor of a kept leaf, nor were closed, directly or in several steps, in
+    /// favor of such an ancestor.
     ///
-    /// Live leaves and users' deletions count as kept. The ancestors of a user's deletion were deleted by that user,
-    /// whatever happened to the deletion later; and so were revisions closed in favour of one. One replica may have
-    /// decided for a deletion while another one decided against it, and then each closing tombstone names the
+    /// Live leaves and users' deletions count as kept. The ancestors of a user's deletion were deleted by that
+    /// user, whatever happened to the deletion later. So were revisions closed in favor of one. One replica may
+    /// have decided for a deletion while another has decided against it; then each closing tombstone names the
     /// revision that the other one closes. Without users' deletions, closing tombstones never form a cycle.
     func unaccounted(leaves: [RevisionNode], mayDelete: Bool) -> [RevisionID] {
         var accounted: Set<RevisionID> = []

@@ -1,7 +1,8 @@
 internal import Settle
 
 extension SimulationRun {
-    /// The same leaves, winner and content everywhere, and the same trees if nothing was stemmed.
+    /// Checks that the leaves, the winner and the content are the same everywhere, and also the trees if nothing
+    /// was stemmed.
     func checkSame(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         let first = trees[0]
         for (index, tree) in trees.enumerated().dropFirst() {
@@ -34,11 +35,12 @@ extension SimulationRun {
         return [String(decoding: try document.body().utf8, as: UTF8.self)] + attachments
     }
 
-    /// No conflict is left that some replica promised to settle.
+    /// Checks that no conflict is left that a replica has promised to settle.
     ///
-    /// A merge promises it if the contents of all revisions at which the branches part are kept on any replica. So a
-    /// conflict may be left only if one of them is kept nowhere, or if paths were stemmed, including those of closed
-    /// branches, so that it is unknown where the branches part; and never if nothing was compacted or stemmed.
+    /// A merge promises to settle if the contents of all revisions at which the branches part are kept on any
+    /// replica. So a conflict may be left only in two cases: one of these contents is kept nowhere; or paths were
+    /// stemmed, including those of closed branches, so that it is unknown where the branches part. If nothing was
+    /// compacted or stemmed, no conflict may be left.
     func checkSettled(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         var isLeft = false
         for (replica, tree) in zip(replicas, trees) {
@@ -50,8 +52,8 @@ extension SimulationRun {
                     .settled, "replica \(replica.index) has left the conflict of \(id), \(Self.leaves(conflict))")
             case .never: break
             case .whereBasesAreKept:
-                // A deletion that loses against the latest edit is kept with the live leaves if these can't be
-                // merged: a document is settled completely or not at all.
+                // If the live leaves can't be merged, a deletion that loses against the latest edit is kept with
+                // them: a document is settled completely or not at all.
                 let waits = replica.policy.name == "latestAttributeWinsDeletionsToo" && tree.isConflicted
                 try expect(
                     conflict.deletions.isEmpty || waits, .settled,
@@ -71,7 +73,7 @@ extension SimulationRun {
         if isLeft { outcome.left += 1 }
     }
 
-    /// Every acknowledged revision exists, or was closed for one that does.
+    /// Checks that every acknowledged revision exists, or was closed in favor of an existing one.
     func checkKept(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         guard let ledger = ledgers[id] else { return }
         let tree = trees[0]
@@ -93,9 +95,8 @@ extension SimulationRun {
             lost.isEmpty, .superseded, "of \(id) nothing that is kept took the place of \(Self.list(lost))")
         try expect(
             ledger.wasDeleted || mayDelete || !tree.isDeleted, .notVanished, "nobody deleted \(id), but it is gone")
-        // A resolver that may delete a document decides so with knowledge of all its leaves. And with stemmed paths
-        // it is unknown whether one leaf was written with knowledge of a deletion that another leaf has to give way
-        // to.
+        // A resolver that may delete a document does so with knowledge of all its leaves. With stemmed paths it is
+        // unknown whether one leaf was written with knowledge of a deletion that another leaf has to give way to.
         if mayDelete || isStemmed { return }
         for (revision, entry) in ledger.entries {
             guard let survivor = entry.survivor, ledger.isUserDeletion(survivor) else { continue }
@@ -111,21 +112,21 @@ extension SimulationRun {
 // MARK: - End
 
 extension SimulationRun {
-    /// The number of rounds of exchanging everything and settling that may write anything.
+    /// The maximum number of rounds, of exchanging everything and settling, in which a replica may write.
     ///
-    /// One, if all replicas have one pure policy that always settles and uses branches only, and nothing was stemmed:
-    /// all have the same leaves after the exchange, and write the same revisions (SEMANTICS 82).
+    /// One, if all replicas have the same pure policy that always settles and uses only branches, and nothing was
+    /// stemmed: all have the same leaves after the exchange, and write the same revisions (SEMANTICS 82).
     ///
-    /// Three, if the policy also uses bases or deletions. Not every replica has the contents of the bases; and not
-    /// every replica knows which tombstones are users' deletions, because a peer reports that only while the document
-    /// is deleted there (K2). So some write revisions that others don't, and replicas that know of a deletion may
-    /// have to decide it once more.
+    /// Three, if the policy also uses bases or deletions. Not every replica has the contents of the bases. And not
+    /// every replica knows which tombstones are users' deletions, because a peer reports that only while the
+    /// document is deleted there (K2). So some replicas write revisions that others don't, and replicas that know
+    /// of a deletion may have to decide it once more.
     ///
-    /// Otherwise five. In the first all settle the same leaves, so that each result is the winner or a child of it,
-    /// or a deletion. In the second, racing resolutions are reduced to one without calling the policy. Policies that
-    /// use deletions close other leaves than those that don't, so that their results settle different conflicts and
-    /// are settled again in the third, and reduced to one in the fourth. A stemmed revision may take a round to find
-    /// its path.
+    /// Otherwise five. In the first round all replicas settle the same leaves, so each result is the winner or a
+    /// child of it, or a deletion. In the second, competing results are reduced to one without calling the policy.
+    /// Policies that use deletions close other leaves than those that don't, so their results settle different
+    /// conflicts; these are settled again in the third round, and reduced to one in the fourth. A stemmed revision
+    /// may take a round to find its path.
     var maximumRounds: Int {
         let isUniform = Set(schedule.policies.map(\.name)).count == 1 && replicas[0].policy.isPure
         guard isUniform, !isStemmed else { return 5 }
@@ -160,7 +161,7 @@ extension SimulationRun {
         try replicas.map { replica in try schedule.documents.map { TreeShape(try replica.tree($0)) } }
     }
 
-    /// Checks all rules that must hold once no replica writes.
+    /// Checks all rules that must hold when no replica writes any longer.
     func check() throws {
         for id in schedule.documents {
             let trees = try replicas.map { try $0.tree(id) }

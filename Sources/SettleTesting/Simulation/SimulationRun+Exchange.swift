@@ -45,8 +45,8 @@ extension SimulationRun {
         }
     }
 
-    /// Copies everything from one replica to another. If revisions were stemmed, common revisions are sent too, for
-    /// the path that leads to them.
+    /// Copies everything from one replica to another. If revisions were stemmed, common revisions are sent too,
+    /// because of the path that leads to them.
     func exchangeAll(from source: SimulatedReplica, to target: SimulatedReplica) throws {
         var parcels: [SimulatedParcel] = []
         for change in try source.database.changes(style: .allLeaves) {
@@ -60,7 +60,7 @@ extension SimulationRun {
         try deliver(Message(source: source.index, target: target.index, parcels: parcels))
     }
 
-    /// Fetches contents that a merge needs from all other replicas.
+    /// Fetches the contents that a merge needs from all other replicas.
     func fetchBases(for replica: SimulatedReplica) throws {
         guard replica.policy.settles == .whereBasesAreKept else { return }
         for id in schedule.documents where try replica.tree(id).isConflicted {

@@ -23,7 +23,7 @@ extension SimulationRun {
             "replica \(replica.index) has not written of \(id) what the preview said, \(Self.list(promised))")
     }
 
-    /// Settles all conflicts on one replica in one call, and then finds nothing more to do.
+    /// Settles all conflicts on one replica in one call, and checks that nothing is left to do.
     func settleAll(on replica: SimulatedReplica) throws {
         // If paths are stemmed, only the settlement of a document still has the parents of its revisions.
         if replica.settler.policy == nil || isStemmed {
@@ -41,7 +41,7 @@ extension SimulationRun {
             "replica \(replica.index) has settled all and finds more to do")
     }
 
-    /// Settles by a closure, which returns the known parents of the written revisions, and checks the result.
+    /// Settles with a closure, which returns the known parents of the written revisions, and checks the result.
     private func settling(
         _ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> [RevisionID: RevisionID]
     ) throws {
@@ -63,7 +63,7 @@ extension SimulationRun {
                 replica.policy.settles != .never, .keepsAll,
                 "replica \(replica.index) writes \(Self.list(written)) though it keeps all of \(id)")
             guard let conflict else {
-                // Another way of settling may detect other conflicts; the other rules apply to its revisions.
+                // Another way of settling may detect other conflicts; the remaining rules apply to its revisions.
                 if replica.settler.policy == nil { continue }
                 throw SimulationProblem(.settled, "replica \(replica.index) settles \(id), where there is no conflict")
             }
@@ -124,7 +124,7 @@ extension SimulationRun {
         return Dictionary(all.map { ($0.path, $0.moment) }) { first, _ in first }
     }
 
-    /// An edit by software without clocks: it keeps unknown members, or sometimes drops them.
+    /// Edits like software without clocks: it keeps unknown members, or sometimes drops them.
     func editForeign(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
         guard let before = try replica.database.document(id) else { return }
         var edited = before
@@ -142,7 +142,8 @@ extension SimulationRun {
         try record(id, on: replica, ofUser: true)
     }
 
-    /// The latest change of each member is kept, if nothing was deleted and all was settled by the clocks.
+    /// Checks that the latest change of each member is kept, if nothing was deleted and everything was settled by
+    /// the clocks.
     func checkStamps(_ id: DocumentID) throws {
         guard let ledger = stamps[id], !ledger.lostClocks, ledgers[id]?.wasDeleted == false,
             schedule.policies.allSatisfy({ $0.name == "latestAttributeWins" }),

@@ -79,7 +79,7 @@ extension SimulationRun {
 }
 
 extension SimulationStep.Kind {
-    /// Whether it can be rolled back in the middle.
+    /// Whether the step can be rolled back in the middle.
     fileprivate var isTransaction: Bool {
         switch self {
         case .edit, .editLoser, .attach, .delete, .revive, .editAndDelete, .closeByHand, .settle, .settleAll,
@@ -151,7 +151,8 @@ extension SimulationRun {
         try delete(id, on: replica)
     }
 
-    /// Settles by hand as with CouchDB: perhaps a new revision of the winner, and tombstones on the others.
+    /// Settles manually as with CouchDB: optionally a new revision of the winner, and tombstones on the other
+    /// leaves.
     func closeByHand(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
         let losers = try replica.tree(id).conflicts
         guard !losers.isEmpty else { return }

@@ -111,17 +111,17 @@ struct SimulationProblem: Error {
     }
 }
 
-/// The stamps of all changes, to check the final values against.
+/// The stamps of all changes, against which the final values are checked.
 ///
-/// Every change by a user has a time. In any order of exchanging and settling, and with any changes of wall clocks,
-/// each path of the document must end with the latest of its changes, or be inside a value that was written as a
+/// Every change by a user has a time. Whatever the order of exchanging and settling, and however the wall clocks
+/// are set, each path of the document must end with its latest change, or be inside a value that was written as a
 /// whole after it.
 struct StampLedger {
     /// The latest time of each path.
     var latest: [String: FieldClock] = [:]
     /// The top-level members that software without clocks has changed.
     var foreign: Set<String> = []
-    /// Whether such software dropped the clocks of the whole document.
+    /// Whether such software has dropped the clocks of the whole document.
     var lostClocks = false
 
     /// Whether the stamps of a path are known.
@@ -132,7 +132,7 @@ struct StampLedger {
 struct SettlingQuestion: Hashable {
     let policy: String
     let documentID: DocumentID
-    /// Every leaf, tombstones included.
+    /// All leaves, including tombstones.
     let leaves: [RevisionID]
     /// The leaves to settle.
     let concerned: [RevisionID]

@@ -56,8 +56,8 @@ struct SimulationSchedule: Sendable {
 
 /// One step of a schedule.
 ///
-/// A step has an action, a replica, and a number that decides all details, such as which leaf is edited. So it is
-/// valid after any earlier steps, and any step of a schedule can be removed.
+/// A step has an action, a replica, and a number that determines all details, such as which leaf is edited. So it
+/// is valid after any earlier steps, and any step of a schedule can be removed.
 public struct SimulationStep: Sendable, Hashable {
     /// The action.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -73,13 +73,14 @@ public struct SimulationStep: Sendable, Hashable {
         case revive
         /// A user edits and then deletes, so that the deletion's parent is an edit that no other replica has seen.
         case editAndDelete
-        /// A user settles a conflict by hand as with CouchDB: by tombstones without a mark.
+        /// A user settles a conflict manually as with CouchDB: by tombstones without a mark.
         case closeByHand
-        /// A replica gets revisions from another one immediately, perhaps only in part, twice, or in another order.
+        /// A replica gets revisions from another one immediately, possibly only in part, twice, or in another
+        /// order.
         case exchange
         /// A replica reads revisions from another one, which arrive later or never.
         case send
-        /// A message that was sent arrives, perhaps for the second time.
+        /// A message that was sent arrives, possibly for the second time.
         case deliver
         /// The replicas are split into two groups that can't communicate.
         case part
@@ -95,9 +96,9 @@ public struct SimulationStep: Sendable, Hashable {
         case setClock
         /// A replica removes old contents by compaction.
         case compact
-        /// A replica keeps only a few revisions of each branch from now on.
+        /// A replica starts to keep only a few revisions of each branch.
         case limit
-        /// A replica's database is closed and opened again, where it is in a file.
+        /// A replica's database is closed and opened again, if it is in a file.
         case reopen
     }
 
@@ -111,19 +112,19 @@ public struct SimulationStep: Sendable, Hashable {
     public let document: Int
     /// Whether the replica crashes in the middle of the transaction, which is rolled back.
     public let crashes: Bool
-    /// Decides the details.
+    /// Determines the details.
     public let number: UInt64
 }
 
 // MARK: - SimulationOptions
 
-/// The parameters of schedules; those that are not given are drawn from each schedule's seed.
+/// The parameters of schedules. Those that are not given are drawn from each schedule's seed.
 public struct SimulationOptions: Sendable {
     /// The number of replicas, from 2 to 8; drawn by default.
     public var replicas: Int?
     /// The number of steps in a schedule.
     public var steps: ClosedRange<Int> = 6...36
-    /// The policies replicas may have. Most schedules have one of them everywhere, others one drawn for each replica.
+    /// The policies of replicas. Most schedules use one of them everywhere, and others draw one for each replica.
     public var policies: [SimulatedPolicy] = SimulatedPolicy.all
     /// The storage of the replicas' databases; in files a crash is a real reopening.
     public var kind: DatabaseKind = .memory
@@ -131,10 +132,10 @@ public struct SimulationOptions: Sendable {
     public var stems = true
     /// Whether some schedules compact databases.
     public var compacts = true
-    /// Whether replicas stamp users' changes with their time. Then their wall clocks are up to a day apart and are
+    /// Whether replicas stamp users' changes with their times. Then their wall clocks differ by up to a day and are
     /// set forward and back, and some edits are made by software without clocks.
     public var fieldClocks = false
 
-    /// Makes options that draw everything from the seed.
+    /// Creates options that draw everything from the seed.
     public init() {}
 }

@@ -1,7 +1,7 @@
 package import SettleDatabase
 internal import SettlePlatform
 
-/// The leases of a database in memory that several nodes share, by a clock that is nobody's but theirs.
+/// The leases of a database in memory that several nodes share, with a clock of their own.
 package final class SharedLeases: Sendable {
     private struct Row {
         var node: String
@@ -16,7 +16,7 @@ package final class SharedLeases: Sendable {
     /// The time that a lease lasts.
     private static let term = Duration.seconds(15)
 
-    /// Makes leases without any.
+    /// Creates an empty set of leases.
     package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }

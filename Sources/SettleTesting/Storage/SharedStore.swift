@@ -2,7 +2,7 @@ internal import SettleCore
 package import SettleDatabase
 internal import SettlePlatform
 
-/// A database in memory that several nodes share, as if each were a process of its own.
+/// A database in memory that several nodes share, as if each were a separate process.
 ///
 ///     let store = try SharedStore(clock)
 ///     let (one, other) = (try store.node("one"), try store.node("other"))
@@ -12,18 +12,18 @@ package final class SharedStore: Sendable {
     fileprivate let engine: any StorageEngine
     private let listeners = Guarded<[@Sendable (CommitNotice) -> Void]>([])
 
-    /// Makes an empty database, with a clock for its leases.
+    /// Creates an empty database, with a clock for its leases.
     package init(_ clock: some Clock<Duration>) throws {
         leases = SharedLeases(clock)
         engine = try SQLiteStorage.inMemory()
         engine.onCommit { [listeners] notice in
-            // What one node has written, the others know nothing of.
+            // A node knows nothing about the content of other nodes' writes.
             let notice = CommitNotice(sequence: notice.sequence, changesDesign: true, changesSettings: true)
             for listener in listeners.withLock(\.self) { listener(notice) }
         }
     }
 
-    /// Another node.
+    /// Creates another node.
     package func node(_ name: String) throws -> SharedNode { try SharedNode(name, self) }
 
     func listen(_ listener: @escaping @Sendable (CommitNotice) -> Void) { listeners.withLock { $0.append(listener) } }
@@ -52,7 +52,7 @@ package final class SharedNode: Sendable {
     package var failures: Int { link.state.withLock(\.failures) }
 }
 
-/// The way of a node to the storage.
+/// A node's connection to the storage.
 final class SharedLink: Sendable {
     let state = Guarded((isCut: false, failures: 0))
 
@@ -67,7 +67,7 @@ final class SharedLink: Sendable {
 
 // MARK: - SharedEngine
 
-/// The engine of a node of a ``SharedStore``: that of the store, unless the node is cut off, and with leases.
+/// The engine of a ``SharedStore``'s node: the store's engine, unless the node is cut off, with leases.
 struct SharedEngine: SharedStorage, LeasingStorage, JobLeases {
     private let engine: any StorageEngine
     private let store: SharedStore

@@ -85,7 +85,7 @@ extension StorageEngineSuite {
         report.expect(deleted.map(\.id) == ["b"] && deleted[0].content != nil, "deleted documents are found")
     }
 
-    /// Documents enough that an engine may keep sums, and changes of all kinds between two counts.
+    /// Enough documents that an engine may keep sums, and changes of all kinds between two counts.
     static func manyCounts(_ engine: any StorageEngine, _ report: inout Report) throws {
         func id(_ number: Int) -> DocumentID { DocumentID(unchecked: String(number + 10_000)) }
         try engine.hold { writer in

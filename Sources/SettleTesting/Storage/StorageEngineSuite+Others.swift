@@ -24,7 +24,7 @@ extension StorageEngineSuite {
         let md5 = [UInt8](repeating: 1, count: 16)
         let small = BlobRecord(digest: digests[1], md5: md5, length: 2, content: [1, 2], isFile: false)
         let empty = BlobRecord(digest: digests[2], md5: md5, length: 0, content: [], isFile: false)
-        // An engine that keeps large contents itself has them first, which another check shows.
+        // An engine that keeps large contents itself stores them first, which another check tests.
         let large =
             engine is any BlobKeepingStorage
             ? BlobRecord(digest: digests[0], md5: md5, length: 1, content: [1], isFile: false)

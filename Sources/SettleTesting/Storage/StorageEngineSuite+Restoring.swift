@@ -2,7 +2,7 @@ internal import Settle
 import SettleDatabase
 
 extension StorageEngineSuite {
-    /// What a copy writes, which keeps the positions and tokens of its source.
+    /// The writes of a copy, which keeps the positions and tokens of its source.
     static func restoring(_ engine: any StorageEngine, _ report: inout Report) throws {
         guard let engine = engine as? any RestorableStorage else { return }
         let first = try record("b", ["2-b"], body: ["v": [1, "é"]])
@@ -61,13 +61,13 @@ extension StorageEngineSuite {
         }
     }
 
-    /// Many restored documents with gaps between their sequences, which then change as others do.
+    /// Many restored documents with gaps between their sequences, followed by ordinary changes.
     static func restoredCounts(_ engine: any StorageEngine, _ report: inout Report) throws {
         guard let engine = engine as? any RestorableStorage else { return }
         func id(_ number: Int) -> DocumentID { DocumentID(unchecked: String(number * 7919 % 10_000 + 10_000)) }
         try engine.hold { _ in
             for number in 1...1500 {
-                // Each hundredth is followed by a wide gap.
+                // There is a wide gap after every hundredth.
                 let sequence = Int64(number * 3 + (number - 1) / 100 * 20_000)
                 try engine.restore(at(UpdateSequence(sequence), record(id(number), isDeleted: number % 5 == 0)))
             }

@@ -10,14 +10,15 @@ internal import SettlePlatform
 /// Each check gets a new, empty engine. The checks cover the promises of ``StorageEngine``: that writes are atomic
 /// and nest, that sequences rise and are never reused, that reads find what was written, in order, that a snapshot
 /// sees one state, and that listeners are notified after each commit. The capabilities ``BlobKeepingStorage``,
-/// ``JournalStorage``, ``RestorableStorage``, ``MaintainedStorage`` and ``LimitedStorage`` are checked of engines that have them.
+/// ``JournalStorage``, ``RestorableStorage``, ``MaintainedStorage`` and ``LimitedStorage`` are checked if an engine
+/// has them.
 public enum StorageEngineSuite {
     /// Runs all checks.
     ///
     /// - Parameters:
-    ///   - readsWait: Whether reads of the engine wait for writes, as they may.
+    ///   - readsWait: Whether the engine's reads wait for writes, which is allowed.
     ///   - make: Creates a new, empty engine.
-    /// - Returns: A line for each check that failed; none for a good engine.
+    /// - Returns: A line for each failed check; empty for a good engine.
     public static func run(readsWait: Bool = false, _ make: () throws -> any StorageEngine) -> [String] {
         let checks = checks + (readsWait ? [] : [("snapshots", snapshots)])
         return checks.flatMap { name, check in

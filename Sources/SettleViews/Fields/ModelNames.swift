@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Finds the fields of documents that key paths of a model name, without an instance of the model.
+/// Finds the document fields for key paths of a model, without an instance of the model.
 ///
 ///     \Order.customer?.address.city
 ///        │       │         │     └ stored property of Address ─ its coding key ─→ "city"
@@ -9,15 +9,16 @@ internal import SettlePlatform
 ///        │       └ stored property of Order                   ─ its coding key ─→ "client"        client.address.city
 ///        └ type
 ///
-/// A key path describes itself by the names of the stored properties that it goes through. The coding key of a property is the
-/// case of its name (``CodingNames``). Neither reads a value or calls a getter, so a computed property that fails for some values
-/// is an error and not a crash.
+/// A key path's description contains the names of the stored properties that it goes through. The coding key of a
+/// property is the case of the same name (``CodingNames``). Neither reads a value or calls a getter, so a computed
+/// property that would trap for some values is an error here and not a crash.
 enum ModelNames {
-    /// The path of the field, escaped for selectors, or an error that says what to do.
+    /// The path of the field, escaped for selectors; or an error that says what to do.
     ///
     /// - Parameters:
     ///   - property: The key path.
-    ///   - isDocument: Whether the root is the model of documents, whose `id` is the document's id, and not a part of one.
+    ///   - isDocument: Whether the root is the model of whole documents, whose `id` is the document's id, and not
+    ///     of a part of one.
     /// - Returns: The path, or a ``QueryError`` with code `unknownField`.
     static func path<Model>(
         of property: PartialKeyPath<Model>, isDocument: Bool = true
@@ -54,7 +55,7 @@ enum ModelNames {
         return .success(names.joined(separator: "."))
     }
 
-    /// A name as a part of a path.
+    /// A name, escaped for use in a path.
     static func escaped(_ name: String) -> String {
         guard !name.isEmpty, !name.hasPrefix("$") else { return "\\" + name.replacing(".", with: "\\.") }
         return name.replacing(".", with: "\\.")
@@ -67,10 +68,10 @@ enum ModelNames {
         return (model as? any Queryable.Type).flatMap { name($0) }
     }
 
-    /// The stored properties from a type to a value, as the rest of a description names them.
+    /// The stored properties from a type to a value, given the rest of a description.
     ///
-    /// A description names a property by its offset. Empty properties have the offset of another one, so these are tried too, and
-    /// the type of the value decides.
+    /// A description identifies a property by its offset. Empty properties have the same offset as another one, so
+    /// all of them are tried, and the type of the value decides.
     private static func ways(
         through type: Any.Type, to valueType: Any.Type, _ rest: Substring
     ) -> [[(owner: Any.Type, name: String)]] {
@@ -123,8 +124,8 @@ extension Optional: OptionalValue {
 ///
 ///     enum CodingKeys: String, CodingKey { case name, age = "years" }     →     ["name": "name", "age": "years"]
 ///
-/// `init(from:)` is called with a decoder that throws as soon as it is asked for a container. The request for a container has the type
-/// of the keys, and the model never gets a value. The names are cached for each type.
+/// `init(from:)` is called with a decoder that throws when it is asked for a container. The request for a container
+/// has the type of the keys, and the model never gets a value. The names are cached for each type.
 enum CodingNames {
     /// The names by cases; `nil` if the type is not decoded from an object, or if its keys are not an enumeration.
     static func of(_ type: any Decodable.Type, _ coding: DocumentCoding) -> [String: String]? {
@@ -140,7 +141,7 @@ enum CodingNames {
     private static let known = Guarded<[ObjectIdentifier: [String: String]]>([:])
 }
 
-/// Holds the names of the first keys that a decoder is asked for.
+/// Stores the names of the first keys for which a decoder is asked.
 private final class KeyRecorder {
     private(set) var names: [String: String]?
     private var isDone = false
@@ -174,17 +175,18 @@ private struct KeyDecoder: Decoder {
 
 // MARK: - StoredField
 
-/// A stored property of a struct or a class, as the compiler describes it beside the type.
+/// A stored property of a struct or a class, from the type's metadata.
 ///
-/// The functions are those of the standard library's `Mirror`. They read that description and run no code of the type, and they
+/// The functions are those of the standard library's `Mirror`. They read the metadata, run no code of the type, and
 /// need no instance.
 struct StoredField {
     let name: String
     let type: Any.Type
-    /// The distance from the start of the instance. Several properties have the same one if all but one of them are empty.
+    /// The offset from the start of the instance. Several properties have the same offset if all but one of them
+    /// are empty.
     let offset: Int
 
-    /// The stored properties of a type, in their order; empty for a type that is neither a struct nor a class.
+    /// The stored properties of a type, in order; empty for a type that is neither a struct nor a class.
     static func all(of type: Any.Type) -> [StoredField] {
         guard type is AnyClass || metadataKind(type) == structKind else { return [] }
         return (0..<fieldCount(type)).map { index in
@@ -199,11 +201,12 @@ struct StoredField {
 
 /// The cases of an enumeration without associated values.
 enum EnumCases {
-    /// Each case with its name, in their order; `nil` for any other type.
+    /// Each case with its name, in order; `nil` for any other type.
     static func all<Value>(of type: Value.Type) -> [(name: String, value: Value)]? {
         guard metadataKind(type) == enumKind, let descriptor = typeDescriptor(type) else { return nil }
         let (payloadCases, count) = (descriptor[5] & 0xFF_FFFF, descriptor[6])
-        // Such a value stores the position of its case in as few bytes as fit; an enumeration with one case stores nothing.
+        // Such a value stores the index of its case in as few bytes as possible; an enumeration with one case
+        // stores nothing.
         let size = count < 2 ? 0 : count <= 256 ? 1 : 2
         guard payloadCases == 0, count <= 65_536, MemoryLayout<Value>.size == size else { return nil }
         return (0..<count).map { tag in
@@ -213,7 +216,7 @@ enum EnumCases {
     }
 }
 
-/// The runtime's description of a stored property: `_FieldReflectionMetadata` of the standard library.
+/// The runtime's metadata of a stored property: `_FieldReflectionMetadata` of the standard library.
 private struct FieldDescription {
     var name: UnsafePointer<CChar>?
     var free: (@convention(c) (UnsafePointer<CChar>?) -> Void)?

@@ -1,7 +1,7 @@
 internal import SettleCore
 public import SettleQuery
 
-/// An operand of the conditions of a query: a ``QueryCondition``, or a field that is a `Bool`, which asks for `true`.
+/// An operand of the conditions of a query: a ``QueryCondition``, or a `Bool` field, which must be `true`.
 ///
 ///     DocumentQuery<Task>().where { !$0.done && $0.title.hasPrefix("A") }
 public protocol QueryPredicate: Sendable {
@@ -15,7 +15,7 @@ public protocol QueryPredicate: Sendable {
 ///
 /// A negation matches only documents that have the field: see ``QueryField``.
 public struct QueryCondition: QueryPredicate {
-    /// The selector, or the error that prevents one.
+    /// The selector, or the error that prevents its creation.
     let selector: Result<JSONValue, any Error>
 
     init(_ selector: () throws -> JSONValue) { self.selector = Result { try selector() } }
@@ -25,10 +25,10 @@ public struct QueryCondition: QueryPredicate {
         self.init { [name: .array(try conditions.map { try $0.selector.get() })] }
     }
 
-    /// The condition that another one does not match.
+    /// The negation of a condition.
     package init(not condition: QueryCondition) { self.init { ["$not": try condition.selector.get()] } }
 
-    /// Makes a condition from a selector in CouchDB's language.
+    /// Creates a condition from a selector in CouchDB's language.
     public init(_ selector: MangoSelector) { self.selector = .success(selector.json) }
 
     /// The condition itself.
@@ -42,26 +42,27 @@ extension QueryField: QueryPredicate where Value == Bool {
 
 // MARK: - QuerySubject
 
-/// The subject of a condition: a field, the document's id, or something about a field.
+/// The subject of a condition: a field, the document's id, or a property of a field.
 struct QuerySubject: Sendable {
     enum Kind: Sendable {
         /// The value itself.
         case value
-        /// The document's id, which is text whatever the model has.
+        /// The document's id, which is a string whatever its type in the model.
         case documentID
         /// The number of elements of a list.
         case count
-        /// A text without regard to case.
+        /// A string, ignoring case.
         case lowercased
     }
 
-    /// The path from the document, or from the element in a condition on elements; empty for the element itself.
+    /// The path from the document, or from the element if the condition is about elements; empty for the element
+    /// itself.
     let path: String
     var kind = Kind.value
     /// The paths of the optional objects that the field is part of. If one is `null`, the field is missing.
     var optionals: [String] = []
 
-    /// The most elements that a condition on their number can name, except for `==`.
+    /// The maximum number of elements in a condition on the count, except for `==`.
     static let maximumCount = 1000
 
     /// A field inside this one.
@@ -71,7 +72,7 @@ struct QuerySubject: Sendable {
             optionals: isInOptional && !path.isEmpty ? optionals + [path] : optionals)
     }
 
-    /// The selector of a condition, by an operator of selectors.
+    /// The selector of a condition with an operator of selectors.
     ///
     /// - Throws: ``QueryError`` with code `unsupportedCondition`.
     func selector(_ name: String, _ argument: JSONValue) throws -> JSONValue {
@@ -82,13 +83,13 @@ struct QuerySubject: Sendable {
         }
     }
 
-    /// The selector of documents whose text has another one in it, before a pattern.
+    /// The selector of documents whose string contains `text`, followed by the pattern `end`.
     func occurrence(of text: String, before end: String = "") -> JSONValue {
         let pattern = kind == .lowercased ? TextPattern.ignoringCase(text) : TextPattern.exactly(text)
         return at(path, ["$regex": .string(pattern + end)])
     }
 
-    /// The selector of documents in which the field is missing or `null`, or an object that it is part of is `null`.
+    /// The selector of documents in which the field, or an object that contains it, is missing or `null`.
     func nothing() throws -> JSONValue {
         var cases = [try selector("$eq", .null), at(path, ["$exists": false])]
         cases += optionals.map { at($0, ["$eq": .null]) }
@@ -154,12 +155,12 @@ struct QuerySubject: Sendable {
     }
 }
 
-/// Texts as regular expressions over bytes.
+/// Converts strings to regular expressions over bytes.
 enum TextPattern {
-    /// A pattern that matches exactly a text.
+    /// A pattern that matches exactly one string.
     static func exactly(_ text: String) -> String { text.unicodeScalars.map(quoted).joined() }
 
-    /// A pattern that matches each text whose lower-case form is that of the given one.
+    /// A pattern that matches each string with the same lower-case form.
     static func ignoringCase(_ text: String) -> String {
         text.lowercased().unicodeScalars.map { scalar in
             let properties = scalar.properties
@@ -172,7 +173,8 @@ enum TextPattern {
         }.joined()
     }
 
-    /// Letters with a lower-case form of which they are not the upper-case form: the signs of Kelvin, Ångström and Ohm, and ẞ.
+    /// Letters that are not the upper-case form of their own lower-case form: the signs of Kelvin, Ångström and
+    /// Ohm, and ẞ.
     private static let others: [UnicodeScalar: [UnicodeScalar]] = [
         "k": ["\u{212A}"], "å": ["\u{212B}"], "ω": ["\u{2126}"], "ß": ["\u{1E9E}"],
     ]

@@ -8,13 +8,13 @@ internal import SettleDatabase
 ///
 /// The operators `==`, `!=`, `<`, `<=`, `>` and `>=` are in the module `Settle`.
 ///
-/// - Important: A missing field matches no condition except ``isMissing`` and `== nil`, so `$0.age != 30` finds documents that
-///   have an age. That is CouchDB's rule.
+/// - Important: A missing field matches no condition except ``isMissing`` and `== nil`, so `$0.age != 30` finds
+///   only documents that have an age. That is CouchDB's rule.
 @dynamicMemberLookup
 public struct QueryField<Value: Sendable>: Sendable {
-    /// The subject of the condition, or an error for a property whose field is not known.
+    /// The subject of the condition, or an error for a property whose field is unknown.
     let subject: Result<QuerySubject, QueryError>
-    /// How the model that has the field is stored, and so what is compared with it.
+    /// The coding of the model, which determines how values are compared.
     let coding: DocumentCoding
 
     init(_ subject: Result<QuerySubject, QueryError>, _ coding: DocumentCoding) {
@@ -32,7 +32,7 @@ public struct QueryField<Value: Sendable>: Sendable {
         QueryField<Inner>(subject.flatMap { subject in Self.name(of: property).map { subject.member($0) } }, coding)
     }
 
-    /// A field inside this one, which may be missing: `$0.customer.name`, where `customer` is optional.
+    /// A field inside this one if this one is optional: `$0.customer.name`, where `customer` may be missing.
     public subscript<Wrapped, Inner>(
         dynamicMember property: KeyPath<Wrapped, Inner>
     ) -> QueryField<Inner> where Value == Wrapped? {
@@ -46,12 +46,12 @@ public struct QueryField<Value: Sendable>: Sendable {
         ModelNames.path(of: property, isDocument: false)
     }
 
-    /// A condition on the field, by an operator of selectors.
+    /// A condition on the field with an operator of selectors.
     package func condition(_ name: String, _ argument: some Encodable) -> QueryCondition {
         condition { subject in try subject.selector(name, try json(argument, subject)) }
     }
 
-    /// A condition on the document's id, of whatever type the id of the model is.
+    /// A condition on the document's id, whatever its type in the model.
     package func condition(_ name: String, id: DocumentID) -> QueryCondition {
         condition { try $0.selector(name, .string(id.string)) }
     }
@@ -60,7 +60,7 @@ public struct QueryField<Value: Sendable>: Sendable {
         QueryCondition { try selector(try subject.get()) }
     }
 
-    /// A value as it is stored in the field.
+    /// A value in its stored form.
     private func json(_ value: some Encodable, _ subject: QuerySubject) throws -> JSONValue {
         guard subject.kind == .documentID else { return try JSONValue(encoding: value, coding: coding) }
         func text(_ id: any DocumentIDConvertible) throws -> JSONValue {
@@ -70,7 +70,7 @@ public struct QueryField<Value: Sendable>: Sendable {
         return try (value as? any DocumentIDConvertible).map(text) ?? JSONValue(encoding: value, coding: coding)
     }
 
-    /// The field seen in another way.
+    /// The field as another kind of subject.
     func seen<Other>(as kind: QuerySubject.Kind) -> QueryField<Other> {
         QueryField<Other>(
             subject.map { subject in
@@ -86,7 +86,7 @@ public struct QueryField<Value: Sendable>: Sendable {
     /// Matches documents without the field.
     public var isMissing: QueryCondition { condition { try $0.selector("$exists", false) } }
 
-    /// Matches a kind of value: `null`, `boolean`, `number`, `string`, `array` or `object`.
+    /// Matches values of a type: `null`, `boolean`, `number`, `string`, `array` or `object`.
     public func isOfKind(_ kind: String) -> QueryCondition { condition { try $0.selector("$type", .string(kind)) } }
 
     /// Matches arrays with `count` elements.
@@ -102,7 +102,8 @@ extension QueryField where Value: Encodable {
         return condition { try $0.nothing() }
     }
 
-    /// Matches fields equal to one of some values; a field of any type (`$0["name"]`) also if it is a list that has one of them.
+    /// Matches fields equal to one of some values. A field of any type (`$0["name"]`) also matches if it is a list
+    /// that contains one of them.
     public func isOne(of values: [Value]) -> QueryCondition {
         let isEachPlain =
             !(Value.self is any ListValue.Type) && !values.contains { ($0 as? any OptionalValue)?.isNothing ?? false }
@@ -156,9 +157,10 @@ extension Optional: ListValue where Wrapped: ListValue {
 }
 
 extension QueryField where Value: ListValue {
-    /// The number of elements, to be compared.
+    /// The number of elements, for comparisons.
     ///
-    /// `<`, `<=`, `>` and `>=` take numbers up to 1,000; a larger one throws ``QueryError`` with code `unsupportedCondition`.
+    /// `<`, `<=`, `>` and `>=` accept numbers up to 1,000; a larger one throws ``QueryError`` with code
+    /// `unsupportedCondition`.
     public var count: QueryField<Int> { seen(as: .count) }
 
     /// Matches lists without elements.
@@ -169,7 +171,7 @@ extension QueryField where Value: ListValue {
         condition { try $0.selector("$elemMatch", ["$eq": JSONValue(encoding: element, coding: coding)]) }
     }
 
-    /// Matches lists that have an element that matches a condition.
+    /// Matches lists with an element that matches a condition.
     ///
     ///     $0.lines.contains { $0.product == "Milk" && $0.amount > 1 }
     ///     $0.marks.contains { $0 > 3 }
@@ -181,7 +183,7 @@ extension QueryField where Value: ListValue {
         elements("$elemMatch", condition)
     }
 
-    /// Matches lists all of whose elements match a condition, and lists without elements.
+    /// Matches lists whose elements all match a condition, including empty lists.
     public func allSatisfy(
         _ condition: (QueryField<Value.ListElement>) -> some QueryPredicate
     ) -> QueryCondition where Value.ListElement: Sendable {
@@ -230,8 +232,9 @@ extension Optional: TableValue where Wrapped: TableValue {
 extension QueryField where Value: TableValue, Value.TableKey: Encodable, Value.TableElement: Encodable & Sendable {
     /// The value of a key.
     ///
-    /// A dictionary is stored as an object if its keys are `String`, `Int` or `CodingKeyRepresentable`. Of any other one, which is a
-    /// list of keys and values, the condition throws ``QueryError`` with code `unsupportedCondition`.
+    /// A dictionary is stored as an object if its keys are `String`, `Int` or `CodingKeyRepresentable`. Any other
+    /// dictionary is stored as a list of keys and values; for it the condition throws ``QueryError`` with code
+    /// `unsupportedCondition`.
     public subscript(key: Value.TableKey) -> QueryField<Value.TableElement> {
         let name = Result { () throws -> String in
             guard case .object(let members) = try JSONValue(encoding: [key: 0], coding: coding),
@@ -261,7 +264,7 @@ extension JSONValue: TextValue {}
 extension Optional: TextValue where Wrapped: TextValue {}
 
 extension QueryField where Value: TextValue {
-    /// The text in lower case: what it is compared with is taken in lower case too, and case makes no difference.
+    /// The string in lower case: comparisons ignore case.
     ///
     ///     $0.name.lowercased() == "ada"           $0.name.lowercased().contains("milk")
     ///
@@ -277,8 +280,8 @@ extension QueryField where Value: TextValue {
     /// Matches strings that end with a suffix. It uses no index.
     public func hasSuffix(_ suffix: String) -> QueryCondition { condition { $0.occurrence(of: suffix, before: "\\z") } }
 
-    /// Matches strings in which another one occurs; a field of any type (`$0["name"]`) also if it is a list that has it as an
-    /// element. It uses no index.
+    /// Matches strings that contain another one. A field of any type (`$0["name"]`) also matches if it is a list
+    /// with that element. It uses no index.
     public func contains(_ text: String) -> QueryCondition {
         let occurs = condition { $0.occurrence(of: text) }
         guard Value.self is JSONValue.Type else { return occurs }

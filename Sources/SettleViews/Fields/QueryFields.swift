@@ -12,7 +12,7 @@ public struct QueryFields<Model: Decodable & Sendable>: Sendable {
         QueryField(.success(QuerySubject(path: path)), .of(Model.self))
     }
 
-    /// A field by its property. See ``Queryable`` for the properties whose fields are not known.
+    /// A field by its property. See ``Queryable`` for the properties whose fields are unknown.
     public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> QueryField<Value> {
         let subject = ModelNames.path(of: property).map { path in
             QuerySubject(path: path, kind: path == "_id" ? .documentID : .value)
@@ -31,22 +31,23 @@ public struct QueryFields<Model: Decodable & Sendable>: Sendable {
 ///
 ///     try database.find(DocumentQuery<Person>().where { $0.age > 30 && $0.name.hasPrefix("A") })     // years > 30
 ///
-/// A query names fields of documents, and a model properties. The field of a stored property is its coding key: the case with the
-/// property's name. The `id` of a model that is `Identifiable` is the document's id. No code of the model runs on made-up values for that, and
-/// any `Codable` model can be asked about, except for
+/// Queries use the fields of documents, while a model has properties. The field of a stored property is its coding
+/// key: the case with the property's name. The `id` of a model that is `Identifiable` is the document's id. Finding
+/// the field runs no code of the model on made-up values. It works for any `Codable` model, except for
 /// - a property that is computed, has a wrapper (`@Trimmed var name`) or observers (`didSet`), or is a `var` of a class;
-/// - a property without a coding key of its name, as an own `init(from:)` may have it.
+/// - a property without a coding key of its name, which is possible with a custom `init(from:)`.
 ///
-/// The model lists those, and a condition that uses one without an entry throws ``QueryError`` with code `unknownField`:
+/// The model lists those. A condition that uses such a property without an entry throws ``QueryError`` with code
+/// `unknownField`:
 ///
 ///     struct Task: Queryable {
 ///         @Trimmed var title: String
 ///         static let fieldNames: [QueryFieldPath<Task>: String] = [\.title: "title"]
 ///     }
 ///
-/// Conditions by name need nothing of this: `$0["age"] > 30`.
+/// Conditions by name don't need this: `$0["age"] > 30`.
 public protocol Queryable: DocumentModel {
-    /// The names of fields by properties, for those whose fields are not known; empty by default.
+    /// The field names of properties whose fields are unknown; empty by default.
     static var fieldNames: [QueryFieldPath<Self>: String] { get }
 }
 

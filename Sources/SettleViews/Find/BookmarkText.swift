@@ -7,7 +7,7 @@ internal import SettlePlatform
 ///
 ///     [{startkey_docid, <<"doc">>}, {startkey, Key}]    →    g1AAAAA2eJzLYWBgYMpgSmHgKy5…
 ///
-/// So a bookmark of one server is valid at another, too.
+/// So a bookmark of one server is valid at another one.
 package enum BookmarkText {
     /// The maximum length of a bookmark's term in bytes; keys of an index are seldom longer than a few hundred.
     private static let longest = 1 << 20
@@ -46,7 +46,7 @@ package enum BookmarkText {
         return (id, key)
     }
 
-    /// Up to how many bytes zlib's smallest window and buffers suffice.
+    /// The number of bytes for which zlib's smallest window and buffers suffice.
     private static let longestOfSmall = 120
 
     /// Compresses bytes like zlib's `compress`, with as little memory as needed, because most bookmarks are short.
@@ -55,7 +55,7 @@ package enum BookmarkText {
         let (window, memory): (Int32, Int32) = isSmall ? (9, 1) : (15, 8)
         guard let body = try? Deflate.compress(bytes, .raw, window: window, memory: memory) else { return nil }
         let sum = Deflate.adler32(bytes)
-        // The header declares a window of 32 KiB, whichever was used.
+        // The header declares a window of 32 KiB, whatever window was used.
         return [0x78, 0x9C] + body + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
     }
 

@@ -5,14 +5,14 @@ extension Database {
     ///
     ///     for person in try database.find(DocumentQuery<Person>().where { $0.age > 30 }) { print(person.id, person.name) }
     ///
-    /// Each row is a ``Saved`` model, with the document's id and revision, and can be changed and saved. The index is updated first, which takes time proportional to the changes since its last use. A document that does not fit
-    /// the model is one of ``QueryResult/misfits``, and counts for the query's limit.
+    /// Each row is a ``Saved`` model, with the document's id and revision, and can be changed and saved. The index
+    /// is updated first, which takes time proportional to the changes since its last use. A document that does not
+    /// fit the model is listed in ``QueryResult/misfits``, and counts towards the query's limit.
     ///
-    /// - Returns: All documents, unless the query has a limit, which takes memory for all of them; see
-    ///   ``pages(of:size:)``.
-    /// - Throws: ``QueryError`` when no index has the requested order and too many documents match to sort them in memory
-    ///   (`noUsableIndex`), when the required index does not fit (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`;
-    ///   ``SelectorError``; ``DatabaseError``.
+    /// - Returns: All matching documents, in memory, unless the query has a limit; see ``pages(of:size:)``.
+    /// - Throws: ``QueryError``: `noUsableIndex` if no index has the requested order and too many documents match
+    ///   to sort them in memory, `invalidIndex` if the required index does not fit, `invalidBookmark` for text that
+    ///   is not a bookmark, or `unknownField`; ``SelectorError``; ``DatabaseError``.
     /// - Complexity: O(log *n* + *k*) for *k* rows in the range of the index that the conditions allow, O(*n*)
     ///   without an index. Sorting in memory adds O(*m* log *m*) for *m* documents that match.
     public func find<Model>(_ query: DocumentQuery<Model>) throws -> QueryResult<Model> {
@@ -60,8 +60,8 @@ extension Database {
         try FindPlanner(query.options(), indexes: QueryIndexes.all(in: self)).explained()
     }
 
-    /// The documents of a query in pages, in bounded memory. An order without an index keeps the documents that it sorts, and
-    /// finds none that are written after the first page was read.
+    /// The documents of a query in pages, in bounded memory. If the order has no index, the documents to sort are
+    /// kept in memory, and documents that are written after the first page was read are not found.
     ///
     ///     for try await page in database.pages(of: DocumentQuery<Person>(), size: 100) { show(page.rows) }
     ///

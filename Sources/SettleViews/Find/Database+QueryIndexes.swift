@@ -33,15 +33,15 @@ extension Database {
     ///     try database.createIndex(on: \.address.city, \.name, of: Person.self)
     ///
     /// - Parameters:
-    ///   - properties: The properties; the fields are those that ``DocumentQuery`` finds for them. A document without one of them is
-    ///     not in the index.
+    ///   - properties: The properties. ``DocumentQuery`` has the rules for finding their fields. A document without
+    ///     one of the fields is not in the index.
     ///   - model: The model.
     ///   - name: Its name; by default derived from the definition as in CouchDB.
     ///   - designDocument: The name of the design document, with or without `_design/`; derived by default.
     ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
     /// - Returns: The index.
-    /// - Throws: ``QueryError`` with code `unknownField` for a property whose field is not known (``Queryable``), and otherwise as
-    ///   ``createIndex(on:name:designDocument:partialFilter:)``.
+    /// - Throws: ``QueryError`` with code `unknownField` for a property whose field is unknown (``Queryable``), and
+    ///   otherwise as ``createIndex(on:name:designDocument:partialFilter:)``.
     @discardableResult
     public func createIndex<Model: Decodable>(
         on properties: PartialKeyPath<Model>..., of model: Model.Type, name: String? = nil,

@@ -7,14 +7,15 @@ public import SettleQuery
 ///     let grown = DocumentQuery<Person>().where { $0.age >= 18 && $0.city == "Prague" }.sorted(by: "age").prefix(10)
 ///     for row in try database.find(grown).rows { print(row.id, row.value.name) }
 ///
-/// A query is a value; each method returns a new one. If an index fits, it is used, chosen by CouchDB's rules (see
-/// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); otherwise all documents
-/// are scanned. Without an index, an order is made in memory, for a limited number of documents. The results are the same
-/// with and without one.
+/// A query is a value; each method returns a new one. An index is chosen by CouchDB's rules (see
+/// `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`); if none fits, all
+/// documents are scanned. If no index has the order, a limited number of documents is sorted in memory. The results
+/// are the same with and without an index.
 ///
-/// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may hold documents of many kinds: those
-/// of a model that names its type (``DocumentModel/documentType``) are found by that, and a document that does not fit the model
-/// ends no query, it is listed in ``QueryResult/misfits``.
+/// `DocumentQuery<JSONValue>` returns documents as JSON. Design documents are never found. A database may contain
+/// documents of many kinds: a model that names its type (``DocumentModel/documentType``) finds only documents of
+/// that type. A document that does not fit the model does not end the query, but is listed in
+/// ``QueryResult/misfits``.
 ///
 /// ## Topics
 /// ### Conditions
@@ -33,10 +34,10 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     private var isUpdated = true
     private var hasConflicts = false
 
-    /// Makes a query for all documents.
+    /// Creates a query for all documents.
     public init() {}
 
-    /// Makes a query for the documents that a selector matches.
+    /// Creates a query for the documents that a selector matches.
     public init(_ selector: MangoSelector) { conditions = [QueryCondition(selector)] }
 
     /// Adds a condition to the earlier ones.
@@ -47,11 +48,12 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     /// Sorts by these members, in their order, and replaces an earlier order. Documents with equal values are ordered by
     /// their ids. A document without one of the members is not found.
     ///
-    /// An index has this order if it begins with these members, or with others that the conditions fix to one value, and
-    /// if the conditions require its other members. Without such an index all matching documents are read and sorted in
-    /// memory, and ``QueryResult/warnings`` names the index to create. That works up to a number of documents; beyond it the
-    /// query throws ``QueryError`` with code `noUsableIndex`. Only as many as ``prefix(_:)`` and ``dropFirst(_:)`` need are
-    /// kept, so the first 100 of a million documents can be sorted so.
+    /// An index has this order if it begins with these members, or with members that the conditions fix to one
+    /// value, and if the conditions require its other members. Without such an index all matching documents are
+    /// read and sorted in memory, and ``QueryResult/warnings`` names the index to create. That works up to a number
+    /// of documents; beyond it the query throws ``QueryError`` with code `noUsableIndex`. Only as many documents
+    /// are kept as ``prefix(_:)`` and ``dropFirst(_:)`` need, so the first 100 of a million documents can be sorted
+    /// this way.
     ///
     /// - Parameters:
     ///   - fields: The members, all with one direction.
@@ -70,7 +72,8 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     ///
     ///     DocumentQuery<Order>().sorted(by: [\.customer?.name, \.placed], .descending)
     ///
-    /// A property whose field is not known (``Queryable``) makes the query throw ``QueryError`` with code `unknownField`.
+    /// A property whose field is unknown (``Queryable``) makes the query throw ``QueryError`` with code
+    /// `unknownField`.
     ///
     /// - Parameters:
     ///   - properties: The properties.
@@ -115,8 +118,8 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     /// Skips the first `count` results.
     public func dropFirst(_ count: Int) -> DocumentQuery { changed { $0.skipped = max(count, 0) } }
 
-    /// Returns only these members of each document, by their paths. An index that has them all answers without
-    /// reading documents.
+    /// Returns only these members of each document, by their paths. An index that contains all of them answers
+    /// without reading documents.
     public func selecting(_ fields: String...) -> DocumentQuery { changed { $0.fields = fields } }
 
     /// Continues after a bookmark of an earlier result of the same query.
@@ -127,7 +130,7 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
     /// - Parameters:
     ///   - designDocument: The design document's name.
     ///   - name: The index's name; by default any index of the design document.
-    ///   - isRequired: Whether it is an error when the index is not usable; otherwise another one is used.
+    ///   - isRequired: Whether it is an error if the index is not usable; otherwise another one is used.
     /// - Returns: The query.
     public func using(_ designDocument: String, name: String? = nil, isRequired: Bool = false) -> DocumentQuery {
         changed {
@@ -136,7 +139,7 @@ public struct DocumentQuery<Model: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Uses an index as it is, without changes since its last update.
+    /// Uses an index without updating it, so changes since its last update are missing.
     public func withoutUpdating() -> DocumentQuery { changed { $0.isUpdated = false } }
 
     /// Adds `_conflicts` to documents that have some, for conditions and for ``selecting(_:)``.

@@ -2,14 +2,14 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleQuery
 
-/// Sorts the documents of a query in memory, when no index has their order.
+/// Sorts the documents of a query in memory, if no index has their order.
 ///
 ///     every match ─add─→ the first of them by their values, then by their ids ─pop─→ the result
 ///
-/// As in an index, a document without one of the members is not found. The memory is that of the documents the query
-/// asks for, and at most of the limit.
+/// As in an index, a document without one of the members is not found. The memory is that of the requested
+/// documents, and at most of the limit.
 struct DocumentSorter: Sendable {
-    /// A document and what it is sorted by.
+    /// A document and its sort key.
     struct Sorted: Sendable {
         let found: FoundDocument
         let key: JSONValue
@@ -73,7 +73,7 @@ struct DocumentSorter: Sendable {
     /// Removes and returns the next document.
     mutating func pop() -> Sorted? { sorted.popFirst() }
 
-    /// The warning of a query that is answered so.
+    /// The warning for a query whose documents are sorted in memory.
     static func warning(_ sort: [SortField]) -> String {
         """
         No index has this order, so the documents that match are sorted in memory; create one with \
@@ -88,7 +88,8 @@ struct DocumentSorter: Sendable {
 
 // MARK: - FirstDocuments
 
-/// The first documents in a query's order among those added, in memory for about as many as are wanted.
+/// Collects documents and returns the first ones in the query's order. It keeps little more than the wanted number
+/// in memory.
 ///
 ///     add    kept: [ … ]        beyond 2 × wanted + 1000 the kept ones are sorted, and the first `wanted` stay
 ///     take   the first `wanted`, sorted; what is added later is kept if it comes after them
@@ -98,7 +99,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
     private let wanted: Int
     /// The position to continue after.
     private var start: [UInt8]?
-    /// Documents that may be among the first, with the bytes of their positions.
+    /// Documents that may be among the first, with the bytes of their sort positions.
     private var kept: [(place: [UInt8], document: Found)] = []
 
     /// - Parameters:
@@ -111,7 +112,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
         start = options.bookmark.map { Self.place($0.key, $0.id) }
     }
 
-    /// The number of documents that are kept now.
+    /// The current number of kept documents.
     var count: Int { kept.count }
 
     /// Adds a document, unless it comes before the start.
@@ -127,7 +128,7 @@ struct FirstDocuments<Found: Sendable>: Sendable {
         if kept.count / 2 - 500 > wanted { sort() }
     }
 
-    /// Removes and returns the first documents, and whether no others were added.
+    /// Removes and returns the first documents, and whether these are all that were added.
     mutating func dequeue() -> (documents: [Found], areAll: Bool) {
         sort()
         let taken = kept

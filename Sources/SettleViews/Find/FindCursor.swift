@@ -18,7 +18,7 @@ package struct FindCursor {
     private var finder: TextFinder?
     private var sorter: DocumentSorter?
     private let projection: Projection?
-    /// The members that are read of a document to match and return it.
+    /// The members of a document that are needed to match and return it.
     private let asked: NeededMembers
     private let shown: NeededMembers
     private let filterMembers: NeededMembers
@@ -40,7 +40,7 @@ package struct FindCursor {
     /// Starts a query.
     ///
     /// - Throws: ``QueryError`` for a query that can't be answered; ``SelectorError`` for invalid fields;
-    ///   ``DatabaseError``; ``NotAtHand`` if the source must not wait and its indexes are not known or not in use.
+    ///   ``DatabaseError``; ``NotAtHand`` if the source must not wait and its indexes are unknown or not in use.
     package init(_ options: FindOptions, in source: any QuerySource) throws {
         let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: source)).plan()
         self.plan = plan
@@ -101,8 +101,8 @@ package struct FindCursor {
         try index?.update(from: database, by: IndexMapper(plan.index), report: report)
     }
 
-    /// The start of a later query: after the last document found, including skipped ones. It is the given bookmark if
-    /// no document was found, and `nil` without one.
+    /// The bookmark for a later query: after the last document found, including skipped ones. If no document was
+    /// found, it is the given bookmark, or `nil` without one.
     package var bookmark: FindBookmark? {
         guard let last else { return options.bookmark }
         return FindBookmark(id: last.id, key: (try? JSONValue(utf8: last.key)) ?? .null)
@@ -129,8 +129,8 @@ package struct FindCursor {
     /// - Parameters:
     ///   - limit: The maximum number of documents to examine before this returns.
     ///   - body: Called with each document found; returns whether to continue now.
-    /// - Throws: ``DatabaseError``, ``QueryError`` with code `tooExpensive`, the budget's error when no client waits for the result
-    ///   anymore, or the closure's error.
+    /// - Throws: ``DatabaseError``, ``QueryError`` with code `tooExpensive`, the budget's error if no client waits
+    ///   for the result any longer, or the closure's error.
     package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard !isDone else { return }
         partStart = budget.begin()
@@ -148,7 +148,8 @@ package struct FindCursor {
         isDone = sorter?.isDone ?? true
     }
 
-    /// Checks the budget for each document, and its time for some: asking for that takes as long as a small document.
+    /// Checks the steps for each document, but the time only for some: reading the clock takes as long as a small
+    /// document.
     private func checkBudget() throws {
         if statistics.keysExamined & 15 == 0 { try budget.check(partStart) } else { try budget.check() }
     }
@@ -165,7 +166,7 @@ package struct FindCursor {
     private mutating func findDocuments(
         _ range: DocumentRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
     ) throws {
-        // A small batch first: an exact search may end with it.
+        // Start with a small batch: an exact search may end with it.
         let most = left.addingReportingOverflow(toSkip)
         let wanted = plan.isExact && !most.overflow && sorter == nil ? min(limit, most.partialValue) : limit
         let page = try page(of: range, limit: wanted)
@@ -182,7 +183,7 @@ package struct FindCursor {
         search = .documents(rest)
     }
 
-    /// Documents by their ids. A single one is read as such, for that may need no waiting.
+    /// Documents by id. A single one is read directly, which may need no waiting.
     private func page(of range: DocumentRange, limit: Int) throws -> [DocumentRecord] {
         if let id = range.from, range.through == id, range.after == nil, range.before == nil {
             return try source.storedRecord(of: id).map { [$0] } ?? []
@@ -197,7 +198,7 @@ package struct FindCursor {
             count()
             return true
         }
-        // CouchDB does not count those that it skips this late either.
+        // CouchDB does not count skipped documents at this stage either.
         if record.id.isDesign { return true }
         count()
         guard let found = found(record) else { return true }
@@ -206,7 +207,7 @@ package struct FindCursor {
         return try give(found, body)
     }
 
-    /// Keeps a document that matches until all of them can be sorted.
+    /// Keeps a matching document until all of them can be sorted.
     private mutating func keep(_ found: FoundDocument, of record: DocumentRecord) throws -> Bool {
         try sorter?.add(found, of: record)
         return true
@@ -232,7 +233,7 @@ package struct FindCursor {
         }
         self = me
         if let rest { search = .rows(rest) }
-        // Without a rest all rows were examined.
+        // No remaining range: all rows were examined.
         isDone = left == 0 || rest == nil
     }
 
@@ -324,7 +325,7 @@ package struct FindCursor {
     private mutating func examine(
         _ hit: TextFinder.Hit, _ sequence: UpdateSequence, _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
-        // With an order it was examined before, and may have changed since.
+        // With an order the document was examined before, and may have changed since.
         let before = statistics
         let record = try matching(hit.id, sequence)
         if !options.sort.isEmpty { statistics = before }

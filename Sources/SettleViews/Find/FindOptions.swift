@@ -8,12 +8,12 @@ package struct FindOptions: Sendable {
     package var selector: MangoSelector
     /// The order of the results, which requires an index unless ``sortLimit`` is set.
     package var sort: [SortField] = []
-    /// The maximum number of documents that may be sorted in memory, if no index has the order; `nil` for none, as in
-    /// CouchDB.
+    /// The maximum number of documents that may be sorted in memory if no index has the order; `nil` for none, as
+    /// in CouchDB.
     package var sortLimit: Int?
     /// The maximum number of documents.
     package var limit = 25
-    /// The number of documents to skip, on each page again.
+    /// The number of documents to skip, on every page.
     package var skip = 0
     /// The members to return; whole documents if empty.
     package var fields: [String] = []
@@ -91,9 +91,9 @@ package struct FindBookmark: Hashable, Sendable {
 
 /// The limits of one query's work, from its first document to its last: steps of its selector, and processor time.
 ///
-/// Time on the clock doesn't count, so a busy machine ends no query that a quiet one would answer.
+/// Wall-clock time doesn't count, so a busy machine ends no query that an idle one would answer.
 package final class QueryBudget: Sendable {
-    /// Enough for what a program asks of its own database.
+    /// The budget of a program's queries on its own database.
     package static let unlimited = QueryBudget(steps: .max, seconds: .infinity)
 
     /// The steps that are left.
@@ -104,15 +104,15 @@ package final class QueryBudget: Sendable {
 
     /// - Parameters:
     ///   - steps: The steps of the selector, see ``SelectorWork``.
-    ///   - seconds: The time of a processor.
-    ///   - isWanted: Whether a client still waits for the result.
+    ///   - seconds: The processor time in seconds.
+    ///   - isWanted: Returns whether a client still waits for the result.
     package init(steps: Int, seconds: Double, isWanted: @escaping @Sendable () -> Bool = { true }) {
         work = SelectorWork(steps, isWanted: isWanted)
         limit = seconds
         self.isWanted = isWanted
     }
 
-    /// Begins a part of the query on this thread; ``end(_:)`` gets what it returns.
+    /// Begins a part of the query on this thread. Pass the result to ``end(_:)``.
     func begin() -> Double { limit.isFinite ? Self.threadSeconds : 0 }
 
     /// Ends the part.
@@ -130,7 +130,7 @@ package final class QueryBudget: Sendable {
         if work.isSpent { throw Self.tooExpensive }
     }
 
-    /// Checks all, during a part that has begun.
+    /// Checks all limits, during a part that has begun.
     ///
     /// - Throws: As ``check()`` does.
     func check(_ start: Double) throws {

@@ -37,9 +37,9 @@ package struct FindPlanner {
     /// Chooses an index.
     ///
     /// - Returns: The plan.
-    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index has the order or there is no text index,
-    ///   `multipleTextIndexes` when there are several text indexes, or `invalidIndex` when the requested index does
-    ///   not fit and no other is allowed.
+    /// - Throws: ``QueryError``: `noUsableIndex` if no index has the order or there is no text index,
+    ///   `multipleTextIndexes` if there are several text indexes, or `invalidIndex` if the requested index does not
+    ///   fit and no other is allowed.
     package func plan() throws -> FindPlan {
         if let unordered { return try unordered.plan() }
         let trace = try chosen()
@@ -70,7 +70,7 @@ package struct FindPlanner {
     /// The indexes without a partial filter.
     private var global: [QueryIndex] { indexes.filter { $0.partialFilter == nil } }
 
-    /// The indexes that may be used at all: without partial ones, except those requested by name.
+    /// The indexes that may be considered: partial ones only if requested by name.
     private var inScope: [QueryIndex] {
         let named = indexes.filter { options.names($0) && $0.partialFilter != nil }
         return (global + named).filter { !$0.isPartitioned }
@@ -78,7 +78,7 @@ package struct FindPlanner {
 
     /// Chooses an index and records the reasons.
     ///
-    /// - Parameter isExplained: Whether a missing index for the order is not an error; then there is no winner.
+    /// - Parameter isExplained: Whether a missing index for the order is acceptable; then there is no winner.
     /// - Returns: The trace with the winner.
     /// - Throws: ``QueryError``.
     func chosen(isExplained: Bool = false) throws -> FindTrace {
@@ -96,7 +96,7 @@ package struct FindPlanner {
         guard searches.isEmpty else { return try chosen(ofTexts: trace, isExplained) }
         let ofFields = filtered.filter { !$0.isAllDocuments }
         trace.ofType = ofFields.isEmpty ? filtered : ofFields
-        // For the list of all documents, all ids are the range if no narrower one is known.
+        // For the list of all documents, the range is all ids if no narrower one is known.
         let conditions = ranges.shown.count + (ofFields.isEmpty ? 1 : 0)
         trace.ranked = trace.ofType.map { index in
             let prefix = index.isAllDocuments ? 1 : ranges.shown(of: index.columns).count
@@ -146,7 +146,7 @@ package struct FindPlanner {
             if sort != ["_id"] { reasons.append("sort_order_mismatch") }
             return reasons
         }
-        // Members that are sorted by must exist, and every document has an id and a revision.
+        // Members in the order must exist. Every document has an id and a revision.
         let given = (sort + ["_id", "_rev"]).map { Array($0.utf8) }
         let required = index.columns.filter { !given.contains(Array($0.utf8)) }
         if !selector.requires(required) { reasons.append("field_mismatch") }
@@ -180,7 +180,8 @@ package struct FindPlanner {
         let search = selector.isVacuous ? .nowhere : self.search(index, isDescending)
         var bounds: FindPlan.Bounds?
         if shown.count == 1, shown[0].isEmpty {
-            // Compared by bytes, there may be ids between bounds that contradict each other in collation order.
+            // Ids are compared by bytes here, so there may be ids between bounds that contradict each other in
+            // collation order.
             if case .nowhere = search {} else { bounds = FindPlan.Bounds(start: .null, end: .null) }
         } else if !selector.isVacuous {
             bounds = index.isAllDocuments ? idBounds(shown[0]) : rowBounds(shown)
@@ -223,8 +224,8 @@ package struct FindPlanner {
         return .rows(RowRange(arraysFrom: searched, descending: isDescending))
     }
 
-    /// Whether all rows in the range match: the selector only restricts the first members of the index to ranges, of
-    /// which all but the last contain one value.
+    /// Whether all rows in the range match. Then the selector only restricts the first members of the index to
+    /// ranges, and all ranges except for the last contain one value.
     private func isExact(_ index: QueryIndex) -> Bool {
         guard selector.isConjunction, !selector.isVacuous else { return false }
         let columns = index.columns.map { Array($0.utf8) }

@@ -29,7 +29,7 @@ package struct IndexDefinition: Sendable {
     /// The id of the design document.
     package let designDocument: DocumentID
 
-    /// Makes a definition.
+    /// Creates a definition.
     ///
     /// - Parameters:
     ///   - fields: The members, all in one direction.
@@ -58,7 +58,7 @@ package struct IndexDefinition: Sendable {
             designDocument, isPartitioned, copies)
     }
 
-    /// Makes the definition of a text index.
+    /// Creates the definition of a text index.
     ///
     /// - Parameters:
     ///   - text: The definition as it is given, without CouchDB's additions.
@@ -95,7 +95,7 @@ package struct IndexDefinition: Sendable {
             unchecked: document.hasPrefix("_design/") ? document : "_design/" + document)
     }
 
-    /// Results are sorted in one direction only.
+    /// Results can be sorted in only one direction.
     package static let mixed = QueryError(
         .mixedSort, "Sorts currently only support a single direction for all fields.")
 
@@ -111,7 +111,7 @@ package struct IndexDefinition: Sendable {
     /// The members of a design document with this index added.
     ///
     /// - Parameter known: The current members; `nil` if the document is missing or deleted.
-    /// - Returns: The new members, equal to the old ones where it has the index already.
+    /// - Returns: The new members, equal to the old ones if they contain the index already.
     /// - Throws: ``QueryError`` with code `invalidLanguage` for a design document in another language, or
     ///   `invalidPartitionedOption`.
     package func added(to known: JSONObject?) throws -> JSONObject {
@@ -162,6 +162,6 @@ package struct IndexDefinition: Sendable {
 }
 
 extension QueryIndex {
-    /// The member of its design document that has it.
+    /// The kind of the index.
     package var kind: IndexDefinition.Kind { search == nil ? .fields : .text }
 }

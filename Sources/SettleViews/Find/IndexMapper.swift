@@ -2,7 +2,7 @@ package import SettleCore
 package import SettleDatabase
 internal import SettleQuery
 
-/// Emits the rows of an index: for each document that has all fields, one whose key is the array of their values.
+/// Emits the rows of an index: one for each document that has all fields; its key is the array of their values.
 ///
 /// Several threads map pages of documents at the same time.
 struct IndexMapper: ViewMapper {
@@ -47,13 +47,13 @@ struct IndexMapper: ViewMapper {
 ///
 ///     {"map": {"fields": {"city": "asc", "age": "asc"}, "partial_filter_selector": {}}}     →     ["Prague", 36]
 ///
-/// A document has a row for each view of which it has all fields. The direction of a field has no effect.
+/// A document has a row for each view if it has all of the view's fields. The direction of a field has no effect.
 package struct QueryViewMapper: ViewMapper {
     private let views: [IndexMapper]
 
-    /// Makes a mapper.
+    /// Creates a mapper.
     ///
-    /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no
+    /// - Parameter maps: The views' members `map`, in the order of their numbers in the index. A view without
     ///   fields has no rows.
     /// - Throws: ``SelectorError`` for an invalid filter.
     package init(maps: [JSONValue]) throws {
@@ -73,7 +73,7 @@ package struct QueryViewMapper: ViewMapper {
 
 // MARK: - NeededMembers
 
-/// The top-level members of a document that are needed to follow some paths.
+/// The top-level members of a document that some paths need.
 struct NeededMembers: Sendable {
     /// The names of the members; `nil` for the whole body.
     private let names: [String]?
@@ -106,11 +106,11 @@ struct NeededMembers: Sendable {
         self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
     }
 
-    /// These members of a document's winner; `nil` if there is no live winner.
+    /// The needed members of a document's winner; `nil` if there is no live winner.
     ///
     /// - Parameters:
     ///   - record: The document with its content.
-    ///   - isWithConflicts: Whether a selector sees `_conflicts`.
+    ///   - isWithConflicts: Whether to include `_conflicts`.
     /// - Returns: An object.
     func json(of record: DocumentRecord, hasConflicts isWithConflicts: Bool) -> JSONValue? {
         guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }

@@ -6,9 +6,9 @@ internal import SettlePlatform
 ///
 ///     sha1(term_to_binary({Definition, [{ddoc, D}, {def, Definition}, {name, N}, {partitioned, P}, {type, T}, {w, W}]}))
 ///
-/// So an index that is created independently on two servers is one document.
+/// So an index that is created independently on two servers becomes the same document.
 package enum IndexName {
-    /// The name.
+    /// Derives the name.
     ///
     /// - Parameters:
     ///   - definition: The index's definition as given.

@@ -1,11 +1,12 @@
 internal import SettleCore
 internal import SettleQuery
 
-/// Notices conditions that find nothing because their path goes through a list: `lines.product`, where `lines` has several objects.
+/// Detects conditions that find nothing because their path goes through a list: `lines.product`, where `lines` is a
+/// list of objects.
 ///
-/// It looks at the first documents that a query examines and that don't match, and stops at the first such path.
+/// It examines the first documents that don't match, and stops at the first such path.
 struct ListCrossing: Sendable {
-    /// The number of documents that are looked at.
+    /// The maximum number of documents to examine.
     private static let maximumDocuments = 100
 
     private var paths: [SelectorPath]
@@ -14,7 +15,7 @@ struct ListCrossing: Sendable {
     /// - Parameter paths: The paths of the conditions.
     init(_ paths: [String]) { self.paths = paths.map { SelectorPath($0) }.filter { ($0.names?.count ?? 0) > 1 } }
 
-    /// Looks at a document that does not match.
+    /// Examines a document that does not match.
     ///
     /// - Returns: The warning, once.
     mutating func warning(for document: JSONValue) -> String? {
@@ -33,7 +34,7 @@ struct ListCrossing: Sendable {
         return nil
     }
 
-    /// The number of names that lead to a list, if the name after them is not a position in it.
+    /// The number of names up to a list, if the name after them is not an index in it.
     private static func lengthToList(_ names: [String], in document: JSONValue) -> Int? {
         var value = document
         for (place, name) in names.enumerated() {

@@ -14,11 +14,11 @@ public struct QueryError: SettleError, Hashable, Sendable {
         public static let noUsableIndex = Code(name: "no_usable_index")
         /// The requested index does not exist or does not fit, or a definition is invalid.
         public static let invalidIndex = Code(name: "invalid_index")
-        /// Several text indexes with different results could answer; the query has to name one.
+        /// Several text indexes with different results could answer; the query must name one.
         public static let multipleTextIndexes = Code(name: "multiple_text_indexes")
         /// The search of `$text` is invalid.
         public static let textSearch = Code(name: "text_search_error")
-        /// The query takes more work than one query may; an index, a narrower range or a simpler pattern helps.
+        /// The query exceeds its limits; an index, a narrower range or a simpler pattern helps.
         public static let tooExpensive = Code(name: "query_too_expensive")
         /// The bookmark is invalid.
         public static let invalidBookmark = Code(name: "invalid_bookmark")
@@ -26,7 +26,7 @@ public struct QueryError: SettleError, Hashable, Sendable {
         public static let invalidFieldsDefinition = Code(name: "invalid_index_fields_definition")
         /// A member has no effect.
         public static let invalidKey = Code(name: "invalid_key")
-        /// Results are sorted in one direction only.
+        /// Results can be sorted in only one direction.
         public static let mixedSort = Code(name: "unsupported_mixed_sort")
         /// A sort field is not a member.
         public static let invalidSortField = Code(name: "invalid_sort_field")
@@ -34,9 +34,10 @@ public struct QueryError: SettleError, Hashable, Sendable {
         public static let invalidLanguage = Code(name: "invalid_ddoc_lang")
         /// A design document has another option `partitioned`.
         public static let invalidPartitionedOption = Code(name: "invalid_partitioned_option")
-        /// A condition, an order or an index uses a property whose field is not known (``Queryable``). CouchDB has no such failure.
+        /// A condition, an order or an index uses a property whose field is unknown (``Queryable``). CouchDB has no
+        /// such error.
         public static let unknownField = Code(name: "unknown_field")
-        /// A condition can't be expressed as a selector. CouchDB has no such failure.
+        /// A condition can't be expressed as a selector. CouchDB has no such error.
         public static let unsupportedCondition = Code(name: "unsupported_condition")
 
         private init(name: String) { self.name = name }

@@ -6,9 +6,9 @@ public import SettleQuery
 
 /// An index that selector queries may use.
 ///
-/// Its definition is part of a design document, and so replicates with it. Its content is stored beside the database
-/// and updated automatically: an index has a row for each document that has all of its fields and matches its filter,
-/// if it has one. A text index has the words of the fields, and answers `$text` queries.
+/// Its definition is part of a design document, and so replicates with it. Its content is stored beside the
+/// database and updated automatically. An index has a row for each document that has all of its fields and matches
+/// its filter, if it has one. A text index contains the words of the fields, and answers `$text` queries.
 public struct QueryIndex: Sendable, Hashable {
     /// The id of the design document that defines it; `nil` for the list of all documents by id, which always exists
     /// and is named `_all_docs`.
@@ -19,13 +19,13 @@ public struct QueryIndex: Sendable, Hashable {
     public let fields: [SortField]
     /// The searched fields of a text index; `nil` for an index of members.
     public let search: TextIndex?
-    /// The selector of documents in it; `nil` for all that have the fields.
+    /// The selector of documents in it; `nil` for all documents that have the fields.
     public let partialFilter: MangoSelector?
-    /// The definition as it is listed.
+    /// The definition as lists show it.
     package let definition: JSONValue
     /// Whether it was declared partitioned.
     package let isPartitioned: Bool
-    /// The name of the file with its rows, a hash of everything that they depend on: indexes with equal rows share
+    /// The name of the file with its rows, a hash of everything that they depend on. Indexes with equal rows share
     /// it.
     package let fileName: String
 
@@ -49,7 +49,7 @@ public struct QueryIndex: Sendable, Hashable {
         fileName = search?.fileName ?? Self.fileName(fields.map(\.path), partialFilter)
     }
 
-    /// Makes a text index.
+    /// Creates a text index.
     init(_ text: TextDefinition, isPartitioned: Bool) {
         self.init(
             designDocument: text.designDocument, name: text.index.name, fields: [], search: text.index,
@@ -85,8 +85,8 @@ public struct QueryIndex: Sendable, Hashable {
             partialFilter: filter, definition: .object(JSONObject(shown)), isPartitioned: isPartitioned)
     }
 
-    /// Parses one of a design document's views for queries as a view; `nil` if its rows differ from those of `_find`:
-    /// in raw order, with another reduce function than `_count`, or with another filter.
+    /// Parses one of a design document's views for queries as a view. `nil` if its rows differ from those of
+    /// `_find`: in raw order, with another reduce function than `_count`, or with another filter.
     package init?(counting view: JSONObject.Member, of designDocument: DocumentID) {
         let (map, reduce) = (view.value["map"], view.value["reduce"]?.string)
         guard view.value["options"]?["collation"] != "raw", reduce == nil || reduce == "_count",
@@ -98,7 +98,7 @@ public struct QueryIndex: Sendable, Hashable {
     /// Whether it is the list of all documents.
     package var isAllDocuments: Bool { designDocument == nil }
 
-    /// The members it is ordered by.
+    /// The members by which it is ordered.
     var columns: [String] { fields.map(\.path) }
 
     /// Whether its rows contain these members of a document; those of the list of all documents contain none.

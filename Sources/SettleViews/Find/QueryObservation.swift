@@ -8,9 +8,10 @@ internal import SettleQuery
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After a change of the database the sequence looks at the documents that changed. The query runs again if
-/// one of them was found or matches now, and its results are compared with those returned last. A slow observer gets the newest
-/// state next and may miss those in between. The sequence ends when the database is closed or the task is cancelled.
+/// Nothing is buffered. After a change of the database the sequence examines the changed documents. If one of them
+/// was in the result or matches now, the query runs again, and its results are compared with the last returned
+/// ones. A slow observer gets the newest state next, and may miss states in between. The sequence ends when the
+/// database is closed or the task is cancelled.
 public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let query: DocumentQuery<Model>
@@ -27,7 +28,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
 
         init(observation: QueryObservation) { self.observation = observation }
 
-        /// Waits for the next change of the results and returns them. `nil` when the database is closed or the task
+        /// Waits for the next change of the results and returns them; `nil` when the database is closed or the task
         /// is cancelled.
         ///
         /// - Throws: As ``Database/find(_:)``.
@@ -51,10 +52,10 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
         }
     }
 
-    /// Runs the query, unless nothing that can matter has happened since it ran.
+    /// Runs the query, unless nothing relevant has happened since the last run.
     private func look(_ database: Database, _ known: QueryWatch?) throws -> (QueryResult<Model>?, QueryWatch) {
         if var watch = known, try !watch.hasToRun(in: database) { return (nil, watch) }
-        // Read first, so that a concurrent write triggers another look.
+        // Read first, so that a concurrent write is examined later.
         let sequence = try database.lastSequence()
         let options = try query.options()
         var cursor = try FindCursor(options, in: database)
@@ -78,27 +79,27 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
 
 // MARK: - QueryWatch
 
-/// The results that a live query has read, which show whether later changes can matter to it.
+/// The results that a live query has read. They decide whether later changes can matter.
 ///
 ///     change of …                                        the query
 ///     a document of the result                           runs again
 ///     a document that matches the conditions now         runs again
 ///     any other document                                 need not
 ///
-/// A document that matched before and was not in the result was beyond the limit, so its change moves nothing before it. That
-/// is different if documents are skipped: then each change runs the query, as with a search for texts, after more changes than
-/// running it is worth, and after purges of documents of the result.
+/// A document that matched but was not in the result was beyond the limit, so its change does not affect the
+/// documents before it. In three cases each change runs the query: if documents are skipped, in a search for text,
+/// and when examining the changes would cost more than running the query. So do purges of documents in the result.
 struct QueryWatch: Sendable {
-    /// After how many changes looking at each costs more than running the query.
+    /// The number of changes above which examining each costs more than running the query.
     private static let few = 200
 
     /// The sequence up to which changes are in the result, or can't matter to it.
     private(set) var sequence: UpdateSequence
     private var purges: Int64
-    /// The marks that distinguish the rows, to detect changes.
+    /// The marks that identify the rows and their content, to detect changes.
     let marks: [String]
     private let ids: Set<DocumentID>
-    /// The conditions, unless each change runs the query.
+    /// The conditions; `nil` if each change runs the query.
     private let selector: MangoSelector?
 
     init(_ found: [FoundDocument], _ options: FindOptions, at sequence: UpdateSequence, in database: Database) throws {
@@ -110,9 +111,9 @@ struct QueryWatch: Sendable {
         selector = isSimple ? options.selector : nil
     }
 
-    /// Looks at the changes since then.
+    /// Examines the changes since then.
     ///
-    /// - Returns: Whether the query has to run again. If not, the changes are not looked at again.
+    /// - Returns: Whether the query has to run again. If not, these changes are not examined again.
     /// - Throws: ``DatabaseError`` when the database can't be read.
     mutating func hasToRun(in database: Database) throws -> Bool {
         guard let selector else { return true }

@@ -4,7 +4,7 @@ internal import SettleQuery
 
 /// The plan of a query, as CouchDB's `_explain` returns it.
 public struct QueryPlan: Sendable {
-    /// Another index, and why it is not used.
+    /// Another index, and the reason why it is not used.
     public struct Candidate: Sendable {
         /// The index.
         public let index: QueryIndex
@@ -14,25 +14,25 @@ public struct QueryPlan: Sendable {
         /// `needs_text_search`, `excluded_by_user`, `unfavored_type`, `less_overlap`, `too_many_fields` or
         /// `alphabetically_comes_after`.
         public let reason: String
-        /// Its distance from being chosen, from 1 up.
+        /// Its distance from being chosen, at least 1.
         public let rank: Int
     }
 
-    /// The chosen index; `nil` when no index has the requested order, and the documents must not be sorted without one,
+    /// The chosen index; `nil` if no index has the requested order and the documents must not be sorted in memory,
     /// so that the query fails.
     public let index: QueryIndex?
     /// The search of a text index; `nil` for a query without `$text`.
     public let search: String?
-    /// The values in the index to start at, in reading order; for the list of all documents an id. `null` when no
+    /// The values in the index to start at, in reading order; for the list of all documents an id. `null` if no
     /// document can match, and for a text index.
     public let start: JSONValue
-    /// The values to end at, where `"<MAX>"` stands for a value after all others.
+    /// The values to end at; `"<MAX>"` means a value after all others.
     public let end: JSONValue
     /// Whether the index is read backward.
     public let isDescending: Bool
-    /// Whether the documents are sorted in memory, for no index has the requested order.
+    /// Whether the documents are sorted in memory, because no index has the requested order.
     public let sortsInMemory: Bool
-    /// Whether the index has all members in conditions and in the selection, so that no document is read.
+    /// Whether the index contains all members in conditions and in the selection, so that no document is read.
     public let isCovering: Bool
     /// The other indexes.
     public let candidates: [Candidate]
@@ -97,14 +97,14 @@ package struct FindPlan: Sendable {
     package let bounds: Bounds?
     /// Whether the index is read in descending order.
     package let isDescending: Bool
-    /// Whether the index has all members in conditions and in the selection.
+    /// Whether the index contains all members in conditions and in the selection.
     package let isCovering: Bool
     let search: Search
     /// Whether every row in the range matches, so that documents need not be checked.
     let isExact: Bool
     /// The reason why the other indexes were not chosen.
     let trace: FindTrace
-    /// Whether the documents are sorted in memory, for the index does not have their order.
+    /// Whether the documents are sorted in memory, because the index does not have their order.
     package let sortsInMemory: Bool
     /// Warnings for the client.
     package internal(set) var warnings: [String]

@@ -4,14 +4,14 @@ internal import SettleQuery
 
 /// The result of a query, or a page of it.
 public struct QueryResult<Model: Decodable & Sendable>: Sendable {
-    /// The documents, in the requested order, otherwise in that of the index.
+    /// The documents in the requested order, or otherwise in the order of the index.
     public internal(set) var rows: [Saved<Model>] = []
-    /// The documents that match the conditions and that can't be decoded as the model, in the same order.
+    /// The documents that match the conditions but can't be decoded as the model, in the same order.
     public internal(set) var misfits: [MisfitDocument] = []
     /// A bookmark to continue after the last document; `nil` for an empty result.
     public internal(set) var bookmark: String?
-    /// Warnings, in CouchDB's wording: no index was used, or another one than requested; and whether documents were sorted
-    /// in memory.
+    /// Warnings, in CouchDB's wording: that no index was used, or another one than requested; and whether documents
+    /// were sorted in memory.
     public internal(set) var warnings: [String] = []
     /// The costs of the query.
     public internal(set) var statistics = QueryStatistics()
@@ -19,7 +19,7 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
     /// The documents' members as models.
     public var values: [Model] { rows.map(\.value) }
 
-    /// The number of documents that were found, misfits included.
+    /// The number of documents that were found, including misfits.
     var found: Int { rows.count + misfits.count }
 
     /// Adds a document, as a row if it fits the model.
@@ -29,7 +29,7 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Takes over what a cursor says of the result as far as it has read.
+    /// Sets the bookmark, the statistics and the warnings from a cursor, as far as it has read.
     mutating func finish(_ cursor: FindCursor) {
         bookmark = cursor.bookmark?.text
         statistics = cursor.statistics
@@ -39,11 +39,11 @@ public struct QueryResult<Model: Decodable & Sendable>: Sendable {
 
 /// The rows of the result: `for item in try database.find(query) { print(item.id, item.name) }`.
 extension QueryResult: RandomAccessCollection {
-    /// The place of the first row.
+    /// The position of the first row.
     public var startIndex: Int { rows.startIndex }
-    /// The place after the last row.
+    /// The position after the last row.
     public var endIndex: Int { rows.endIndex }
-    /// The row at a place.
+    /// The row at a position.
     public subscript(position: Int) -> Saved<Model> { rows[position] }
 }
 
@@ -61,10 +61,10 @@ extension FoundDocument {
     }
 }
 
-/// A document that a query found and that does not fit the model.
+/// A document that a query found but that does not fit the model.
 ///
-/// Peers write what they like into a database, and models change. Such a document does not end a query; an app may show it, mend
-/// it, or ignore it.
+/// Peers can write anything into a database, and models change. Such a document does not end a query; an app may
+/// show it, repair it, or ignore it.
 public struct MisfitDocument: Sendable, Identifiable, CustomStringConvertible {
     /// The document's id.
     public let id: DocumentID
@@ -73,7 +73,7 @@ public struct MisfitDocument: Sendable, Identifiable, CustomStringConvertible {
     /// The reason why it can't be decoded, usually a `DecodingError` with the path of the member.
     public let error: any Error
 
-    /// The id, the member, and what is wrong with it.
+    /// The id, the member, and the problem with it.
     public var description: String {
         guard let error = error as? DecodingError else { return "\"\(id)\": \(error)" }
         let context: DecodingError.Context? =
@@ -124,7 +124,7 @@ package enum FoundDocument: Sendable {
         }
     }
 
-    /// The revision that was found; `nil` if only some members are there.
+    /// The revision that was found; `nil` if only some members were read.
     var revision: RevisionID? {
         if case .whole(let record) = self { record.tree.winner?.revision } else { nil }
     }
@@ -132,7 +132,7 @@ package enum FoundDocument: Sendable {
 
 // MARK: - CoveredDocument
 
-/// A document with the members that a covering index has: its id, and the members in the row's key.
+/// A document reconstructed from a covering index: its id, and the members in the row's key.
 enum CoveredDocument {
     /// Whether a row's members can be reconstructed: none of them is inside another.
     static func canDerive(_ index: QueryIndex) -> Bool {
@@ -170,7 +170,7 @@ enum CoveredDocument {
 ///
 /// ## Buffering
 ///
-/// A page is read on demand; nothing is read ahead. Each page is from one snapshot of the database.
+/// Pages are read on demand, never ahead. Each page is from one snapshot of the database.
 public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let query: DocumentQuery<Model>

@@ -1,6 +1,7 @@
 package import SettleDatabase
 
-/// A source of answers to queries: a database, or the part of it and its indexes that can be read without waiting.
+/// A source of answers to queries: a database, or the part of it and of its indexes that can be read without
+/// waiting.
 package protocol QuerySource: DocumentSource {
     /// The rows of an index of members.
     ///
@@ -9,7 +10,8 @@ package protocol QuerySource: DocumentSource {
 
     /// Runs a closure on one snapshot of an index.
     ///
-    /// - Throws: What the closure throws, ``DatabaseError``, or ``NotAtHand`` if that would have to wait and the source must not.
+    /// - Throws: Errors of the closure, ``DatabaseError``, or ``NotAtHand`` if reading would have to wait and the
+    ///   source must not.
     func read<Result>(_ index: ViewIndex, _ body: (IndexReading) throws -> Result) throws -> Result
 }
 

@@ -4,16 +4,16 @@ internal import SettleQuery
 
 /// The ranges of members that a selector's conditions allow, as they are shown and as they are searched.
 ///
-/// They differ where CouchDB's own ranges would miss matching documents:
+/// They differ if CouchDB's own ranges would miss matching documents:
 ///
-/// - Ids are compared by bytes, while an index of them is in collation order; so only a single id is a range of such
-///   an index. Two conditions on ids may contradict each other in one order and not in the other.
+/// - Ids are compared by bytes, while an index of them is in collation order. So only a single id is a range of
+///   such an index, and two conditions on ids may contradict each other in one order but not in the other.
 /// - Strings with the same prefix need not be adjacent in collation order, unless the prefix is in a script in which
 ///   letters sort independently of their neighbours; only that part of the prefix is searched.
 struct SelectorRanges {
     private let conditions: [SelectorCondition]
-    /// The members with conditions, ordered by their bytes, with their ranges as CouchDB shows them; an empty range
-    /// is the only element.
+    /// The members with conditions, ordered by their bytes, with their ranges in the form that CouchDB shows. An
+    /// empty range is the only element.
     let shown: [(path: String, range: FieldRange)]
 
     init(_ selector: MangoSelector) {
@@ -38,7 +38,8 @@ struct SelectorRanges {
         self.shown = shown
     }
 
-    /// The ranges of the first of some members, up to one without conditions, as CouchDB shows them.
+    /// The ranges of the first of some members, up to the first one without conditions, in the form that CouchDB
+    /// shows.
     func shown(of columns: [String]) -> [FieldRange] {
         var ranges: [FieldRange] = []
         for column in columns {
@@ -105,8 +106,7 @@ struct SelectorRanges {
 
 /// The sort positions of strings with a common prefix.
 enum TextPrefix {
-    /// The longest part of a prefix with which all strings are adjacent in collation order, up to the last character
-    /// of all.
+    /// The longest part of a prefix for which all strings that begin with it are adjacent in collation order.
     ///
     /// That requires letters that sort independently of the following ones, as in ASCII and in the syllables and
     /// ideographs of Japanese, Chinese and Korean. In Thai a leading vowel is swapped with the next consonant, in
@@ -127,7 +127,7 @@ enum TextPrefix {
         }
     }
 
-    /// The first string, by bytes, after all with a prefix; `nil` if there is none.
+    /// The first string, by bytes, after all strings with a prefix; `nil` if there is none.
     static func end(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
@@ -153,7 +153,7 @@ struct FieldRange: Sendable {
         let isIncluded: Bool
     }
 
-    /// How values are compared.
+    /// Compares two values.
     typealias Order = (JSONValue, JSONValue) -> Collation.Order
 
     private(set) var lower: Bound?
@@ -163,7 +163,7 @@ struct FieldRange: Sendable {
     /// Whether it contains exactly one value.
     private(set) var isEqual = false
 
-    /// Raises the lower bound to a value, included or not.
+    /// Raises the lower bound to a value.
     mutating func rise(to value: JSONValue, isIncluded: Bool, by order: Order) {
         if let lower {
             switch order(value, lower.value) {
@@ -177,7 +177,7 @@ struct FieldRange: Sendable {
         check(order)
     }
 
-    /// Lowers the upper bound to a value, included or not.
+    /// Lowers the upper bound to a value.
     mutating func fall(to value: JSONValue, isIncluded: Bool, by order: Order) {
         if let upper {
             switch order(value, upper.value) {
@@ -191,7 +191,7 @@ struct FieldRange: Sendable {
         check(order)
     }
 
-    /// Applies a condition as CouchDB does; the range of a prefix is from the text to the same text followed by the
+    /// Applies a condition as CouchDB does. The range of a prefix is from the text to the same text followed by the
     /// last character of all.
     mutating func narrow(_ condition: SelectorCondition, by order: Order) {
         switch condition.range {

@@ -9,13 +9,13 @@ struct TextFinder {
     /// A document with its sort key.
     struct Hit {
         let id: DocumentID
-        /// Its relevance, or the values it is sorted by.
+        /// Its relevance, or the values of its sort order.
         let key: JSONValue
     }
 
     private let rows: TextRows
     private let expression: String
-    /// With an order: the first documents of those examined.
+    /// With an order: the first documents among those examined.
     private var first: FirstDocuments<Hit>?
 
     private var hits: ArraySlice<Hit> = []
@@ -24,7 +24,7 @@ struct TextFinder {
     private var pageSize = Self.firstPage
     private var hasAll = false
 
-    /// The initial and the maximum number of documents read at once: each read ranks all matches.
+    /// The number of documents in the first read, and the maximum of later ones: each read ranks all matches.
     private static let firstPage = 200
     private static let largestPage = 50_000
 
@@ -60,12 +60,12 @@ struct TextFinder {
 
     // MARK: - Reading
 
-    /// Reads more documents, if all that were read have been returned.
+    /// Reads more documents, after all that were read have been returned.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of documents to examine before this returns.
     ///   - key: With an order: returns a document's sort key; `nil` if it does not match.
-    /// - Throws: ``DatabaseError``, or what the closure throws.
+    /// - Throws: ``DatabaseError``, or errors of the closure.
     mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSONValue?) throws {
         guard hits.isEmpty, !hasAll else { return }
         try first == nil ? fillByRelevance() : fillInOrder(limit, key)

@@ -2,22 +2,23 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The chunks of each view in order, with the number and the reductions of their rows, in levels.
+/// The directory of each view's chunks in order, with the number and the reductions of their rows, in levels.
 ///
-/// Level 0 has an entry for each chunk. More than 128 entries of a level fall into ranges, each with an entry of the next level,
-/// and so on. An entry begins at its first row, and ends where the next one of its level begins.
+/// Level 0 has an entry for each chunk. If a level has more than 128 entries, they are divided into ranges, each
+/// with an entry on the next level, and so on. An entry begins at its first row, and ends where the next entry of
+/// its level begins.
 ///
 ///     level 1    │ a: 7,210                       │ m: 6,904
 ///     level 0    │ a: 118 │ f: 113 │ … │ k: 120   │ m: 97 │ p: 121 │ …
 ///     chunks     │ a c e  │ f h    │ … │ k l      │ m n   │ p r s  │ …
 ///
-/// The rows before a chunk are those of the entries before it in its range, then of the ranges before that one, level by level:
-/// at most 128 entries of each level.
+/// The number of rows before a chunk is the sum of the entries before it in its range, then of the ranges before
+/// that one, level by level: at most 128 entries of each level.
 struct ChunkDirectory {
     let statements: IndexStatements
     var sizes = LevelSizes()
 
-    /// Above all positions: a key does not begin with this byte.
+    /// A position after all others, because no key begins with this byte.
     static let end: [UInt8] = [0xFF]
 
     /// An entry with its reductions.
@@ -37,7 +38,8 @@ struct ChunkDirectory {
 
     /// The number of rows before the chunk that begins at a position.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` when an entry has another number of rows than its range.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if the number of rows in an entry differs from that of its
+    ///   range.
     /// - Complexity: O(log *n*).
     func count(_ view: Int, before first: [UInt8]) throws -> Int {
         let top = try top(view)
@@ -53,10 +55,11 @@ struct ChunkDirectory {
         return try sum + total(view, top, from: [], to: place).all
     }
 
-    /// The chunk with the row that has a number of others before it: where it begins and ends, and the number of rows before
+    /// The chunk that contains the row with a given number: its beginning and end, and the numbers of rows before
     /// it and in it. `nil` after the last row.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` when an entry has another number of rows than its range.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if the number of rows in an entry differs from that of its
+    ///   range.
     /// - Complexity: O(log *n*).
     func chunk(_ view: Int, at rank: Int) throws -> (range: (first: [UInt8], next: [UInt8]), before: Int, count: Int)? {
         let top = try top(view)
@@ -81,7 +84,7 @@ struct ChunkDirectory {
 }
 
 extension ChunkDirectory {
-    /// The last entry of a level that begins at a position or before it.
+    /// The last entry of a level that begins at or before a position.
     func last(_ view: Int, _ level: Int, upTo place: [UInt8]) throws -> DirectoryEntry? {
         try statements.prepared(
             """
@@ -101,7 +104,7 @@ extension ChunkDirectory {
         ).first(DirectoryEntry.init)
     }
 
-    /// The beginning of the entry after one.
+    /// The beginning of the next entry after a position.
     func start(_ view: Int, _ level: Int, after place: [UInt8]) throws -> [UInt8] {
         try next(view, level, after: place)?.first ?? Self.end
     }
@@ -126,7 +129,7 @@ extension ChunkDirectory {
         ).all { (DirectoryEntry($0), PackedReductions($0.bytes(3))) }
     }
 
-    /// The number of rows of entries that begin in a range, and of those of them before a position.
+    /// The number of rows in the entries that begin in a range, and in those of them before a position.
     private func total(
         _ view: Int, _ level: Int, from start: [UInt8], to end: [UInt8], split: [UInt8] = []
     ) throws -> (all: Int, before: Int) {
@@ -139,9 +142,9 @@ extension ChunkDirectory {
     }
 }
 
-/// The number of entries that a level of a directory has in one of the next.
+/// The limits on the number of entries in a range.
 struct LevelSizes {
-    /// The most of them. A range with less than a quarter of this is joined with the next one.
+    /// The maximum. A range with less than a quarter of this is joined with the next one.
     var most = 128
 }
 
@@ -154,27 +157,27 @@ extension ChunkDirectory {
         let reductions: PackedReductions
         /// Whether it is a chunk, rather than a range of entries.
         let isChunk: Bool
-        /// The beginning of the next entry upward.
+        /// The beginning of the next entry.
         let next: [UInt8]
         /// Whether all its rows are in the range.
         let isWhole: Bool
 
-        /// Whether all its rows have positions with a beginning.
+        /// Whether the positions of all its rows begin with a prefix.
         func isWithin(_ prefix: [UInt8]) -> Bool { entry.first.starts(with: prefix) && next.starts(with: prefix) }
     }
 
-    /// How to go on after a part of a range.
+    /// How to continue after a part of a range.
     enum Step {
         case onward
-        /// To the entries of the level below.
+        /// With the entries of the level below.
         case inside
         case stop
     }
 
     /// Calls a closure for entries that overlap a range, in order, from the highest level down.
     ///
-    /// - Throws: ``DatabaseError``, with code `corrupt` when an entry has another number of rows than its range; what the
-    ///   closure throws.
+    /// - Throws: ``DatabaseError``, with code `corrupt` if the number of rows in an entry differs from that of its
+    ///   range; errors of the closure.
     func forEachPart(_ view: Int, in range: RowRange, _ body: (Part) throws -> Step) throws {
         if let lower = range.lower, let upper = range.upper, !RowPosition.isBefore(lower, upper) { return }
         _ = try visit(view, top(view), from: [], to: Self.end, size: nil, range, body)
@@ -235,13 +238,13 @@ extension ChunkDirectory {
         ).run()
     }
 
-    /// Brings the levels above the chunks up to date, within a transaction.
+    /// Updates the levels above the chunks, within a transaction.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - changed: Where the chunks begin that were written, and where those began that were removed.
+    ///   - changed: The beginnings of the chunks that were written or removed.
     ///   - reducers: The reduce functions of the view.
-    /// - Throws: ``DatabaseError``, or what a reducer throws.
+    /// - Throws: ``DatabaseError``, or errors of a reducer.
     /// - Complexity: O(*m* log *n*) for *m* chunks.
     func update(_ view: Int, _ changed: [[UInt8]], by reducers: [any ViewReducer]) throws {
         var (level, changed) = (0, changed)
@@ -250,15 +253,15 @@ extension ChunkDirectory {
             level += 1
             changed = try sum(view, level, changed, by: reducers)
         }
-        // A single entry says nothing that those below it don't.
+        // A single entry tells no more than the entries below it.
         while case let top = try top(view), top > 0, try length(view, top) <= 1 {
             try statements.prepared("DELETE FROM directory WHERE view = ?1 AND level = ?2", view, top).run()
         }
     }
 
-    /// Makes the entries of a level anew in whose ranges entries of the level below have changed.
+    /// Rebuilds the entries of a level for ranges in which entries of the level below have changed.
     ///
-    /// - Returns: Where entries begin that were written, and where those began that were removed.
+    /// - Returns: The beginnings of the entries that were written or removed.
     private func sum(
         _ view: Int, _ level: Int, _ changed: [[UInt8]], by reducers: [any ViewReducer]
     ) throws -> [[UInt8]] {
@@ -266,7 +269,7 @@ extension ChunkDirectory {
         var gone: [[UInt8]] = []
         var ranges: [[ReducedEntry]] = []
         while let first = rest.first {
-            // Only what comes before all ranges is in none; the first one takes it.
+            // Only positions before all ranges belong to none; the first range includes them.
             let range = try last(view, level, upTo: first) ?? next(view, level, after: first)
             let start = range.map { RowPosition.isBefore(first, $0.first) ? [] : $0.first } ?? []
             var end = try range.map { try self.start(view, level, after: $0.first) } ?? Self.end
@@ -290,7 +293,7 @@ extension ChunkDirectory {
         return gone + ranges.map { $0[0].entry.first }
     }
 
-    /// Divides too many entries into ranges of equal length, of about half the largest size.
+    /// Divides entries into ranges of equal length, about half of the maximum.
     private func split(_ entries: [ReducedEntry]) -> [[ReducedEntry]] {
         let pieces = entries.count <= sizes.most ? min(entries.count, 1) : entries.count * 2 / sizes.most
         return (0..<pieces).map { piece in
@@ -302,7 +305,7 @@ extension ChunkDirectory {
     private func reduce(_ ranges: [[ReducedEntry]], by reducers: [any ViewReducer]) throws -> [PackedReductions] {
         var packed = [PackedReductions](repeating: PackedReductions(), count: ranges.count)
         guard !reducers.isEmpty else { return packed }
-        // As many at a time as fit into one request.
+        // In batches that fit into one request.
         for start in stride(from: 0, to: ranges.count, by: 16) {
             let some = start..<min(start + 16, ranges.count)
             for (number, reducer) in reducers.enumerated() {
@@ -325,7 +328,7 @@ extension ChunkDirectory {
 
 // MARK: - DirectoryEntry
 
-/// An entry of a view's directory: a chunk, or on an upper level a range of entries of the level below.
+/// An entry of a view's directory: a chunk or, on an upper level, a range of entries of the level below.
 struct DirectoryEntry {
     /// The position of its first row.
     let first: [UInt8]
@@ -343,7 +346,7 @@ struct DirectoryEntry {
         self.init(first: row.bytes(0), number: row.integer(1), count: Self.count(row, 2))
     }
 
-    /// Reads a number of rows. A damaged one is limited, so that sums of some do not overflow.
+    /// Reads a number of rows. A damaged number is clamped, so that sums do not overflow.
     static func count(_ row: SQLiteStatement, _ column: Int32) -> Int {
         Int(min(max(row.integer(column), 0), 1 << 48))
     }
@@ -351,7 +354,7 @@ struct DirectoryEntry {
 
 // MARK: - PackedReductions
 
-/// The values of a view's reduce functions for the rows of an entry, one after another, each after its length.
+/// The values of a view's reduce functions for the rows of an entry, each after its length.
 struct PackedReductions {
     private(set) var bytes: [UInt8] = []
 
@@ -360,9 +363,9 @@ struct PackedReductions {
         bytes += value
     }
 
-    /// The value of a function by its number.
+    /// The value of the function with a number.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt` when there is none.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if there is none.
     func value(_ number: Int) throws -> [UInt8] {
         let value = bytes.withUnsafeBytes { raw -> [UInt8]? in
             var place = 0

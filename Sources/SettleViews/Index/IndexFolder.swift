@@ -9,18 +9,19 @@ internal import Foundation
 
 /// The indexes of a database, each a file in the folder `views` of the database.
 ///
-/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a database without
-/// a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is removed with the database.
+/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a
+/// database without a folder are in ``DatabaseOptions/indexFolder``, or in a temporary folder, which is removed
+/// with the database.
 package final class IndexFolder: FileHolder {
     private let folder: String
     private let isTemporary: Bool
-    /// Keeps others from using the folder, if it is not the database's own. Indexes that are still in use when the database is
-    /// released keep it, too.
+    /// Prevents other processes from using the folder, if it is not the database's own. Indexes that are still in
+    /// use when the database is released also keep it.
     private let lock: FileLock?
     private let openIndexes: OpenIndexes
     private let known = Guarded<[String: Entry]>([:])
 
-    /// A used index. It is released when its files are closed and it has no references.
+    /// A used index. It is released when its files are closed and nothing refers to it.
     private struct Entry {
         weak var index: (any FiledIndex)?
     }
@@ -33,7 +34,8 @@ package final class IndexFolder: FileHolder {
         folder = own ?? FileManager.default.temporaryDirectory.path + "/settle-views-" + UUID().uuidString
     }
 
-    /// Takes the folder that was chosen for a database; `nil` if that is not possible, which is reported to the app.
+    /// Locks the folder that was chosen for a database; `nil` if that is not possible, which is reported to the
+    /// app.
     private static func lock(_ folder: String, _ database: Database) -> FileLock? {
         let reason: String
         do {
@@ -71,7 +73,7 @@ package final class IndexFolder: FileHolder {
         }
     }
 
-    /// An index that is in use or was lately, if there is one of that name.
+    /// An index by name, if it is in use or was recently.
     func known(_ name: String) -> ViewIndex? { known.withLock { $0[name]?.index as? ViewIndex } }
 
     /// Whether an index was not used since the database was opened.

@@ -7,9 +7,9 @@ internal import SettlePlatform
 ///     changes of the database ─→ mapper ─→ emissions ─→ writer ─→ file
 ///       a page at a time          several pages at once   one transaction a batch
 ///
-/// It stores its last processed change in the same transaction as the rows of a batch, so it resumes from there, even
-/// after the process was killed. It is rebuilt when it was made for another database, in another order of strings or
-/// another format, or when it is ahead of the database.
+/// The last processed change is stored in the same transaction as the rows of a batch, so the update resumes from
+/// there, even after the process was killed. The index is rebuilt if it was made for another database, in another
+/// order of strings or another format, or if it is ahead of the database.
 final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let path: String
     private let includesDesign: Bool
@@ -17,7 +17,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let flavour: String
     private let open: @Sendable (String) throws -> Writer
     private let writer = Guarded<Lent<Writer>?>(nil)
-    /// Whether it is damaged, and has to be rebuilt.
+    /// Whether the index is damaged and has to be rebuilt.
     private let isDamaged = Guarded(false)
     /// The commit that the index was updated to, if known.
     private let reached = Guarded<Commit?>(nil)
@@ -32,7 +32,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private static var batchLength: Int { 20_000 }
     private static var batchBytes: Int { 24 << 20 }
 
-    /// Makes a follower; the file is opened, or created, at its first use.
+    /// Creates a follower. The file is opened or created at its first use.
     init(
         path: String, includesDesign: Bool, flavour: String, open: @escaping @Sendable (String) throws -> Writer
     ) {
@@ -53,10 +53,10 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     /// - Parameters:
     ///   - database: The database.
     ///   - mapper: Maps documents to rows.
-    ///   - renew: Closes the readers of the file, which is recreated.
+    ///   - renew: Closes the readers of the file, which is then recreated.
     ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
     ///     completed batches are kept.
-    /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
+    /// - Throws: ``DatabaseError``, or errors of the mapper, a reducer, or `report`.
     func update(
         from database: Database, by mapper: any ViewMapper, renew: () -> Void,
         report: (_ done: Int, _ total: Int) throws -> Void
@@ -65,7 +65,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         try writer.withLock { writer in
             let newest = database.newestCommit
             reached.withLock { $0 = nil }
-            // A snapshot may show an older state, and a transaction a state that is rolled back.
+            // A snapshot may show an older state, and a transaction may show a state that is rolled back.
             defer {
                 if let newest, writer?.value.state.sequence == newest.sequence { reached.withLock { $0 = newest } }
             }
@@ -80,7 +80,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                     guard current.state.sequence < target else { return }
                     return try catchUp(current, to: target, of: database, by: mapper, report)
                 } catch {
-                    // Its cached statements are invalid now.
+                    // The writer's cached statements are invalid now.
                     writer = nil
                     guard mayRepair, Self.isDamage(error) else { throw error }
                     mayRepair = false
@@ -134,8 +134,8 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         try writer.apply(changes, reaching: next)
     }
 
-    /// Whether the database has the last change that the index has processed, or a later one of the same document, or
-    /// has purged the document since. It does not if the change was rolled back.
+    /// Whether the database has the last change that the index has processed, or a later one of the same document,
+    /// or has purged the document since. If not, the change was rolled back.
     private func knows(_ state: IndexState, _ purges: Int64, _ database: Database) throws -> Bool {
         guard state.sequence > 0, !state.witness.isEmpty else { return true }
         guard let witness = Self.witness(of: state) else { return false }
@@ -144,7 +144,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
             return try PurgeLog.purged(after: state.purges, in: database)?.contains(witness.id) ?? true
         }
         if record.sequence > state.sequence { return true }
-        // This can't be determined for a document that was damaged since.
+        // For a document that was damaged since, only the sequence can be compared.
         if record.damage != nil { return record.sequence == state.sequence }
         return record.sequence == state.sequence && record.tree.winner?.revision.description == witness.revision
     }
@@ -154,7 +154,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         return parts.count == 2 ? (String(parts[0]), DocumentID(unchecked: String(parts[1]))) : nil
     }
 
-    /// The documents with rows that are no longer in the database.
+    /// The documents that have rows but are no longer in the database.
     private func missing(_ writer: Writer, _ database: Database) throws -> [DocumentID] {
         var gone: [DocumentID] = []
         var last: DocumentID?
@@ -189,7 +189,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                 let records = try database.records(
                     changedIn: SequenceRange(after: since), limit: limit, withContent: true)
                 guard let last = records.last else {
-                    // A purge advances the sequence without a change.
+                    // A purge increases the sequence without a change.
                     since = target
                     break
                 }
@@ -232,12 +232,12 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
 protocol IndexWriting: AnyObject {
     /// The connection to the file, whose table `documents` has the ids of documents with rows.
     var connection: SQLiteConnection { get }
-    /// How far the index was updated.
+    /// The state up to which the index was updated.
     var state: IndexState { get }
 
-    /// Applies changes, at most one per document, and stores the state that the index has then.
+    /// Applies changes, at most one per document, and stores the resulting state.
     ///
-    /// - Throws: ``DatabaseError``, or what a reducer throws; then nothing is changed.
+    /// - Throws: ``DatabaseError``, or errors of a reducer; then nothing is changed.
     func apply(_ changes: [IndexChange], reaching state: IndexState) throws
 
     /// Removes all rows.
@@ -277,7 +277,7 @@ struct ChangeBatch {
     }
 }
 
-/// A document's current emissions, none if it was removed.
+/// A document's current emissions; empty if the document was removed.
 struct IndexChange {
     let id: DocumentID
     let emissions: [Emission]

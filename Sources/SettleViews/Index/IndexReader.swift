@@ -7,7 +7,7 @@ final class IndexReader {
     private let statements: IndexStatements
     /// The chunks of each view.
     let directory: ChunkDirectory
-    /// SQLite's number of the state that the cached chunk belongs to.
+    /// SQLite's version of the state to which the cached chunk belongs.
     private var version: Int64?
     private var lastChunk: (number: Int64, rows: RowChunk)?
 
@@ -56,9 +56,10 @@ final class IndexReader {
         return try range.upper.map { all - (try count(view, before: $0)) } ?? 0
     }
 
-    /// Passes over rows of a range in reading direction, as whole chunks where possible.
+    /// Skips rows of a range in reading direction, as whole chunks if possible.
     ///
-    /// - Returns: The rest of the range from a chunk on, and the number of rows to skip in that chunk; `nil` if nothing remains.
+    /// - Returns: The rest of the range, starting with a chunk, and the number of rows to skip in that chunk; `nil`
+    ///   if nothing remains.
     /// - Throws: ``DatabaseError``.
     /// - Complexity: O(log *n*).
     func skip(_ skip: Int, _ view: Int, in range: RowRange) throws -> (rest: RowRange, skip: Int)? {
@@ -138,7 +139,7 @@ final class IndexReader {
     private func entriesDown(_ view: Int, _ range: RowRange) throws -> [DirectoryEntry] {
         let page = try entries(view, below: range.upper, limit: Self.pageLength)
         guard let lower = range.lower else { return page }
-        // Of the chunks that begin before the range only the first can overlap it.
+        // Only the first of the chunks that begin before the range can overlap it.
         let inside = page.prefix { !RowPosition.isBefore($0.first, lower) }
         guard inside.count < page.count else { return page }
         return Array(page.prefix(inside.count + 1))
@@ -160,11 +161,11 @@ final class IndexReader {
 
 // MARK: - IndexReaderPool
 
-/// Readers of an index file that are not in use, each with its own connection.
+/// The unused readers of an index file, each with its own connection.
 final class IndexReaderPool<Reader>: Sendable {
     private struct State {
         var readers: [Lent<Reader>] = []
-        /// The number of times it was cleared: readers lent before that are not kept.
+        /// The number of times that the pool was cleared. Readers lent before that are not kept.
         var round = 0
     }
 
@@ -177,15 +178,15 @@ final class IndexReaderPool<Reader>: Sendable {
 
     init(_ make: @escaping @Sendable () throws -> Reader) { self.make = make }
 
-    /// Lends a reader, a new one if none is free; a reader that failed is not reused.
+    /// Lends a free reader, or a new one if none is free. A reader that failed is not reused.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         let (free, round) = dequeueFree()
         return try lend(try free ?? Lent(make()), round, body)
     }
 
-    /// Lends a reader that is free.
+    /// Lends a free reader.
     ///
-    /// - Throws: What the closure throws; ``NotAtHand`` if none is free.
+    /// - Throws: Errors of the closure; ``NotAtHand`` if no reader is free.
     func withFreeReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         guard case (let free?, let round) = dequeueFree() else { throw NotAtHand() }
         return try lend(free, round, body)

@@ -40,7 +40,7 @@ package struct IndexReading {
     package struct RawRow {
         /// The key, as JSON text.
         package let key: UnsafeBufferPointer<UInt8>
-        /// The id of the document it was emitted for.
+        /// The id of the document that emitted it.
         package let id: UnsafeBufferPointer<UInt8>
         /// The value, as JSON text.
         package let value: UnsafeBufferPointer<UInt8>
@@ -53,10 +53,10 @@ package struct IndexReading {
     ///   - range: The range of rows.
     ///   - skip: The number of rows to skip.
     ///   - limit: The maximum number of rows.
-    ///   - body: Called with each row; returns whether to continue. When descending, it is called with all rows of
-    ///     the same document and key in any case.
+    ///   - body: Called with each row; returns whether to continue. In descending order, it is always called with
+    ///     all rows of the same document and key.
     /// - Returns: The number of rows, and the remaining range; `nil` if nothing remains.
-    /// - Throws: ``DatabaseError``, or what the closure throws.
+    /// - Throws: ``DatabaseError``, or errors of the closure.
     package func forEachRow(
         _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RawRow) throws -> Bool
     ) throws -> (count: Int, rest: RowRange?) {
@@ -73,8 +73,8 @@ package struct IndexReading {
                             id: UnsafeBufferPointer(rebasing: bytes[row.id]),
                             value: UnsafeBufferPointer(rebasing: bytes[row.value])))
                     if wantsMore { continue }
-                    // When descending, all rows of one document and key are passed together, because the rest of the
-                    // range is below them.
+                    // In descending order all rows of one document and key are passed together, because the
+                    // remaining range is below them.
                     let isWithin = range.descending && place + 1 < order.endIndex && order[place + 1] == index + 1
                     if isWithin { continue }
                     let last = range.descending ? chunk.start(ofGroupAt: index) : index
@@ -127,7 +127,8 @@ extension IndexReading {
 
     /// Reduces the rows of a range, group by group.
     ///
-    /// Chunks completely inside one group are not read: the directory has their reductions, and those of ranges of chunks.
+    /// Chunks completely inside one group are not read: the directory has their reductions, and those of ranges of
+    /// chunks.
     ///
     /// - Parameters:
     ///   - view: The view.
@@ -138,7 +139,7 @@ extension IndexReading {
     ///   - limit: The maximum number of groups.
     /// - Returns: Some groups in order, the remaining range, `nil` if nothing remains, and the number of skipped
     ///   groups.
-    /// - Throws: ``DatabaseError``, or what the reducer throws.
+    /// - Throws: ``DatabaseError``, or errors of the reducer.
     package func groups(
         _ view: Int, by reducer: Int, in range: RowRange, level: GroupLevel, skip: Int = 0, limit: Int = .max
     ) throws -> (groups: [ReducedGroup], rest: RowRange?, skipped: Int) {
@@ -215,7 +216,7 @@ package enum GroupLevel: Hashable, Sendable {
     /// Rows whose keys are arrays with the same first elements, and rows with the same key.
     case elements(Int)
 
-    /// The part of a position that all rows of its group have in common.
+    /// The part of a position that all rows of its group share.
     func prefix(of position: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         switch self {
         case .none: position.prefix(0)

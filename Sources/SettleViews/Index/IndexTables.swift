@@ -3,8 +3,8 @@ internal import SettleDatabase
 
 /// The tables of an index file.
 ///
-/// Each kind of index has `state`, with how far it was updated and what it was made for, and `documents`, with what a
-/// document has in it, so that it can be removed. All change in one transaction.
+/// Each kind of index has `state`, which records what it was updated to and made for, and `documents`, which
+/// records a document's rows so that they can be removed. All tables change in one transaction.
 struct IndexTables: Sendable {
     /// The version of the tables' format; an index with another version is rebuilt.
     let version: Int64
@@ -35,7 +35,7 @@ struct IndexTables: Sendable {
     ///     texts       c0, c1 …         the texts of each column, and the words in them, in SQLite's FTS5
     static func texts(columns: Int, tokenizer: String) -> IndexTables {
         let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
-        // By scalars, because a quote and a mark that follows it are one character.
+        // By scalars, because a quote and a following combining mark are one character.
         let quoted = String(String.UnicodeScalarView(tokenizer.unicodeScalars.flatMap { $0 == "'" ? [$0, $0] : [$0] }))
         return IndexTables(
             version: 101, names: ["state", "documents", "texts"],
@@ -49,14 +49,14 @@ struct IndexTables: Sendable {
 
 // MARK: - IndexStatements
 
-/// The prepared statements of a connection to an index, each made at its first use.
+/// The prepared statements of a connection to an index. Each is prepared at its first use.
 final class IndexStatements {
     private let connection: SQLiteConnection
     private var known: [String: SQLiteStatement] = [:]
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// A statement by its text, whose bindings are those of its last use.
+    /// A statement by its text. Its bindings are those of the last use.
     func prepared(_ sql: String) throws -> SQLiteStatement {
         if let statement = known[sql] { return statement }
         let made = try SQLiteStatement(sql, on: connection)
@@ -64,7 +64,7 @@ final class IndexStatements {
         return made
     }
 
-    /// A statement with the number of a view and a level as its first two values, and places after these.
+    /// A statement whose first two values are the number of a view and a level, followed by positions.
     func prepared(_ sql: String, _ view: Int, _ level: Int, _ places: [UInt8]...) throws -> SQLiteStatement {
         let statement = try prepared(sql)
         statement.bind(1, Int64(view))
@@ -76,18 +76,18 @@ final class IndexStatements {
 
 // MARK: - IndexState
 
-/// How far an index was updated, and what it was made for.
+/// The state up to which an index was updated, and the database for which it was made.
 struct IndexState: Equatable {
     /// The last processed change of the database.
     var sequence: UpdateSequence = 0
     /// The number of processed purges.
     var purges: Int64 = 0
-    /// The instance of the database it was made for.
+    /// The instance of the database for which it was made.
     var instance = ""
-    /// The order of strings it was made with.
+    /// The order of strings with which it was made.
     var collation = ""
-    /// The document of the last change, with its winner then. If the database no longer has it, the index has
-    /// survived a loss of the newest writes.
+    /// The document of the last change, with its winner at that time. If the database no longer has it, the
+    /// database has lost its newest writes, but the index has not.
     var witness = ""
 
     init() {}

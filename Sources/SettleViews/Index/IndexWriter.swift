@@ -6,7 +6,7 @@ internal import SettleQuery
 /// Writes documents' emissions to an index, one transaction per batch.
 ///
 /// Changes of a view are sorted and merged into its chunks, from the lowest up. A chunk that becomes too large is
-/// split into several, a small one is joined with its successor:
+/// split into several, and a small one is joined with its successor:
 ///
 ///     chunks    [a c e] [h k m]           changes   +b  −e  +f
 ///     written   [a b c f] [h k m]
@@ -127,7 +127,7 @@ final class IndexWriter: IndexWriting {
                 try remove(old, of: view)
                 changed.append(old.first)
             }
-            // Small chunks are joined with the next one, unless that has changes itself.
+            // Small chunks are joined with the next one, unless that one has changes itself.
             if !rows.isEmpty, let limit, rows.reduce(0, { $0 + $1.count }) < RowChunk.length / 4,
                 next == changes.count
             {
@@ -159,7 +159,7 @@ final class IndexWriter: IndexWriting {
     private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [PackedReductions] {
         var packed = [PackedReductions](repeating: PackedReductions(), count: chunks.count)
         let reducers = definitions[view].reducers
-        // As many at a time as fit into one request.
+        // In batches that fit into one request.
         var start = 0
         while start < chunks.count, !reducers.isEmpty {
             let end = min(start + 64, chunks.count)
@@ -197,7 +197,7 @@ final class IndexWriter: IndexWriting {
         try removeRows.run()
     }
 
-    /// A chunk's rows with changes applied; of a row that is removed and added, the new one.
+    /// Applies changes to a chunk's rows. If a row is removed and added, the new one is kept.
     private static func merged(_ chunk: RowChunk, _ changes: ArraySlice<RowChange>) -> [ArraySlice<UInt8>] {
         var rows: [ArraySlice<UInt8>] = []
         rows.reserveCapacity(chunk.count + changes.count)
@@ -224,8 +224,8 @@ final class IndexWriter: IndexWriting {
         return rows
     }
 
-    /// Splits rows into chunks of about the right length. Rows of one document and one key stay in one chunk, so that
-    /// they can be read upward when all others are read downward.
+    /// Splits rows into chunks of about the right length. Rows of one document and one key stay in one chunk, so
+    /// that they can be read upward while other rows are read downward.
     private static func cut(_ rows: [ArraySlice<UInt8>]) throws -> [RowChunk] {
         var chunks: [RowChunk] = []
         var bytes: [UInt8] = []

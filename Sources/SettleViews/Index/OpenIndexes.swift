@@ -8,11 +8,11 @@ final class OpenIndexes: Sendable {
     private let limit: Int
     /// The database, whose files are open while an index is used.
     private weak let database: Database?
-    /// The least recently used one first.
+    /// The used indexes, least recently used first.
     private let used = Guarded<[any FiledIndex]>([])
 
     /// - Parameters:
-    ///   - limit: The maximum number; indexes in use count, but stay open.
+    ///   - limit: The maximum number of open indexes. An index in use is not closed.
     ///   - database: The database.
     init(limit: Int, of database: Database) {
         self.limit = max(limit, 1)
@@ -62,7 +62,7 @@ final class OpenIndexes: Sendable {
     }
 }
 
-/// An index whose files are closed when others are used more, and reopened at its next use.
+/// An index whose files are closed when other indexes are used more recently, and reopened at its next use.
 package protocol FiledIndex: AnyObject, Sendable {
     /// The current users of the index.
     var use: IndexUse { get }
@@ -80,7 +80,7 @@ extension FiledIndex {
         }
     }
 
-    /// The same where no file is opened, and so no other has to be closed.
+    /// Does the same without opening a file, so no other index has to be closed.
     func usingOpened<Result>(_ body: () throws -> Result) throws -> Result {
         guard let others = use.openIndexes else { return try inUse(body) }
         return try others.whileOpen {
@@ -114,7 +114,7 @@ package final class IndexUse: Sendable {
     private let state = Guarded(State())
     /// The open indexes of the database; `nil` after it was closed.
     weak let openIndexes: OpenIndexes?
-    /// The lock of the folder, for as long as the index uses files there.
+    /// The lock of the folder, as long as the index uses files in it.
     private let lock: FileLock?
 
     init(at place: IndexPlace) { (openIndexes, lock) = (place.openIndexes, place.lock) }
@@ -140,7 +140,8 @@ package final class IndexUse: Sendable {
     /// Closes the files if they are unused; otherwise marks them as due.
     func release(_ close: () -> Void) {
         state.withLock { state in
-            // The path of a removed index no longer leads to a file, so its open files stay open for their readers.
+            // The path of a removed index no longer leads to its file, so its open files stay open for their
+            // readers.
             if state.isRemoved { return }
             if state.users == 0 { close() } else { state.isDue = true }
         }

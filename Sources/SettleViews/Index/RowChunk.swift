@@ -20,7 +20,7 @@ struct RowChunk: Sendable {
 
     /// The approximate size of a chunk in bytes.
     static let length = 12 * 1024
-    /// The approximate maximum number of rows; exceeded only by rows of one document and one key.
+    /// The approximate maximum number of rows. Only the rows of one document and one key may exceed it.
     static let maximumRows = 256
 
     static let empty = RowChunk()
@@ -74,12 +74,13 @@ struct RowChunk: Sendable {
     func id(_ index: Int) -> ArraySlice<UInt8> { bytes[rows[index].id] }
     func value(_ index: Int) -> ArraySlice<UInt8> { bytes[rows[index].value] }
 
-    /// Rows at some indexes, for callers outside.
+    /// The rows at some indexes, for callers outside of the index.
     func indexRows(_ range: some Sequence<Int>) -> [IndexRow] {
         range.map { IndexRow(key: key($0), id: id($0), value: value($0), position: position($0)) }
     }
 
-    /// The reading order of rows. Downward, rows of one document and one key are still read upward, as in CouchDB.
+    /// The reading order of rows. When descending, rows of one document and one key are still read in ascending
+    /// order, as in CouchDB.
     ///
     ///     a1 a2 b1 c1 c2     downward     c1 c2 b1 a1 a2
     func order(of range: Range<Int>, descending: Bool) -> [Int] {

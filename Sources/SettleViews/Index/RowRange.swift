@@ -7,7 +7,7 @@ package import SettleQuery
 package struct RowRange: Sendable {
     var lower: [UInt8]?
     var upper: [UInt8]?
-    /// Whether it is the rest of a range whose first chunk was read.
+    /// Whether it is the rest of a range whose first chunk was already read.
     var isResumed = false
     /// Whether the order is descending.
     package var descending: Bool
@@ -66,8 +66,8 @@ package struct RowRange: Sendable {
 }
 
 extension RowRange {
-    /// The rows whose keys are arrays of values in ranges: those between the least and the greatest array with all
-    /// values in range.
+    /// The rows whose keys are arrays of values in ranges: the rows between the smallest and the largest array with
+    /// all values in range.
     ///
     ///     1 < a ≤ 5, 2 ≤ b      →     after all [1, …]  …  up to all [5, …]
     init(arraysFrom ranges: [FieldRange], descending: Bool) {
@@ -113,7 +113,7 @@ extension RowRange {
 
 // MARK: - RowPosition
 
-/// The bytes by which rows are ordered: the key's, the document's id, and the number among the rows of both.
+/// The bytes by which rows are ordered: the key, the document's id, and the number among the rows of both.
 ///
 ///     key's SortKey │ id, 00 as 00 01 │ 00 00 │ number, four bytes from the highest down
 enum RowPosition {
@@ -132,14 +132,14 @@ enum RowPosition {
         position.suffix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A lower bound, inclusive, of the positions of a key, for documents from an id on.
+    /// An inclusive lower bound of the positions of a key, for documents from an id on.
     static func from(key: [UInt8], id: DocumentID?) -> [UInt8] {
         var bytes = key
         if let id { append(id, to: &bytes) }
         return bytes
     }
 
-    /// An upper bound, exclusive, of the positions of a key, for documents up to an id.
+    /// An exclusive upper bound of the positions of a key, for documents up to an id.
     static func behind(key: [UInt8], id: DocumentID?) -> [UInt8] {
         var bytes = key
         guard let id else { return bytes + [0xFF] }

@@ -10,7 +10,7 @@ package final class ViewIndex: FiledIndex {
     private let readers: IndexReaderPool<IndexReader>
     package let use: IndexUse
 
-    /// Makes an index; the file is opened, or created, at its first use.
+    /// Creates an index. The file is opened or created at its first use.
     ///
     /// - Parameters:
     ///   - place: The location of the file.
@@ -38,7 +38,7 @@ package final class ViewIndex: FiledIndex {
     ///   - mapper: Maps documents to rows.
     ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
     ///     completed batches are kept.
-    /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
+    /// - Throws: ``DatabaseError``, or errors of the mapper, a reducer, or `report`.
     package func update(
         from database: Database, by mapper: any ViewMapper,
         report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
@@ -51,15 +51,15 @@ package final class ViewIndex: FiledIndex {
     /// Whether nothing was committed since the index was updated.
     package func isCurrent(with source: any DocumentSource) -> Bool { follower.isCurrent(with: source) }
 
-    /// Runs a closure on one snapshot of the index, which has the index's last processed change.
+    /// Runs a closure on one snapshot of the index, which knows the index's last processed change.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
         try using { try readers.withReader { try snapshot($0, body) } }
     }
 
     /// Does the same if that needs no waiting.
     ///
-    /// - Throws: What the closure throws, ``DatabaseError``, or ``NotAtHand`` when the file is not open or all readers are
-    ///   in use.
+    /// - Throws: Errors of the closure, ``DatabaseError``, or ``NotAtHand`` if the file is not open or all readers
+    ///   are in use.
     package func readAtHand<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
         try usingOpened { try readers.withFreeReader { try snapshot($0, body) } }
     }
@@ -86,7 +86,7 @@ package final class ViewIndex: FiledIndex {
 
 /// The file of an index.
 enum IndexFile {
-    /// Removes a file with the other files that SQLite keeps beside it.
+    /// Removes a file, together with the files that SQLite keeps beside it.
     static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
@@ -120,7 +120,7 @@ package struct ViewDefinition: Sendable {
     /// The order of its keys.
     package let order: KeyOrder
 
-    /// Makes a definition.
+    /// Creates a definition.
     package init(reducers: [any ViewReducer], order: KeyOrder = .collation) {
         self.reducers = reducers
         self.order = order

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// Maps documents to rows.
 package protocol ViewMapper: Sendable {
-    /// Starts to map documents, which are not deleted; further calls may come before the first ones are done.
+    /// Starts to map documents, none of which is deleted. It may be called again before earlier mappings are done.
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping
 }
 
@@ -12,7 +12,7 @@ package protocol ViewMapper: Sendable {
 
 /// Documents that are being mapped.
 package protocol ViewMapping {
-    /// Waits for the rows: for each document, in order, what was emitted.
+    /// Waits for the emitted rows of each document, in order.
     func wait() throws -> [[Emission]]
 }
 
@@ -50,14 +50,14 @@ package struct Emission: Sendable {
 
 // MARK: - IndexRow
 
-/// A row of an index: what a map function emitted for a document.
+/// A row of an index, which a map function has emitted for a document.
 package struct IndexRow: Sendable {
     /// The key, as JSON text.
     package let key: ArraySlice<UInt8>
-    /// The id of the document it was emitted for.
+    /// The id of the document that emitted it.
     package let id: ArraySlice<UInt8>
     /// The value, as JSON text.
     package let value: ArraySlice<UInt8>
-    /// The bytes it is ordered by.
+    /// The bytes by which it is ordered.
     let position: ArraySlice<UInt8>
 }

@@ -1,15 +1,15 @@
 public import SettleDatabase
 
 extension Database {
-    /// Finds documents by the words in their texts, the most relevant first.
+    /// Finds documents by the words in their texts, most relevant first.
     ///
     ///     try database.search("catalogue AND deb*", in: books)
     ///     try database.search("title:(sofa OR couch) -leather \"good as new\"", in: offers, limit: 20, skip: 20)
     ///
-    /// Adjacent words must all match; `AND`, `OR`, `NOT` (or `-`) and parentheses combine them otherwise. `deb*`
-    /// matches a prefix, quotes contain consecutive words, `"old books"~5` matches words with up to five others
-    /// between them, and a name with a colon is a field of the index. `\` escapes a special character. For text as a
-    /// user types it see ``TextIndex/typed(_:)``.
+    /// Adjacent words must all match; `AND`, `OR`, `NOT` (or `-`) and parentheses combine them in other ways.
+    /// `deb*` matches a prefix, quotes contain consecutive words, `"old books"~5` matches the words with up to five
+    /// words between them, and a name with a colon is a field of the index. `\` escapes a special character. For
+    /// text that a user types see ``TextIndex/typed(_:)``.
     ///
     /// - Parameters:
     ///   - text: The search.
@@ -17,7 +17,7 @@ extension Database {
     ///   - limit: The maximum number of documents.
     ///   - skip: The number of documents to skip, for later pages.
     ///   - snippetLength: The number of words in a snippet, from 1 to 64; `nil` for no snippets, which is faster.
-    /// - Returns: The documents; equally relevant ones by their ids.
+    /// - Returns: The documents; equally relevant ones are ordered by id.
     /// - Throws: ``DatabaseError`` with code `invalid` for an invalid search; the message says where and why.
     /// - Complexity: O(*m* log *m*) for *m* matching documents, regardless of the limit, plus the update of the
     ///   index.
@@ -64,12 +64,12 @@ extension TextReader {
 }
 
 extension TextIndex {
-    /// A search for the text that a user has typed so far: all words, the last one as a prefix, without special
+    /// A search for the text that a user has typed so far: all its words, the last one as a prefix, without special
     /// characters.
     ///
     ///     TextIndex.typed("old bo")        // "old" "bo"*
     ///
-    /// - Returns: The search; empty when there are no words yet.
+    /// - Returns: The search; empty if there are no words yet.
     public static func typed(_ text: String) -> String {
         let words = text.split { !$0.isLetter && !$0.isNumber }.map { "\"\($0)\"" }
         return words.isEmpty ? "" : words.joined(separator: " ") + "*"

@@ -9,7 +9,7 @@ internal import SettleQuery
 ///                   "fields": [{"name": "title", "type": "string"}], "partial_filter_selector": {}},
 ///         "analyzer": …}}}
 ///
-/// The member `analyzer` beside `index` follows from the rest and is ignored.
+/// The member `analyzer` next to `index` follows from the other members and is ignored.
 package struct TextDefinition: Sendable {
     /// The id of the design document.
     package let designDocument: DocumentID
@@ -60,7 +60,7 @@ package struct TextDefinition: Sendable {
         DatabaseError(.invalid, "invalid text index: \(message)")
     }
 
-    /// The fields of type string; the documents themselves answer conditions on others.
+    /// The fields of type string. Conditions on other fields are answered by the documents themselves.
     private static func fields(_ given: JSONValue?) throws -> [TextIndexField] {
         guard let given, given != "all_fields" else { return [] }
         guard let list = given.array else { throw invalid("`fields` must be an array of objects") }
@@ -73,9 +73,9 @@ package struct TextDefinition: Sendable {
         }
     }
 
-    /// The index's one tokenizer: the analyzer of the default field if it is named, otherwise that of the fields.
-    /// CouchDB writes `keyword` for the fields by default, which treats strings as exact values; if there is a
-    /// default field, `standard` is used instead.
+    /// The index's tokenizer, of which there is only one: the analyzer of the default field if it is named,
+    /// otherwise that of the fields. By default CouchDB writes `keyword` for the fields, which treats strings as
+    /// exact values; if there is a default field, `standard` is used instead.
     private static func tokenizer(
         _ ofDefault: JSONValue?, _ ofFields: JSONValue?, _ hasDefault: Bool
     ) throws -> TextTokenizer {

@@ -4,18 +4,18 @@ package import SettleDatabase
 internal import SettlePlatform
 internal import SettleQuery
 
-/// A search index: the texts of documents that are searched, and the tokenizer that splits them into words.
+/// A search index: the document texts to search, and the tokenizer that splits them into words.
 ///
 ///     let books = TextIndex("books", fields: [TextIndexField("title", weight: 5), "summary"])
 ///     for match in try database.search("catalogue AND deb*", in: books) {
 ///         print(match.id, match.snippets.first?.marked() ?? "")
 ///     }
 ///
-/// The words are stored in a file beside the database, as the rows of views are: a search updates the file first,
-/// which takes time proportional to the changes since the last one. Of a document with conflicts the winner is
-/// searched; deleted documents and design documents are not.
+/// The words are stored in a file beside the database, like the rows of views. A search first updates the file,
+/// which takes time proportional to the changes since the last one. In a document with conflicts only the winner is
+/// searched; deleted documents and design documents are not searched.
 ///
-/// There is no version to raise: an index with other fields or another tokenizer is a new index, and the file of the
+/// An index needs no version: an index with other fields or another tokenizer is a new index, and the file of the
 /// old one is removed at the first use of the new one.
 ///
 /// A database searches it with `search(_:in:limit:skip:snippetLength:)`, `count(of:in:)` and `observe(_:in:limit:)`.
@@ -30,10 +30,10 @@ public struct TextIndex: Sendable, Hashable {
     let hasDefaultColumn: Bool
     /// The selector of documents in it; `nil` for all.
     let filter: MangoSelector?
-    /// Whether a design document defines it; then everything its file depends on may be removed.
+    /// Whether a design document defines it. If not, its first use removes the file of an earlier index with the same name.
     let isDesigned: Bool
 
-    /// Makes an index of an app.
+    /// Creates an index of an app.
     ///
     /// - Parameters:
     ///   - name: Its name, unique among the search indexes of the database.
@@ -63,7 +63,7 @@ public struct TextIndex: Sendable, Hashable {
     /// - Throws: ``DatabaseError`` with code `invalid`; the message says where and why.
     public func check(_ text: String) throws { _ = try TextParser.parse(text, in: self) }
 
-    /// The weight of a word in each column: that of all texts, if there is one, then the fields.
+    /// The weight of a word in each column: first the column of all texts, if there is one, then the fields.
     var weights: [Double] { (hasDefaultColumn ? [1] : []) + fields.map { $0.weight.isFinite ? $0.weight : 1 } }
 
     /// The prefix of file names for design documents' indexes.
@@ -82,7 +82,7 @@ public struct TextIndex: Sendable, Hashable {
             ? Self.filePrefix + signature : "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-\(signature)"
     }
 
-    /// Its rows. The first use removes an app's earlier index with the same name.
+    /// The rows. The first use removes an app's earlier index with the same name.
     package func rows(in database: Database) throws -> TextRows {
         let folder = IndexFolder.of(database)
         let file = fileName
@@ -98,7 +98,7 @@ public struct TextIndex: Sendable, Hashable {
 ///
 ///     "title"     "author.name"     "chapters.title"     TextIndexField("title", weight: 5)
 ///
-/// Names are separated by dots, and `\.` is a dot in a name. A path through an array covers all elements. Strings and
+/// Names are separated by dots; `\.` is a dot in a name. A path through an array includes all elements. Strings and
 /// numbers at the path, or anywhere below it, are searched.
 public struct TextIndexField: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The path.
@@ -106,7 +106,7 @@ public struct TextIndexField: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The weight of a word in this field; 1 by default.
     public let weight: Double
 
-    /// Makes a field.
+    /// Creates a field.
     ///
     /// - Parameters:
     ///   - path: The path of its texts.
@@ -116,6 +116,6 @@ public struct TextIndexField: Hashable, Sendable, ExpressibleByStringLiteral {
         self.weight = weight
     }
 
-    /// Makes a field with weight 1.
+    /// Creates a field with weight 1.
     public init(stringLiteral path: String) { self.init(path) }
 }

@@ -7,8 +7,8 @@ internal import SettleDatabase
 /// ## Buffering
 ///
 /// Nothing is buffered. After each change of the database the search runs again, and its matches are compared with
-/// those returned last, by documents, order and snippets; a slow observer gets the newest state next and may miss
-/// those in between. The sequence ends when the database is closed or the task is cancelled.
+/// the last returned ones by documents, order and snippets. A slow observer gets the newest state next, and may
+/// miss states in between. The sequence ends when the database is closed or the task is cancelled.
 public struct TextObservation: AsyncSequence, Sendable {
     let database: Database
     let text: String
@@ -25,7 +25,7 @@ public struct TextObservation: AsyncSequence, Sendable {
 
         init(observation: TextObservation) { self.observation = observation }
 
-        /// Waits for the next change of the matches and returns them. `nil` when the database is closed or the task
+        /// Waits for the next change of the matches and returns them; `nil` when the database is closed or the task
         /// is cancelled.
         ///
         /// - Throws: ``DatabaseError`` when the search is invalid, or the index can't be read.

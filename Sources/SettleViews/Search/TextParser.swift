@@ -23,9 +23,9 @@ struct TextParser {
     /// - Parameters:
     ///   - text: The search.
     ///   - index: The index to search.
-    ///   - joinsAll: Whether adjacent words must all match, or at least one of them.
+    ///   - joinsAll: Whether adjacent words must all match; otherwise at least one of them.
     /// - Returns: The expression.
-    /// - Throws: ``DatabaseError`` with code `invalid`, which says what is invalid, and where.
+    /// - Throws: ``DatabaseError`` with code `invalid`; its message has the problem and the position.
     static func parse(_ text: String, in index: TextIndex, joinsAll: Bool = true) throws -> TextExpression {
         let tokens = try TextScanner.tokens(of: text)
         guard tokens.count <= maximumWords else {
@@ -181,7 +181,7 @@ struct TextScanner {
 
     private init(characters: [Character]) { self.characters = characters }
 
-    /// Makes an error about a position in a search.
+    /// Creates an error about a position in a search.
     static func failure(_ message: String, at position: Int) -> DatabaseError {
         DatabaseError(.invalid, "the search can't be understood at character \(position): \(message)")
     }
@@ -301,11 +301,11 @@ enum TextToken: Equatable {
 
 // MARK: - TextExpression
 
-/// A parsed search, from which an expression of SQLite's FTS5 is made.
+/// A parsed search, which is converted to an expression of SQLite's FTS5.
 indirect enum TextExpression: Equatable {
     /// Consecutive words, or one word.
     case phrase(String, isPrefix: Bool, column: Int?)
-    /// Words near each other, with a maximum number of others between them.
+    /// Words near each other, with a maximum number of words between them.
     case near([String], distance: Int, column: Int?)
     case all([TextExpression])
     case any([TextExpression])

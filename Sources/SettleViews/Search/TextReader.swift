@@ -8,7 +8,7 @@ final class TextReader {
     private let weights: String
     private var statements: [String: SQLiteStatement] = [:]
 
-    /// The markers before and after a matching word; they occur in no text.
+    /// The markers before and after a matching word. They occur in no text.
     static let (opening, closing): (Character, Character) = ("\u{1}", "\u{2}")
 
     init(_ path: String, _ tables: IndexTables, weights: [Double]) throws {
@@ -82,7 +82,7 @@ final class TextReader {
     ///
     /// - Parameters:
     ///   - expression: The expression of FTS5.
-    ///   - place: The previous document with its relevance; `nil` to start with the best.
+    ///   - place: The previous document with its relevance; `nil` to start with the most relevant.
     ///   - limit: The maximum number of documents.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError``.
@@ -97,7 +97,8 @@ final class TextReader {
             WHERE rank > ?2 OR (rank = ?2 AND id > ?3) ORDER BY rank, id LIMIT ?4
             """)
         found.bind(1, utf8: expression)
-        // Concurrent writes change the relevance of all documents, so the previous one's is computed again.
+        // Concurrent writes change the relevance of all documents, so that of the previous document is computed
+        // again.
         found.bind(2, -(try score(of: place.id, expression) ?? place.score))
         found.bind(3, utf8: place.id.string)
         found.bind(4, Int64(clamping: limit))
@@ -115,7 +116,7 @@ final class TextReader {
         return try one.first { -$0.double(0) }
     }
 
-    /// The documents that match an expression, by their numbers in the index, after one of them.
+    /// The documents that match an expression, by their numbers in the index, after a given number.
     ///
     /// - Complexity: O(*l*) for *l* documents.
     func rows(_ expression: String, afterNumber number: Int64, limit: Int) throws -> [(id: DocumentID, number: Int64)] {
@@ -144,6 +145,6 @@ package struct TextRow: Sendable {
     package let id: DocumentID
     /// Its relevance; higher is better.
     package let score: Double
-    /// For each column a snippet with the markers of ``TextReader``; empty if not requested.
+    /// A snippet for each column, with the markers of ``TextReader``; empty if not requested.
     var pieces: [String] = []
 }

@@ -27,7 +27,7 @@ package final class TextRows: FiledIndex {
     ///   - database: The database.
     ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
     ///     completed batches are kept.
-    /// - Throws: ``DatabaseError``, or what `report` throws.
+    /// - Throws: ``DatabaseError``, or errors of `report`.
     package func update(
         from database: Database, report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
@@ -131,7 +131,7 @@ struct TextExtraction: Sendable {
         }
     }
 
-    /// Appends a text as a new line; control characters, some of which mark matches, are replaced by spaces.
+    /// Appends a text as a new line. Control characters are replaced by spaces, because some of them mark matches.
     private static func append(_ text: String, to texts: inout String) {
         guard !text.isEmpty else { return }
         if !texts.isEmpty { texts += "\n" }
@@ -206,7 +206,7 @@ final class TextWriter: IndexWriting {
         self.state = state
     }
 
-    /// Replaces a document's texts; unchanged ones are not written.
+    /// Replaces a document's texts. Unchanged ones are not written.
     private func replace(_ change: IndexChange) throws {
         number.bind(1, utf8: change.id.string)
         let old = try number.first { $0.integer(0) }

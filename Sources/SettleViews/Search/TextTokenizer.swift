@@ -5,9 +5,9 @@
 ///     .english                        the same, and "catalogues" is found by "catalogue"
 ///     .trigrams                       any three letters or more are found, also inside a word
 ///
-/// All of them ignore case. In scripts without spaces between words, such as Chinese, Japanese and Thai, each character is a
-/// word, and a search for several characters is one for consecutive words. The tokenizers ``trigrams``, ``unbroken`` and ``whole``
-/// don't do so.
+/// All of them ignore case. In scripts without spaces between words, such as Chinese, Japanese and Thai, each
+/// character is a word, and a search for several characters is a search for consecutive words. That does not apply
+/// to the tokenizers ``trigrams``, ``unbroken`` and ``whole``.
 public struct TextTokenizer: Hashable, Sendable {
     /// The tokenizer's specification for SQLite's FTS5.
     let specification: String
@@ -22,14 +22,14 @@ public struct TextTokenizer: Hashable, Sendable {
         splitsCharacters = false
     }
 
-    /// Words of letters and digits, or of what `options` says.
+    /// Words of letters and digits, changed by `options`.
     private init(words options: String, stemmer: String = "", signs: String = "") {
         specification = "\(stemmer)unicode61 \(options) tokenchars '\(SpacelessScripts.markCharacters)\(signs)'"
         takesSigns = !signs.isEmpty
         splitsCharacters = true
     }
 
-    /// A text as the tokenizer of FTS5 takes it, in an index and in a search.
+    /// A text in the form for the tokenizer of FTS5, both in an index and in a search.
     func prepared(_ text: String) -> String { splitsCharacters ? SpacelessScripts.separated(text) : text }
 
     /// Letters and digits, with or without their accents.
@@ -38,8 +38,8 @@ public struct TextTokenizer: Hashable, Sendable {
     /// Letters and digits.
     ///
     /// - Parameters:
-    ///   - foldsAccents: Whether e matches é, and the other way round.
-    ///   - signs: Other characters that belong to words, such as `_` or `@`; spaces and quotes can't.
+    ///   - foldsAccents: Whether e matches é, and é matches e.
+    ///   - signs: Other characters that belong to words, such as `_` or `@`, but not spaces and quotes.
     /// - Returns: The tokenizer.
     public static func words(foldsAccents: Bool = true, signs: String = "") -> TextTokenizer {
         let others = signs.filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
@@ -57,18 +57,18 @@ public struct TextTokenizer: Hashable, Sendable {
     public static let unbroken = TextTokenizer(
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Co'", takesSigns: true)
 
-    /// Letters only: digits separate words as punctuation does.
+    /// Letters only: digits separate words, as punctuation does.
     public static let letters = TextTokenizer(words: "remove_diacritics 2 categories 'L*'")
 
-    /// Each text as one word, which a search names in quotes; case and accents are ignored.
+    /// Each text as one word, which a search quotes; case and accents are ignored.
     public static let whole = TextTokenizer(
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Z* C*'", takesSigns: true)
 
     /// Whether each text is one word, so that a search for nearby words can't match.
     var isWhole: Bool { self == .whole }
 
-    /// The tokenizer closest to one of the analyzers of CouchDB's text indexes; `nil` for those of languages other
-    /// than English, and for unknown ones.
+    /// The tokenizer closest to one of the analyzers of CouchDB's text indexes; `nil` for analyzers of languages
+    /// other than English, and for unknown ones.
     ///
     ///     standard, classic   words          simple       letters      keyword     whole
     ///     email               words and @    whitespace   unbroken     english     english
@@ -90,16 +90,16 @@ public struct TextTokenizer: Hashable, Sendable {
 
 // MARK: - SpacelessScripts
 
-/// Makes words of texts in scripts that have no spaces between words: each character is one.
+/// Makes each character a word in texts of scripts that have no spaces between words.
 ///
 ///     東京に行く      東 京 に 行 く         a search for 京に is one for the words 京 and に in a row
 ///     ภาษาไทย      ภ า ษ า ไ ท ย        vowel signs and tones stay with their letters
 ///
-/// The tokenizers of FTS5 break texts only at spaces and signs, so a sign that is not shown is put between the characters.
-/// CouchDB's analyzer `standard` also makes words of single Han and Hiragana characters; runs of Katakana and of Thai are one word
-/// there.
+/// The tokenizers of FTS5 break texts only at spaces and punctuation, so an invisible separator is inserted between
+/// the characters. CouchDB's analyzer `standard` also makes single Han and Hiragana characters words; but there a
+/// run of Katakana or Thai is one word.
 enum SpacelessScripts {
-    /// The sign between characters, U+2063 INVISIBLE SEPARATOR.
+    /// The separator, U+2063 INVISIBLE SEPARATOR.
     private static let separator: Unicode.Scalar = "\u{2063}"
 
     /// Han, kana, Bopomofo, Thai, Lao, Khmer, Myanmar and the scripts of the Tai languages.
@@ -110,7 +110,7 @@ enum SpacelessScripts {
         0x1B000...0x1B16F, 0x20000...0x3FFFD,
     ]
 
-    /// The signs of these scripts that belong to the letter before them.
+    /// The combining marks of these scripts, which belong to the preceding letter.
     private static let marks: [ClosedRange<UInt32>] = [
         0x0E31...0x0E31, 0x0E34...0x0E3A, 0x0E47...0x0E4E, 0x0EB1...0x0EB1, 0x0EB4...0x0EBC, 0x0EC8...0x0ECE,
         0x102B...0x103E, 0x1056...0x1059, 0x105E...0x1060, 0x1062...0x1064, 0x1067...0x106D, 0x1071...0x1074,
@@ -126,7 +126,7 @@ enum SpacelessScripts {
 
     /// The text with a separator between such characters.
     static func separated(_ text: String) -> String {
-        // Their UTF-8 has at least three bytes.
+        // In UTF-8 such characters have at least three bytes.
         guard text.utf8.contains(where: { $0 >= 0xE0 }) else { return text }
         var output = String.UnicodeScalarView()
         var wasLetter = false

@@ -19,7 +19,7 @@ package enum BuiltInReducer {
             ("_approx_count_distinct", DistinctReducer()), ("_first", EdgeReducer(isLast: false, order: order)),
             ("_last", EdgeReducer(isLast: true, order: order)),
         ]
-        // Compared by bytes, because a newline after the name would join its last character.
+        // Compared by bytes, because a combining mark after the name would change its last character.
         return functions.first { name.utf8.starts(with: $0.0.utf8) }?.1
     }
 
@@ -30,7 +30,7 @@ package enum BuiltInReducer {
         return rank.isNumber ? "rank value must be between 1 and \(highestRank)" : "invalid rank reducer"
     }
 
-    /// The number of values of a rank function, `nil` for an invalid number; `nil` for another function.
+    /// The parameters of a rank function; `count` is `nil` for an invalid number. `nil` for another function.
     private static func rank(in name: String) -> (isTop: Bool, isNumber: Bool, count: Int?)? {
         for (prefix, isTop) in [("_top_", true), ("_bottom_", false)] where name.utf8.starts(with: prefix.utf8) {
             let text = Substring(name.utf8.dropFirst(prefix.utf8.count))
@@ -111,16 +111,16 @@ struct EdgeReducer: ViewReducer {
 // MARK: - Rows
 
 extension BuiltInReducer {
-    /// A row that is in no index.
+    /// A row outside of any index.
     package typealias LooseRow = (id: String, key: JSONValue, value: JSONValue)
 
-    /// Reduces rows that are in no index to one value, as a query without groups would.
+    /// Reduces rows outside of any index to one value, as a query without groups would.
     ///
     /// - Parameters:
     ///   - rows: The rows, in any order.
     ///   - name: The function's name.
     /// - Returns: The value; `nil` if no function has this name.
-    /// - Throws: `MapIndexError` where the function can't reduce a value, as `_sum` of a text.
+    /// - Throws: `MapIndexError` if the function can't reduce a value, for example `_sum` a string.
     package static func reduce(_ rows: [LooseRow], by name: String) throws -> JSONValue? {
         guard let reducer = named(name) else { return nil }
         let indexed = rows.map { row in

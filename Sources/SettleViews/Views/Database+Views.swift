@@ -2,7 +2,7 @@ public import SettleCore
 public import SettleDatabase
 
 extension Database {
-    /// The rows of a view, in the order of their keys; those of one key in the order of their documents' ids.
+    /// The rows of a view, ordered by key; rows with the same key are ordered by document id.
     ///
     /// Changes since the last query of the view are mapped first.
     ///
@@ -10,8 +10,8 @@ extension Database {
     ///   - view: The view.
     ///   - range: The range of rows; all by default, which takes memory for all of them.
     /// - Returns: The rows, all from one snapshot of the database.
-    /// - Throws: ``DatabaseError``; `DecodingError` when a row does not fit the view's types, so that ``MapIndex/version`` should
-    ///   have been raised.
+    /// - Throws: ``DatabaseError``; `DecodingError` if a row does not fit the view's types, which means that
+    ///   ``MapIndex/version`` should have been increased.
     /// - Complexity: O(log *n* + *k*) for *k* of *n* rows, plus the update of the index.
     public func rows<Key, Value>(
         of view: MapIndex<Key, Value>, in range: MapIndexRange<Key> = .all
@@ -91,7 +91,7 @@ extension Database {
         }
     }
 
-    /// Reduces the rows whose keys are arrays with the same first elements, in the order of the keys; CouchDB's
+    /// Reduces the rows whose keys are arrays with the same first elements, ordered by key; CouchDB's
     /// `group_level`.
     ///
     /// - Parameters:

@@ -3,12 +3,12 @@ internal import SettlePlatform
 
 /// Estimates the number of distinct keys: `_approx_count_distinct`.
 ///
-/// Up to a few hundred keys their hashes are stored, and the number is exact. Beyond that it is HyperLogLog with
-/// 2,048 registers, with a typical error of 2 %.
+/// Up to a few hundred keys the hashes are stored, and the number is exact. Beyond that it is estimated by
+/// HyperLogLog with 2,048 registers, with a typical error of 2 %.
 struct DistinctReducer: ViewReducer {
     private static let bits = 11
     private static let registers = 1 << bits
-    /// The number of hashes from which on registers are used.
+    /// The number of hashes above which registers are used.
     private static let maximumHashes = 200
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {

@@ -13,8 +13,8 @@ internal import SettlePlatform
 /// proportional to the changes since the last one: a document is mapped once, and again after each change. Design
 /// documents and deleted documents are not mapped.
 ///
-/// - Important: Only a new ``version`` rebuilds the rows. So raise it whenever the closure would emit something else
-///   for the same document.
+/// - Important: Only a new ``version`` rebuilds the rows. So increase it whenever the closure would emit different
+///   rows for the same document.
 ///
 /// A database queries it with `rows(of:in:)`, `count(of:in:)` and `observe(_:in:)`.
 ///
@@ -31,12 +31,12 @@ public struct MapIndex<Key: Codable & Sendable, Value: Codable & Sendable>: Send
     public let version: Int
     let map: Map
 
-    /// Makes a view.
+    /// Creates a view.
     ///
     /// - Parameters:
     ///   - name: Its name, unique among the views of the database.
-    ///   - version: The version of the closure; raise it when the closure changes.
-    ///   - map: Emits the rows of a document. It must depend on the document alone, and is called by several threads
+    ///   - version: The version of the closure; increase it when the closure changes.
+    ///   - map: Emits the rows of a document. It must depend only on the document, and is called by several threads
     ///     at the same time. If it throws, the document has no rows.
     public init(_ name: String, version: Int, map: @escaping Map) {
         self.name = name
@@ -44,7 +44,7 @@ public struct MapIndex<Key: Codable & Sendable, Value: Codable & Sendable>: Send
         self.map = map
     }
 
-    /// The name of its index; `suffix` distinguishes reduced ones.
+    /// The name of its index. `suffix` distinguishes the indexes of reductions.
     func indexName(_ suffix: String = "") -> String { "app-\(Self.digits(name))-\(version)\(suffix)" }
 
     /// Whether an index belongs to another version of this view.
@@ -56,7 +56,7 @@ public struct MapIndex<Key: Codable & Sendable, Value: Codable & Sendable>: Send
         Hexadecimal.encode(text.utf8.prefix(100))
     }
 
-    /// The index, with its reduce function, if any. Its first use removes those of other versions.
+    /// The index, with its reduce function, if any. Its first use removes the indexes of other versions.
     func index(of database: Database, reducer: (any ViewReducer)? = nil, suffix: String = "") throws -> ViewIndex {
         let folder = IndexFolder.of(database)
         let name = indexName(suffix)
@@ -94,9 +94,9 @@ struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMa
 
 /// The input of a map function: the winner of a document, and its conflicts.
 public struct MapInput: Sendable {
-    /// The document, with its attachments; never a deleted one.
+    /// The document, with its attachments; never a deleted document.
     public let document: Document
-    /// The live leaves that are not the winner, in CouchDB's order (SEMANTICS 142).
+    /// The live leaves except for the winner, in CouchDB's order (SEMANTICS 142).
     public let conflicts: [RevisionID]
     /// The position of the document's last change in this database.
     public let sequence: UpdateSequence
@@ -104,7 +104,7 @@ public struct MapInput: Sendable {
     /// The document's id.
     public var id: DocumentID { document.id }
 
-    /// One top-level member; `nil` for none.
+    /// A top-level member; `nil` if it is missing.
     public subscript(name: String) -> JSONValue? { document[name] }
 
     init?(_ record: DocumentRecord) {
@@ -119,7 +119,7 @@ public struct MapInput: Sendable {
 
 /// A row of a view.
 public struct MapIndexRow<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
-    /// The id of the document it was emitted for.
+    /// The id of the document that emitted it.
     public let id: DocumentID
     /// The key.
     public let key: Key
@@ -174,7 +174,7 @@ public struct MapIndexError: SettleError, Hashable, Sendable {
     /// The description.
     public let reason: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ name: String, _ reason: String) {
         self.name = name
         self.reason = reason

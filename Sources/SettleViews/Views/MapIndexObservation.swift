@@ -6,9 +6,9 @@ import SettleDatabase
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After each change of the database the view is updated, and its rows are compared with those
-/// returned last; a slow observer gets the newest state next and may miss those in between. The sequence ends when
-/// the database is closed or the task is cancelled.
+/// Nothing is buffered. After each change of the database the view is updated, and its rows are compared with the
+/// last returned ones. A slow observer gets the newest state next, and may miss states in between. The sequence
+/// ends when the database is closed or the task is cancelled.
 public struct MapIndexObservation<Key: Codable & Sendable, Value: Codable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let view: MapIndex<Key, Value>
@@ -24,7 +24,7 @@ public struct MapIndexObservation<Key: Codable & Sendable, Value: Codable & Send
 
         init(observation: MapIndexObservation) { self.observation = observation }
 
-        /// Waits for the next change of the rows and returns them. `nil` when the database is closed or the task is
+        /// Waits for the next change of the rows and returns them; `nil` when the database is closed or the task is
         /// cancelled.
         ///
         /// - Throws: ``DatabaseError`` when the rows can't be read, `DecodingError` when they don't fit.

@@ -2,7 +2,7 @@ import SettleCore
 import SettleDatabase
 internal import SettlePlatform
 
-/// A view whose rows are reduced to one value for each key, or for all of them.
+/// A view whose rows are reduced to one value, in total or for each key.
 ///
 ///     let perAuthor = byAuthor.reduced(.count)
 ///     try database.reduce(perAuthor)                               // 1024
@@ -21,7 +21,7 @@ public struct MapReduceIndex<Key: Codable & Sendable, Value: Codable & Sendable,
 }
 
 extension MapIndex {
-    /// The view with a value for each key, or for all of them.
+    /// The view, with its rows reduced to one value, in total or for each key.
     public func reduced<Result>(_ reduction: Reduction<Value, Result>) -> MapReduceIndex<Key, Value, Result> {
         MapReduceIndex(view: self, reduction: reduction)
     }
@@ -31,7 +31,7 @@ extension MapIndex {
 
 /// A key and the reduced value of its rows.
 public struct MapReduceRow<Key: Codable & Sendable, Result: Codable & Sendable>: Sendable {
-    /// The key; only its first elements, if arrays are grouped by them.
+    /// The key. If arrays are grouped by their first elements, only these.
     public let key: Key
     /// The reduced value.
     public let value: Result
@@ -51,13 +51,13 @@ public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: 
 
     /// A reduction by closures.
     ///
-    /// Rows are reduced in parts, and the results are combined, in any grouping; so the result must not depend on the
-    /// grouping.
+    /// Rows are reduced in parts and the results are combined, in any grouping. So the result must not depend on
+    /// the grouping.
     ///
     /// - Parameters:
     ///   - name: Distinguishes it from other reductions of the same view.
-    ///   - version: The version of the closures; raise it when they change.
-    ///   - reduce: Makes a result of values.
+    ///   - version: The version of the closures; increase it when they change.
+    ///   - reduce: Makes a result from values.
     ///   - combine: Makes a result from several results.
     /// - Returns: The reduction.
     public static func custom(

@@ -3,7 +3,7 @@ internal import SettleQuery
 
 /// Sum, count, extremes and sum of squares of numbers, or of arrays of numbers element by element: `_stats`.
 ///
-/// A value may already be statistics. Other values fail the index, as in CouchDB.
+/// A value may already be statistics. Other values make the index fail, as in CouchDB.
 struct StatisticsReducer: ViewReducer {
     private static let names = ["sum", "count", "min", "max", "sumsqr"]
 

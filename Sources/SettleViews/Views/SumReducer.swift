@@ -70,7 +70,7 @@ struct SumReducer: ViewReducer {
         return sums
     }
 
-    /// Adds objects member by member; the sum has its members ordered by bytes.
+    /// Adds objects member by member. The members of the sum are ordered by bytes.
     private static func add(_ members: JSONObject, to sums: JSONObject) throws -> JSONObject {
         var sums = sums
         for member in members {
@@ -118,7 +118,7 @@ enum NumberSum {
         return spelled(product, isNegative: false)
     }
 
-    /// Adds integers digit by digit, from the lowest up.
+    /// Adds integers digit by digit, starting with the lowest.
     private static func exact(_ left: String, _ right: String) -> JSONNumber {
         let sides = [left, right].map { (digits: magnitude($0), isNegative: $0.hasPrefix("-")) }
         let length = max(sides[0].digits.count, sides[1].digits.count)

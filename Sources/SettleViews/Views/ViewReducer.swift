@@ -9,10 +9,10 @@ internal import SettleCore
 ///     rows ── reduce ─→ value ┼─ rereduce ─→ value ── finish ─→ what is shown
 ///     (kept)            value ┘
 package protocol ViewReducer: Sendable {
-    /// Reduces rows, a value for each group.
+    /// Reduces rows to a value for each group.
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]]
 
-    /// Reduces values of ``reduce(_:)`` or of this, a value for each group.
+    /// Reduces values of ``reduce(_:)``, or of this method, to a value for each group.
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]]
 
     /// Converts an intermediate value to the result.

@@ -1,10 +1,10 @@
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// How a client has reached the server: over TLS or not, and under which address.
+/// A client's route to the server: with or without TLS, and to which address.
 ///
-/// Only a proxy that terminates TLS, or adds a prefix to the path, knows the client's address of the server. Its headers count if
-/// the proxy is trusted. Any other client may have made them up.
+/// Only a proxy that terminates TLS, or adds a prefix to the path, knows the address that the client used. Its
+/// headers count only if the proxy is trusted, because any other client may forge them.
 ///
 ///     header                              read from
 ///     Forwarded: proto=https;host=a.example
@@ -13,25 +13,25 @@ internal import SettlePlatform
 ///     X-Forwarded-Host: a.example         where Forwarded does not have `host`
 ///     X-Forwarded-Prefix: /couch          what the proxy removes from the front of the path
 ///
-/// In a list the last item counts: the trusted proxy itself has added it.
+/// In a list the last item counts, because the trusted proxy itself has added it.
 struct ClientRoute: Sendable, Equatable {
     /// Whether the client's connection is encrypted.
     var isSecure = false
-    /// The host and the port of the client's address, as a trusted proxy names them.
+    /// The host and port that the client used, as a trusted proxy reports them.
     var host: String?
-    /// The prefix that a trusted proxy removes from the path; empty, or with a slash in front and none at the end.
+    /// The prefix that a trusted proxy removes from the path: empty, or with a leading slash and no trailing one.
     var prefix = ""
-    /// Whether a header says that a proxy has passed the request on.
+    /// Whether a header shows that a proxy has forwarded the request.
     var isForwarded = false
 
     private static let signs = [
         "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Ssl", "X-Real-IP",
     ]
 
-    /// The route of a request that came from this machine's own process, without a connection.
+    /// Creates the route of a request that comes from this process, without a connection.
     init() {}
 
-    /// Reads it from the header of a request.
+    /// Reads the route from the header of a request.
     ///
     /// - Parameters:
     ///   - headers: The header of the request.
@@ -56,17 +56,17 @@ struct ClientRoute: Sendable, Equatable {
         }
     }
 
-    /// `http` or `https`, as the client's address has it.
+    /// `http` or `https`, as in the client's URL.
     var scheme: String { isSecure ? "https" : "http" }
 
-    /// The last item of a list, of the last field with a name.
+    /// The last item of the list in the last field with a name.
     private static func last(_ name: String, _ headers: HTTPHeaders) -> String? {
         let fields = headers.fields.filter { $0.name.lowercased() == name.lowercased() }
         let item = fields.last?.value.split(separator: ",", omittingEmptySubsequences: false).last
         return item.map { String($0).trimmingBlanks() }
     }
 
-    /// The pairs of an element of `Forwarded` (RFC 7239, section 4), their names in lower case.
+    /// The pairs of an element of `Forwarded` (RFC 7239, section 4), with names in lower case.
     private static func pairs(_ element: String) -> [String: String] {
         var pairs: [String: String] = [:]
         for pair in element.split(separator: ";") {

@@ -1,14 +1,14 @@
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Entity tags, by which clients avoid repeated downloads.
+/// Entity tags, with which clients avoid repeated downloads.
 enum EntityTag {
     /// The tag of a revision.
     static func of(_ revision: String) -> String { "\"\(revision)\"" }
 
-    /// The answer 304 if the client has the tag.
+    /// The response 304, if the client has the tag already.
     ///
-    /// Tags are compared weakly (RFC 9110, 8.8.3.2), because a proxy that compresses an answer weakens its tag.
+    /// Tags are compared weakly (RFC 9110, 8.8.3.2), because a proxy that compresses a response weakens its tag.
     static func notModified(_ tag: String, _ request: ServerRequest) -> HTTPResponse? {
         guard let given = request.headers["If-None-Match"], matches(given[...], tag) else { return nil }
         return HTTPResponse(status: 304, headers: ["ETag": tag])
@@ -19,7 +19,7 @@ enum EntityTag {
         request.headers["If-None-Match"]?.trimmingBlanks() == "*"
     }
 
-    /// Whether a list of tags contains one, or is a star.
+    /// Whether a list of tags contains a tag, or is `*`.
     private static func matches(_ list: Substring, _ tag: String) -> Bool {
         var rest = list.drop(while: isSeparator)
         if rest.prefix(while: { !isSeparator($0) }) == "*" {

@@ -1,12 +1,13 @@
 internal import SettleHTTP
 internal import SettlePlatform
 
-/// Finds what is wrong with where a request says it ends.
+/// Finds ambiguities in where a request ends.
 ///
-/// A request that a proxy in front of the server reads as ending elsewhere smuggles another one past it, so whatever can be
-/// read in two ways is refused: two lengths, a length beside chunks, an encoding that is not `chunked` alone, and two hosts.
+/// If a proxy in front of the server sees another end than the server does, an attacker can smuggle a request past
+/// the proxy. So everything that can be read in two ways is refused: two lengths, a length together with chunks, an
+/// encoding other than exactly `chunked`, and two hosts.
 enum RequestFraming {
-    /// What is wrong, or `nil` when nothing is.
+    /// The problem; `nil` if there is none.
     static func problem(in headers: HTTPHeaders, version: String) -> String? {
         var hosts = 0
         var lengths = 0
@@ -34,7 +35,7 @@ enum RequestFraming {
             default: continue
             }
         }
-        // RFC 9112, section 3.2: two servers that choose different ones would see different sites.
+        // RFC 9112, section 3.2: two servers that choose different hosts would see different sites.
         if hosts > 1 { return "there is more than one Host" }
         if hosts == 0, version == "HTTP/1.1" { return "HTTP/1.1 needs a Host" }
         if lengths > 1 { return "there is more than one Content-Length" }

@@ -3,46 +3,47 @@ internal import SettleHTTP
 internal import SettlePlatform
 internal import Synchronization
 
-/// A request that has come to the server, as a transport hands it on; ``HTTPRequest`` is one to send.
+/// A request that the server has received; an ``HTTPRequest`` is one to send.
 struct ServerRequest: Sendable {
     /// Why a request's body could not be read.
     enum BodyError: Error {
-        /// The body is larger than it may be.
+        /// The body exceeds the limit.
         case tooLarge
     }
 
-    /// The method, spelled as given.
+    /// The method, in the client's spelling.
     var method: String
     /// Path and query.
     let target: RequestTarget
     /// The header fields.
     let headers: HTTPHeaders
-    /// The body, which has come as a whole.
+    /// The body, which has arrived completely.
     var body: any RequestBody
-    /// The address it comes from, without a port.
+    /// The client's address, without a port.
     var peer = ""
-    /// How the client has reached the server.
+    /// The client's route to the server.
     var route = ClientRoute()
-    /// Whether its client still waits for the answer.
+    /// Whether the client still waits for the response.
     var life = RequestLife()
 }
 
-/// Whether the client of a request still waits for the answer.
+/// Whether the client of a request still waits for the response.
 ///
-/// Long operations that change nothing, such as queries, check it. The end of a connection is noticed within about a second.
+/// Long operations that change nothing, such as queries, check this. A closed connection is noticed within about a
+/// second.
 final class RequestLife: Sendable {
     private let isOver = Atomic<Bool>(false)
 
-    /// Whether the client has gone, or has closed its half of the connection.
+    /// Whether the client has disconnected, or has closed its half of the connection.
     var isAbandoned: Bool { isOver.load(ordering: .relaxed) }
 
-    /// Records that the client has gone.
+    /// Records that the client has disconnected.
     func abandon() { isOver.store(true, ordering: .relaxed) }
 }
 
-/// The body of a request, which has come as a whole, read piece by piece by one thread at a time.
+/// The body of a request, which has arrived completely. One thread at a time reads it piece by piece.
 protocol RequestBody: AnyObject, Sendable {
-    /// How many bytes there will be, where the client said so.
+    /// The length that the client has declared, if any.
     var declaredLength: Int64? { get }
 
     /// The next piece, never empty, or `nil` at the end.
@@ -52,7 +53,7 @@ protocol RequestBody: AnyObject, Sendable {
 }
 
 extension RequestBody {
-    /// All that is left of the body.
+    /// Reads the rest of the body.
     ///
     /// - Throws: ``ServerRequest/BodyError/tooLarge`` above a limit.
     func readAll(limit: Int) throws -> [UInt8] {
@@ -63,7 +64,8 @@ extension RequestBody {
             if all.isEmpty, declaredLength.map({ $0 <= piece.count }) ?? true {
                 all = piece
             } else {
-                // Room for all at once: an array that grows takes twice its size, and three times while it moves.
+                // Reserve the whole size: an array that grows takes twice its size, and three times while it is
+                // copied.
                 if all.isEmpty { all.reserveCapacity(Int(clamping: declaredLength ?? 0)) }
                 all += piece
             }
@@ -74,7 +76,7 @@ extension RequestBody {
 
 // MARK: - BufferedBody
 
-/// A body that is in memory already.
+/// A body in memory.
 final class BufferedBody: RequestBody {
     let declaredLength: Int64?
     private let bytes: Guarded<[UInt8]>
@@ -84,7 +86,7 @@ final class BufferedBody: RequestBody {
         self.bytes = Guarded(bytes)
     }
 
-    /// Another body with what is left of this one.
+    /// A copy with the unread rest of this body.
     var copy: BufferedBody { BufferedBody(bytes.withLock { $0 }) }
 
     func read() -> [UInt8]? {
