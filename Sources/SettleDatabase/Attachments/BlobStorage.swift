@@ -28,7 +28,8 @@ public protocol BlobStorage: Sendable {
     /// - Parameters:
     ///   - digest: The MD5 that the finished content will have.
     ///   - length: Its length. What was left of it is not longer.
-    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if another writer is at it.
+    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if another writer
+    ///   continues it.
     /// - Throws: ``DatabaseError`` with code `closed`, `inputOutput` or `unavailable`.
     func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)?
 
@@ -41,11 +42,11 @@ public protocol BlobStorage: Sendable {
     /// - Throws: ``DatabaseError`` with code `attachmentMissing` for a content that is not there.
     func open(_ record: BlobRecord, from offset: Int64) throws -> any BlobReader
 
-    /// Whether a pinned content is still there; true unless a storage says otherwise. A storage from which only the engine
-    /// can tell at the commit leaves it as it is.
+    /// Whether a pinned content is still there; `true` by default. The default fits a storage in which only the engine finds out, at
+    /// the commit.
     func has(_ record: BlobRecord) -> Bool
 
-    /// Removes what no row names and nothing pins, remains of killed processes among it.
+    /// Removes contents that no row names and nothing pins, including those that killed processes left.
     ///
     /// Rows that were removed before are gone for good when this is called.
     ///
@@ -56,7 +57,7 @@ public protocol BlobStorage: Sendable {
     /// - Throws: ``DatabaseError``, and what the closures throw.
     func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws
 
-    /// The sum of the lengths of all stored contents, pinned ones and those to be collected among them.
+    /// The sum of the lengths of all stored contents, including pinned ones and those that will be collected.
     func sizeOnDisk() throws -> Int64
 }
 
@@ -98,12 +99,12 @@ public protocol BlobWriter: AnyObject {
     func finish(as digest: BlobDigest) throws -> FinishedBlob
 }
 
-/// A content that was written, and that no row may name yet.
+/// A content that is written and that no row names yet.
 public struct FinishedBlob: Sendable {
     /// The place that the row of the content is to name; `nil` if it is found by its digest.
     public let place: [UInt8]?
-    /// Keeps the content from being collected while it exists. It is released once no document can be saved with this content
-    /// any more, whether one was or not; `nil` if the storage goes by the pins of the process.
+    /// Keeps the content from being collected while this object exists. The database releases it when it can save no further document
+    /// with this content; `nil` if the storage goes by the pins of the process.
     public let pin: (any AnyObject & Sendable)?
 
     /// Creates a value.
@@ -112,13 +113,13 @@ public struct FinishedBlob: Sendable {
 
 /// Writes a content that can be continued by a later writer: released before it has finished, it leaves what was written.
 public protocol ResumableBlobWriter: BlobWriter {
-    /// The bytes that were there before this writer, from the first one; asked for before the first is written.
+    /// The bytes that an earlier writer left, from the first one. It is called before this writer writes.
     func storedBytes() throws -> any BlobReader
 
     /// Removes all bytes, and goes on with the first one.
     func restart() throws
 
-    /// Sees that this writer leaves nothing when it is released.
+    /// Makes this writer leave nothing when it is released.
     func discard()
 }
 
@@ -136,7 +137,7 @@ public struct BlobRecord: Sendable, Hashable {
     public let content: [UInt8]?
     /// Whether the bytes are not in the row: they are in a file, or wherever the ``BlobStorage`` of the engine has them.
     public let isFile: Bool
-    /// The place where a ``BlobStorage`` has the bytes, in its own words; `nil` for bytes in the row or in a file named by the digest.
+    /// The place where a ``BlobStorage`` has the bytes, in a format of its own; `nil` for bytes in the row or in a file named by the digest.
     public let place: [UInt8]?
 
     /// Creates a record.

@@ -1,7 +1,7 @@
 internal import SettleCore
 
 /// Answers questions from one connection.
-class SQLiteReader: StorageReader {
+class SQLiteReader: SkippingReader {
     let connection: SQLiteConnection
     let sizes: CountSizes
     /// Whether a snapshot could not be ended, so that this must not be used again.
@@ -81,16 +81,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
-        guard skipped > 0 else { return try page(of: scan, limit: limit) }
-        guard case .live(let range) = scan else {
-            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
-        }
-        guard let first = try live(at: skipped, in: range) else { return [] }
-        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
-    }
-
-    private func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         let (range, kind): (DocumentRange, DocumentKind)
         switch scan.part {
         case .changes(let range): return try records(changedIn: range, limit: limit, withContent: false).map(\.id)
@@ -112,7 +103,7 @@ class SQLiteReader: StorageReader {
     }
 
     /// The id of a live document by its place, from the sums.
-    private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+    func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         try prepareCounts()
         let counts = try idCounts()
         let inside = try counts.count(.live, from: range.low, to: range.high)

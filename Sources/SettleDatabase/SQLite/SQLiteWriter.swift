@@ -1,7 +1,7 @@
 internal import SettleCore
 
 /// Changes the file in the open transaction of the writing connection.
-final class SQLiteWriter: SQLiteReader, StorageWriter {
+final class SQLiteWriter: SQLiteReader, NestingWriter {
     /// The newest sequence, those of the open transaction included.
     var newest: UpdateSequence?
     /// The last sealed sequence, if it was read.
@@ -10,16 +10,11 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     var settings: [String: String?] = [:]
     /// The document that was read last.
     var lastRead: DocumentRecord?
-    /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
-    var changes = 0
-    /// What is to be done once the open transaction is committed.
-    private(set) var commitActions: [@Sendable () -> Void] = []
+    var nesting = WriteNesting()
 
     /// Whether a transaction was begun and not ended here, though SQLite may have undone it.
     var hasBegun = false
-    /// Why the open write can't succeed any more, though its closure may continue.
-    var doomed: (any Error)?
-    /// Why SQLite undid the open transaction, if it did.
+    /// The error after which SQLite undid the open transaction, if it did.
     var undone: (any Error)?
 
     override var lastSequence: UpdateSequence {
@@ -37,17 +32,6 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         sealed = nil
         settings = [:]
         lastRead = nil
-    }
-
-    func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
-
-    /// Forgets what was to be done after the commit, but for the first few, since the rest was rolled back.
-    func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
-
-    /// Takes what is to be done, now that the transaction is committed.
-    func dequeueCommitActions() -> [@Sendable () -> Void] {
-        defer { commitActions.removeAll(keepingCapacity: true) }
-        return commitActions
     }
 
     override func prepareCounts() throws { try sealCounts() }
@@ -68,7 +52,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
-        changes += 1
+        nesting.changes += 1
         lastRead = nil
         try sealIfMany()
         let before = newest
@@ -94,14 +78,14 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
                 statement.bind(3, RecordFlags(record.tree).rawValue)
             }
         case .remove(let record):
-            // Taken first: once the record is gone, the file may not know any more how far the sequence was.
+            // Read before the removal: afterwards no row of the file may have the newest sequence.
             sequence = try nextSequence()
             isExpected = try rewrite(.removeRecord, record, now: nil)
             if isExpected { try put(.setting(name: "last_sequence", value: sequence.description)) }
         }
         if isExpected { return sequence }
         newest = before
-        changes -= 1
+        nesting.changes -= 1
         return nil
     }
 
@@ -142,7 +126,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {
-        changes += 1
+        nesting.changes += 1
         // SQLite gives the number of the last row again when that is gone.
         let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
@@ -178,53 +162,23 @@ extension SQLiteWriter {
         if connection.isInTransaction { try? connection.statement(.rollback).run() }
         hasBegun = false
         forget()
-        forgetCommitActions(after: 0)
+        nesting.forgetActions(after: 0)
     }
 
     /// Throws when SQLite has undone the transaction.
-    private func checkTransaction() throws {
+    func checkTransaction() throws {
         guard !connection.isInTransaction else { return }
         throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
-    /// Runs a closure as all there is in the transaction so far.
-    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        doomed = nil
-        let result = try body(self)
-        if let doomed { throw doomed }
-        try checkTransaction()
-        return result
-    }
+    func beginPart() throws { try connection.statement(.savepoint).run() }
 
-    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
-    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try checkTransaction()
-        let before = changes
-        do { return try body(self) } catch {
-            if changes != before, doomed == nil { doomed = error }
-            throw error
-        }
-    }
+    func keepPart(_: Void) throws { try connection.statement(.release).run() }
 
-    func part<Result>(_ body: () throws -> Result) throws -> Result {
-        let outer = doomed
-        doomed = nil
-        defer { doomed = outer }
-        let (actions, before) = (commitActions.count, changes)
-        try checkTransaction()
-        try connection.statement(.savepoint).run()
-        do {
-            let result = try whole { _ in try body() }
-            try connection.statement(.release).run()
-            return result
-        } catch {
-            if connection.isInTransaction { undoPart() }
-            if !connection.isInTransaction, undone == nil { undone = error }
-            forget()
-            forgetCommitActions(after: actions)
-            changes = before
-            throw error
-        }
+    func undoPart(_: Void, after error: any Error) {
+        if connection.isInTransaction { undoPart() }
+        if !connection.isInTransaction, undone == nil { undone = error }
+        forget()
     }
 
     private func undoPart() {
@@ -248,7 +202,7 @@ extension SQLiteWriter {
                 "\"\(record.id)\" can't be restored at \(record.sequence), for there are changes up to \(try lastSequence)"
             )
         }
-        changes += 1
+        nesting.changes += 1
         lastRead = nil
         try sealIfMany()
         let statement = try connection.statement(.insertRecord)

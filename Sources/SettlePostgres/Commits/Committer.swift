@@ -125,7 +125,7 @@ final class Committer: Sendable {
             let calls = try session.dequeueCalls()
             guard !calls.isEmpty || session.hasSent || session.state != session.start else {
                 connection.abandonTransaction()
-                for action in session.changes.actions { action() }
+                for action in session.nesting.actions { action() }
                 return result
             }
             if let failure = link.failure { throw failure }
@@ -135,7 +135,7 @@ final class Committer: Sendable {
             { throw failure.error }
             followed.follow(session.state, settings, isForeign: false)
             done(session.state)
-            for action in session.changes.actions { action() }
+            for action in session.nesting.actions { action() }
             return result
         } catch {
             connection.abandonTransaction()

@@ -3,10 +3,19 @@ internal import SettleDatabase
 
 /// A write that has the database's row locked, on a connection of its own; see ``WriteSession``.
 final class LockedSession: WriteSession {
+    /// What the changes that were sent have left.
+    struct Sent {
+        /// The locked row.
+        var state: DatabaseState
+        /// The settings that were changed.
+        var settings: [SideRecord.Key: SideRecord?] = [:]
+    }
+
     private let link: ConnectionLink
     private let node: String
+    private var sent: Sent
     /// The locked row, as the changes sent so far leave it.
-    private(set) var state: DatabaseState
+    var state: DatabaseState { sent.state }
     /// The row as it was when it was locked.
     let start: DatabaseState
     /// Whether changes were sent that wait for the commit.
@@ -15,7 +24,7 @@ final class LockedSession: WriteSession {
     /// Makes a session of a row that was locked.
     init(_ database: Int64, _ link: ConnectionLink, node: String, state: DatabaseState, settings: SettingsCache.Values)
     {
-        (self.link, self.node, self.state, start) = (link, node, state, state)
+        (self.link, self.node, sent, start) = (link, node, Sent(state: state), state)
         super.init(database, link, settings: settings)
         changes.sequence = state.sequence
     }
@@ -26,7 +35,7 @@ final class LockedSession: WriteSession {
     override func prepareForScan() throws { try send() }
 
     override func newToken() throws -> UInt64 {
-        state.token += 1
+        sent.state.token += 1
         return UInt64(state.token)
     }
 
@@ -46,23 +55,24 @@ final class LockedSession: WriteSession {
         }
     }
 
-    override func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) {
+    override func beginPart() throws -> Part {
         try send()
         _ = try ask([PostgresCall(.savepoint)])
-        let (before, settingsBefore) = (state, sentSettings)
-        return (
-            undo: { [self] in
-                let token = state.token
-                (state, sentSettings) = (before, settingsBefore)
-                // Contents of the part are gone, but their tokens may be known outside.
-                state.token = token
-                try? link.undoPart()
-            },
-            keep: { [self] in
-                try send()
-                _ = try ask([PostgresCall(.releaseSavepoint)])
-            }
-        )
+        return Part(changes: changes, sent: sent)
+    }
+
+    override func keepPart(_ part: Part) throws {
+        try send()
+        _ = try ask([PostgresCall(.releaseSavepoint)])
+    }
+
+    override func undoPart(_ part: Part, after error: any Error) {
+        let token = state.token
+        if let before = part.sent { sent = before }
+        // Contents of the part are gone, but their tokens may be known outside.
+        sent.state.token = token
+        try? link.undoPart()
+        super.undoPart(part, after: error)
     }
 
     /// The statements of what was changed and not sent, without those that end the transaction.
@@ -72,36 +82,33 @@ final class LockedSession: WriteSession {
         (changes.set, changes.documents, changes.places, changes.bytes) = (ChangeSet(), [:], [:], 0)
         guard !set.isEmpty else { return [] }
         var tallies = Tallies()
-        let written = try set.calls(database, &state, &tallies)
+        let written = try set.calls(database, &sent.state, &tallies)
         return written + (tallies.call(database).map { [$0] } ?? [])
     }
 
     /// Sees that tokens given later are higher than one.
-    func raiseToken(to token: Int64) { state.token = max(state.token, token) }
+    func raiseToken(to token: Int64) { sent.state.token = max(state.token, token) }
 
     /// Moves the newest sequence on without a change.
-    func raiseSequence(to sequence: Int64) { (state.sequence, changes.sequence) = (sequence, sequence) }
+    func raiseSequence(to sequence: Int64) { (sent.state.sequence, changes.sequence) = (sequence, sequence) }
 
     /// Sends what was changed, so that questions see it.
     private func send() throws {
         let changed = changedSettings
         try checkUploads()
         let calls = try dequeueCalls()
-        sentSettings.merge(changed) { _, new in new }
+        sent.settings.merge(changed) { _, new in new }
         guard !calls.isEmpty else { return }
         hasSent = true
         _ = try ask(calls)
     }
-
-    /// Settings that were changed and sent.
-    private var sentSettings: [SideRecord.Key: SideRecord?] = [:]
 
     private var changedSettings: [SideRecord.Key: SideRecord?] {
         changes.set.records.filter { if case .setting = $0.key { true } else { false } }
     }
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
-        if changes.set.records[key] == nil, let sent = sentSettings[key] { return sent }
+        if changes.set.records[key] == nil, let setting = sent.settings[key] { return setting }
         return try super.sideRecord(key)
     }
 
@@ -143,7 +150,7 @@ final class LockedSession: WriteSession {
         }
         changes.set.newContents[token] = content
         changes.set.removedContents.remove(token)
-        changes.count += 1
+        nesting.changes += 1
         changes.bytes += content.body.utf8.count + 100
         raiseToken(to: Int64(clamping: token))
     }

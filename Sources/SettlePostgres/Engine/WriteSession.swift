@@ -6,12 +6,12 @@ internal import SettleDatabase
 /// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so.
 /// A *locked* session has the database's row locked from the beginning and sends its changes when a question needs them.
 ///
-///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ CommitQueue: lock, compare, write, commit
+///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ WriteQueue: lock, compare, write, commit
 ///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
 ///
 /// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
 /// says so, and its closure runs again in a locked one.
-class WriteSession: PostgresReader, StorageWriter {
+class WriteSession: PostgresReader, NestingWriter {
     /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
@@ -19,9 +19,6 @@ class WriteSession: PostgresReader, StorageWriter {
         var documents: [DocumentID: Entry] = [:]
         /// The places of changed documents in the list of changes.
         var places: [DocumentID: Int] = [:]
-        var actions: [@Sendable () -> Void] = []
-        /// The number of changes that were made.
-        var count = 0
         /// About how many bytes they have.
         var bytes = 0
         /// The sequence of the newest change.
@@ -35,9 +32,16 @@ class WriteSession: PostgresReader, StorageWriter {
         var hasContent: Bool
     }
 
+    /// A part, for the time when it ends.
+    struct Part {
+        /// The changes as they were before it.
+        let changes: Changes
+        /// The row and the settings as they were sent before it; `nil` in an optimistic session.
+        var sent: LockedSession.Sent?
+    }
+
     var changes = Changes()
-    /// The error by which the open part is bound to fail, though its closure may continue.
-    private var doomed: (any Error)?
+    var nesting = WriteNesting()
     /// Settings, as the session has them, by name.
     let settings: SettingsCache.Values
 
@@ -60,8 +64,14 @@ class WriteSession: PostgresReader, StorageWriter {
     /// Called with each change, which may be too many for memory.
     func changed() throws {}
 
-    /// Begins a part that can fail alone, and returns how it is undone and how it is kept.
-    func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) { ({}, {}) }
+    /// A failed transaction refuses its statements, and an optimistic session has none.
+    func checkTransaction() {}
+
+    func beginPart() throws -> Part { Part(changes: changes) }
+
+    func keepPart(_ part: Part) throws {}
+
+    func undoPart(_ part: Part, after error: any Error) { changes = part.changes }
 
     /// Called before a document is removed.
     func prepareForRemoval() throws {}
@@ -200,7 +210,7 @@ class WriteSession: PostgresReader, StorageWriter {
 
     /// Puts a change at the end of the list, in place of an earlier one of the document.
     private func append(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
-        changes.count += 1
+        nesting.changes += 1
         if let place = changes.places[id] {
             let isTree = if case .tree = changes.set.documents[place].change { true } else { false }
             changes.set.documents[place].change = .superseded(takesSequence: !isTree)
@@ -214,7 +224,7 @@ class WriteSession: PostgresReader, StorageWriter {
     func putContent(_ content: RevisionContent) throws -> UInt64 {
         let token = try newToken()
         changes.set.newContents[token] = content
-        changes.count += 1
+        nesting.changes += 1
         changes.bytes += content.body.utf8.count + 100
         try changed()
         return token
@@ -222,43 +232,6 @@ class WriteSession: PostgresReader, StorageWriter {
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
         try record(key) { try super.sideRecord(key) }
-    }
-
-    // MARK: - Parts and actions
-
-    func afterCommit(_ action: @escaping @Sendable () -> Void) { changes.actions.append(action) }
-
-    func part<Result>(_ body: () throws -> Result) throws -> Result {
-        let outer = doomed
-        doomed = nil
-        defer { doomed = outer }
-        let (undo, keep) = try beginPart()
-        let saved = changes
-        do {
-            let result = try whole { _ in try body() }
-            try keep()
-            return result
-        } catch {
-            undo()
-            changes = saved
-            throw error
-        }
-    }
-
-    /// Runs a closure as all there is in this write.
-    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        let result = try body(self)
-        if let doomed { throw doomed }
-        return result
-    }
-
-    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
-    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        let before = changes.count
-        do { return try body(self) } catch {
-            if changes.count != before, doomed == nil { doomed = error }
-            throw error
-        }
     }
 
     // MARK: - Questions about ranges
@@ -275,9 +248,14 @@ class WriteSession: PostgresReader, StorageWriter {
         return try super.records(scan, limit: limit, withContent: withContent)
     }
 
-    override func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+    override func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         try prepareForScan()
-        return try super.ids(scan, skipping: skipped, limit: limit)
+        return try super.page(of: scan, limit: limit)
+    }
+
+    override func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try prepareForScan()
+        return try super.live(at: place, in: range)
     }
 
     override func count(_ scan: DocumentScan) throws -> Int {
@@ -296,17 +274,17 @@ class WriteSession: PostgresReader, StorageWriter {
 /// Side records in a write.
 extension WriteSession {
     func put(_ record: SideRecord) throws {
-        changes.count += 1
+        nesting.changes += 1
         switch record {
         case .blob(let blob):
             // The content of an attachment that is there stays as it is, and its row is harmless alone.
-            changes.count -= 1
+            nesting.changes -= 1
             changes.set.removedBlobs.remove(blob.digest)
             changes.set.newBlobs[blob.digest] = blob
             changes.bytes += blob.content?.count ?? 0
         case .journal: throw Self.withoutJournal
         case .content(let token, let content):
-            changes.count -= 1
+            nesting.changes -= 1
             guard let content, Self.isToken(token) else {
                 throw DatabaseError(.invalid, "no content can have the token \(token)")
             }
@@ -321,7 +299,7 @@ extension WriteSession {
 
     func remove(_ key: SideRecord.Key) throws {
         if case .content(let token) = key, !Self.isToken(token) { return }
-        changes.count += 1
+        nesting.changes += 1
         switch key {
         case .blob(let digest):
             changes.set.newBlobs[digest] = nil

@@ -165,17 +165,6 @@ private struct Due: Comparable {
 }
 
 extension SideRecord {
-    fileprivate var key: Key {
-        switch self {
-        case .local(let document): .local(document.id)
-        case .setting(let name, _): .setting(name)
-        case .expiration(let id, _): .expiration(id)
-        case .blob(let blob): .blob(blob.digest)
-        case .journal(let entry): .journal(entry.number)
-        case .content(let token, _): .content(token)
-        }
-    }
-
     /// The record as a list shows it.
     fileprivate var withoutContent: SideRecord {
         switch self {
@@ -263,9 +252,10 @@ final class MemoryView: StorageWriter {
         }
         changes += 1
         state.sequence += 1
-        state.documents[record.id] = record
-        state.documents[record.id]?.sequence = lastSequence
-        return lastSequence
+        var stored = record
+        stored.sequence = lastSequence
+        state.documents[record.id] = stored
+        return stored.sequence
     }
 
     func putContent(_ content: RevisionContent) -> UInt64 {
