@@ -5,8 +5,8 @@ internal import SettlePlatform
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
 /// One connection writes. A ``WriteQueue`` decides which thread uses it and when it commits, and this class performs the actions.
-/// A few other connections read, each a snapshot, and never wait for a write. In memory there is one connection, and reads take turns
-/// with writes.
+/// A few other connections read, each a snapshot, and never wait for a write. In memory there is one connection, and reads take
+/// turns with writes.
 ///
 /// When the disk is full SQLite may undo the whole transaction at once. Then every write in it fails, and none is committed
 /// alone.
@@ -19,7 +19,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let owner = Guarded<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let listener = Guarded<Listener?>(nil)
-    /// The listener of commits; a closure alone would be wrapped anew at each look behind the lock.
+    /// The listener of commits. A closure alone would be wrapped in a new object each time it is read from behind the lock.
     private struct Listener: Sendable {
         let notify: @Sendable (CommitNotice) -> Void
     }
@@ -31,7 +31,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
     ///
-    /// Nothing is written before the file was looked at.
+    /// It writes nothing before it has checked the file.
     init(
         path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, leavesShortLog: Bool = false,
         emptiesLog: Bool = false, sizes: CountSizes = CountSizes()
@@ -265,16 +265,15 @@ extension SQLiteEngine {
 
 // MARK: - SQLiteStorage
 
-/// Makes the storage engines that are built in, for those who put something between a database and its engine, or test
-/// engines; everyone else opens a ``Database``.
+/// Creates the built-in storage engines, for code that wraps or tests an engine. All other code opens a ``Database``.
 public enum SQLiteStorage {
-    /// An engine in memory, which ends with the object.
+    /// Creates an engine in memory, whose documents are gone with it.
     public static func inMemory() throws -> any StorageEngine {
         try SQLiteEngine(path: nil, durability: .normal, cacheBytes: DatabaseOptions().cacheBytes)
     }
 
-    /// An engine in a SQLite file, which is created if it is not there. Nothing keeps others from opening the file
-    /// as well, as ``Database/open(_:options:)`` does.
+    /// Creates an engine in a SQLite file, and the file if it is missing. Unlike ``Database/open(_:options:)`` it does not keep
+    /// other processes from opening the file.
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt`, `newerFormat` or `inputOutput`.
     public static func file(_ path: String, durability: Durability = .normal) throws -> any StorageEngine {

@@ -1,10 +1,10 @@
 internal import SettleCore
 
-/// Answers questions from one connection.
+/// Reads through one connection.
 class SQLiteReader: SkippingReader {
     let connection: SQLiteConnection
     let sizes: CountSizes
-    /// Whether a snapshot could not be ended, so that this must not be used again.
+    /// Whether a snapshot could not be ended. The reader must not be used again then.
     private(set) var isStale = false
 
     init(_ connection: SQLiteConnection, _ sizes: CountSizes = CountSizes()) {
@@ -112,7 +112,7 @@ class SQLiteReader: SkippingReader {
         return try counts.liveID(at: before + (range.descending ? inside - 1 - Int64(place) : Int64(place)))
     }
 
-    /// Brings the sums up to date, as a reader finds them.
+    /// Brings the sums up to date before they are read. A reader finds them so.
     func prepareCounts() throws {}
 
     private func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {

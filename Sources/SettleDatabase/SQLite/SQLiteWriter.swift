@@ -26,7 +26,7 @@ final class SQLiteWriter: SQLiteReader, NestingWriter {
         }
     }
 
-    /// Forgets what was cached of a transaction that was rolled back.
+    /// Clears the caches after a transaction was rolled back.
     func forget() {
         newest = nil
         sealed = nil
@@ -277,7 +277,7 @@ extension SQLiteWriter {
         if try !hadIt || !idCounts().update([(document.id, difference)]) { try rebuildCounts() }
     }
 
-    /// Makes all sums anew from the documents.
+    /// Computes all sums from the documents.
     ///
     /// - Complexity: O(*n*).
     func rebuildCounts() throws {

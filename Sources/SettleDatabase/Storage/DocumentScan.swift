@@ -60,7 +60,7 @@ public struct SequenceRange: Sendable {
     }
 }
 
-/// How many documents a database has.
+/// The numbers of documents of a database.
 public struct DocumentCounts: Hashable, Sendable {
     /// Documents with a live leaf: CouchDB's `doc_count`.
     public var live: Int
@@ -195,7 +195,7 @@ extension UnsafeRawBufferPointer {
 
 // MARK: - RecordFlags
 
-/// What the index of an engine's documents tells apart; a document is of one kind only.
+/// The kinds of documents that an engine's index distinguishes. Each document is of one kind.
 package enum RecordFlags: Int64, Sendable {
     /// There is one live leaf.
     case plain = 0

@@ -34,7 +34,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case closing(Writer?)
     }
 
-    /// What a writer learns when it is woken.
+    /// The outcome with which a writer is woken.
     enum Outcome: Sendable {
         case done
         /// Its own closure failed.
@@ -141,7 +141,8 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
     /// Lets the next writer into the open transaction, or has it committed.
     private mutating func shareOrCommit() -> [Action] {
-        guard batch.count < largestBatch, let next = waiting.first, !next.alone, next.bytes <= maximumBytes - bytes else {
+        guard batch.count < largestBatch, let next = waiting.first, !next.alone, next.bytes <= maximumBytes - bytes
+        else {
             phase = .committing
             return [.commit]
         }

@@ -1,6 +1,6 @@
 internal import SettleCore
 
-/// What can be changed in a storage engine's write.
+/// Changes the documents and side records of a database in a write of its storage engine.
 public protocol StorageWriter: StorageReader {
     /// Changes a document.
     ///

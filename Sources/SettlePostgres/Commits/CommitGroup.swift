@@ -28,8 +28,8 @@ struct CommitGroup {
     /// The time at which the turn began.
     private let begin = ContinuousClock.now
 
-    /// Whether writers that wait should be refused after an outcome of this turn. Turns are short unless PostgreSQL does not answer.
-    /// After a longer one without an answer, they would wait as long again.
+    /// Whether writers that wait are refused after an outcome of this turn. Turns are short unless PostgreSQL does not answer. After
+    /// a longer one without an answer, they would wait as long again.
     func refusesWaiting(after outcome: CommitOutcome) -> Bool { outcome.isUnanswered && begin + Self.patience < .now }
 
     /// The most change sets, and bytes of changes, of one commit.

@@ -113,9 +113,9 @@ final class PostgresEngine: StorageEngine {
         try checkOpen()
         var touched: [DocumentID] = []
         for _ in 0..<Self.attempts {
-            let session = OptimisticSession(
-                database, pool, settings: try settings.values(), tokens: tokens,
-                designAge: { [followed] in followed.announcedDesignAge })
+            let session = WriteSession(
+                database, pool, settings: try settings.values(),
+                .optimistic(tokens: tokens) { [followed] in followed.announcedDesignAge })
             var result: Result?
             do {
                 // The documents that the last attempt read are read together now.
@@ -136,7 +136,7 @@ final class PostgresEngine: StorageEngine {
     }
 
     /// Commits what an optimistic session has collected; false if another commit was faster.
-    private func commit(_ session: OptimisticSession) throws -> Bool {
+    private func commit(_ session: WriteSession) throws -> Bool {
         let (set, actions) = (session.changes.set, session.nesting.actions)
         guard !set.isEmpty else {
             for action in actions { action() }
@@ -173,19 +173,19 @@ final class PostgresEngine: StorageEngine {
 
     // MARK: - Others
 
-    /// Takes the state of the row as somebody has read it.
+    /// Follows a state of the row that was read.
     func follow(_ state: DatabaseState, isForeign: Bool) { followed.follow(state, settings, isForeign: isForeign) }
 
-    /// Says that another node has deleted the database.
+    /// Notifies the owner of the engine that another node has deleted the database.
     func wasDeleted() { onDeletion.withLock { $0 }?() }
 
-    /// Sets what is called once another node has deleted the database.
+    /// Sets the closure that is called when another node has deleted the database.
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
-    /// Notes that the state that was followed last was read at a moment.
+    /// Records the time at which the newest state was read.
     func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
-    /// Prolongs what this node pins, and removes what nobody needs.
+    /// Prolongs the pins of this node, and removes uploads and marks that are no longer needed.
     func keepHouse() throws {
         try storedBlobs.tend()
         let house = Housekeeping(pool: pool)

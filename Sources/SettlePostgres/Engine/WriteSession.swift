@@ -3,15 +3,15 @@ internal import SettleDatabase
 
 /// A write: what its closure has read and changed, in front of what is stored.
 ///
-/// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so.
-/// A *locked* session has the database's row locked from the beginning and sends its changes when a question needs them.
+/// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so. A
+/// *locked* session has the database's row (``LockedRow``) from the beginning and sends its changes when a question needs them.
 ///
 ///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ WriteQueue: lock, compare, write, commit
 ///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
 ///
 /// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
 /// says so, and its closure runs again in a locked one.
-class WriteSession: PostgresReader, NestingWriter {
+final class WriteSession: PostgresReader, NestingWriter {
     /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
@@ -32,64 +32,61 @@ class WriteSession: PostgresReader, NestingWriter {
         var hasContent: Bool
     }
 
-    /// A part, for the time when it ends.
-    struct Part {
-        /// The changes as they were before it.
-        let changes: Changes
-        /// The row and the settings as they were sent before it; `nil` in an optimistic session.
-        var sent: LockedSession.Sent?
+    /// With the lock or without it.
+    enum Way {
+        /// Tokens of contents are reserved, and design documents compared with the age that observers were notified of.
+        case optimistic(tokens: ContentTokens, designAge: () -> Int64)
+        case locked(LockedRow)
     }
 
     var changes = Changes()
     var nesting = WriteNesting()
     /// Settings, as the session has them, by name.
     let settings: SettingsCache.Values
+    private var way: Way
+    /// Whether the closure of an optimistic session asked what can't be compared later, so that it has to run again with the lock.
+    var needsLock = false
+    /// Whether it is known already that an optimistic session can't be committed, because two readings of one document differ.
+    private(set) var isStale = false
 
-    init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values) {
-        self.settings = settings
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - database: The number of the database.
+    ///   - link: The connection or pool that answers its questions.
+    ///   - settings: The settings as they were read last.
+    ///   - way: Whether it has the lock.
+    init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values, _ way: Way) {
+        (self.settings, self.way) = (settings, way)
         super.init(database, link)
+        // An optimistic session gets its sequences at the commit. Until then its changes have places above all of them.
+        changes.sequence = row?.state.sequence ?? 1 << 62
+    }
+
+    /// The locked row; `nil` in an optimistic session.
+    var row: LockedRow? {
+        get { if case .locked(let row) = way { row } else { nil } }
+        set { if let newValue { way = .locked(newValue) } }
+    }
+
+    /// A token for a new content.
+    private func newToken() throws -> UInt64 {
+        switch way {
+        case .optimistic(let tokens, _): return try tokens.next()
+        case .locked(var row):
+            row.state.token += 1
+            way = .locked(row)
+            return UInt64(row.state.token)
+        }
+    }
+
+    /// Checks at the commit that no other node has changed a design document. With the lock none can.
+    func requireCurrentDesign() {
+        if case .optimistic(_, let designAge) = way { changes.set.designAge = designAge() }
     }
 
     /// The most bytes of changes in memory.
     static let maximumBytes = 16 << 20
-
-    // MARK: - What the two kinds do differently
-
-    /// Called before a question about more than single documents and side records.
-    func prepareForScan() throws {}
-
-    /// A token for a new content.
-    func newToken() throws -> UInt64 { throw DatabaseError(.storage, "a session without tokens") }
-
-    /// Called with each change, which may be too many for memory.
-    func changed() throws {}
-
-    /// A failed transaction refuses its statements, and an optimistic session has none.
-    func checkTransaction() {}
-
-    func beginPart() throws -> Part { Part(changes: changes) }
-
-    func keepPart(_ part: Part) throws {}
-
-    func undoPart(_ part: Part, after error: any Error) { changes = part.changes }
-
-    /// Called before a document is removed.
-    func prepareForRemoval() throws {}
-
-    /// Keeps a content at a token that it has elsewhere.
-    func putContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
-
-    func require(_ lease: JobLease) throws {}
-
-    func requireCurrentDesign() throws {}
-
-    func restore(_ record: DocumentRecord) throws { throw Self.onlyLocked }
-
-    func restoreSequence(_ sequence: UpdateSequence) throws { throw Self.onlyLocked }
-
-    private static var onlyLocked: DatabaseError {
-        DatabaseError(.invalid, "what is restored for an exact copy is written by `hold` only")
-    }
 
     // MARK: - Documents
 
@@ -112,14 +109,11 @@ class WriteSession: PostgresReader, NestingWriter {
                 ChangeSet.Base(sequence: $0.record.sequence.number, edition: $0.edition, flags: $0.record.flags)
             }
             let expected = base ?? ChangeSet.Base()
-            if let before = changes.set.expected[id], before != expected { markStale() }
+            if let before = changes.set.expected[id], before != expected { isStale = true }
             if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
             changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
         }
     }
-
-    /// Called when two readings of one document differ, so that the write can't be committed.
-    func markStale() {}
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try prepare([id], withContent: withContent)
@@ -131,7 +125,6 @@ class WriteSession: PostgresReader, NestingWriter {
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
         switch change {
         case .insert(let record):
-            // A document that was not read is assumed to be absent, which the commit checks.
             if let entry = changes.documents[record.id], entry.record != nil { return nil }
             if changes.documents[record.id] == nil { try assumeAbsent(record.id) }
             if changes.documents[record.id]?.record != nil { return nil }
@@ -152,7 +145,7 @@ class WriteSession: PostgresReader, NestingWriter {
             try changed()
             return record.sequence
         case .remove(let record):
-            try prepareForRemoval()
+            try requireLock()
             guard try isExpected(record) else { return nil }
             append(.remove, record.id)
             changes.sequence += 1
@@ -160,12 +153,6 @@ class WriteSession: PostgresReader, NestingWriter {
             try changed()
             return UpdateSequence(changes.sequence)
         }
-    }
-
-    /// Takes a document for absent that was not looked at.
-    func assumeAbsent(_ id: DocumentID) throws {
-        changes.set.expected[id] = ChangeSet.Base()
-        changes.documents[id] = Entry(record: nil, hasContent: true)
     }
 
     private func isExpected(_ record: DocumentRecord) throws -> Bool {
@@ -188,7 +175,7 @@ class WriteSession: PostgresReader, NestingWriter {
         return record.sequence
     }
 
-    /// Notes a document that is written under the sequence it has.
+    /// Writes a document under the sequence it has.
     func recordRestored(_ record: DocumentRecord) throws {
         try checkLength(of: record.id)
         changes.sequence = record.sequence.number
@@ -231,15 +218,17 @@ class WriteSession: PostgresReader, NestingWriter {
     }
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
-        try record(key) { try super.sideRecord(key) }
+        if changes.set.records[key] == nil, let setting = row?.settings[key] { return setting }
+        return try record(key) { try super.sideRecord(key) }
     }
 
     // MARK: - Questions about ranges
 
+    /// The locked row itself moves on at the commit.
     override var lastSequence: UpdateSequence {
         get throws {
-            try prepareForScan()
-            return try super.lastSequence
+            try requireLock()
+            return UpdateSequence(changes.sequence)
         }
     }
 
