@@ -1,4 +1,4 @@
-package import SettleDatabase
+internal import SettleDatabase
 internal import SettlePlatform
 
 /// The large contents of a ``SharedStore``, under the names of their uploads, as a database server would keep them.
