@@ -29,6 +29,12 @@ struct ArticleTests {
         expectNone(articles.flatMap { articleComplaints($0, snippets: snippets) })
     }
 
+    @Test func `the page on storage engines shows compiled code`() throws {
+        let page = try #require(Repository.shared.file("docs/STORAGE_ENGINES.md"))
+        let places = ["Tests/SettleDatabaseTests/Storage/MemoryEngine.swift", "Snippets/StorageEngines.swift"]
+        expectNone(articleComplaints(page, snippets: places.compactMap { Repository.shared.file($0) }))
+    }
+
     @Test(arguments: [
         ("text\n```swift\nlet b = 2\nlet c = 3\n```\n", []),
         ("```swift\nlet a = 1\nlet c = 3\n```\n", [2]),

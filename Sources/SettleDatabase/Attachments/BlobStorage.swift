@@ -28,9 +28,9 @@ public protocol BlobStorage: Sendable {
     ///
     /// - Parameters:
     ///   - digest: The MD5 that the finished content will have.
-    ///   - length: The length of the finished content. The unfinished content is not longer.
-    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if
-    ///   another writer uses the content.
+    ///   - length: Its length. What was left of it is not longer.
+    /// - Returns: The writer; `nil` if this storage keeps no unfinished contents, which is the default, or if another writer
+    ///   continues it.
     /// - Throws: ``DatabaseError`` with code `closed`, `inputOutput` or `unavailable`.
     func resumedBlob(_ digest: AttachmentDigest, length: Int64) throws -> (any ResumableBlobWriter)?
 
@@ -43,11 +43,11 @@ public protocol BlobStorage: Sendable {
     /// - Throws: ``DatabaseError`` with code `attachmentMissing` for a content that does not exist.
     func open(_ record: BlobRecord, from offset: Int64) throws -> any BlobReader
 
-    /// Whether a pinned content still exists; `true` by default. A storage whose engine checks this at the commit
-    /// keeps the default.
+    /// Whether a pinned content is still there; `true` by default. The default fits a storage in which only the engine finds out, at
+    /// the commit.
     func has(_ record: BlobRecord) -> Bool
 
-    /// Removes contents that no row names and that are not pinned, and files of killed processes.
+    /// Removes contents that no row names and nothing pins, including those that killed processes left.
     ///
     /// It is called after the removal of rows is durable.
     ///
@@ -59,7 +59,7 @@ public protocol BlobStorage: Sendable {
     /// - Throws: ``DatabaseError``, and errors of the closures.
     func collect(row: BlobLookup, hold: (_ remove: (BlobLookup) throws -> Void) throws -> Void) throws
 
-    /// The sum of the lengths of all stored contents, including pinned and collectable ones.
+    /// The sum of the lengths of all stored contents, including pinned ones and those that will be collected.
     func sizeOnDisk() throws -> Int64
 }
 
@@ -101,12 +101,12 @@ public protocol BlobWriter: AnyObject {
     func finish(as digest: BlobDigest) throws -> FinishedBlob
 }
 
-/// A content that was written, and that no row may name yet.
+/// A content that is written and that no row names yet.
 public struct FinishedBlob: Sendable {
     /// The place to store in the content's row; `nil` if the content is found by its digest.
     public let place: [UInt8]?
-    /// Keeps the content from being collected while it exists. It is released when no document can be saved with
-    /// this content anymore, whether or not one was saved. `nil` if the storage uses the pins of the process.
+    /// Keeps the content from being collected while this object exists. The database releases it when it can save no further document
+    /// with this content; `nil` if the storage goes by the pins of the process.
     public let pin: (any AnyObject & Sendable)?
 
     /// Creates a value.
@@ -116,13 +116,13 @@ public struct FinishedBlob: Sendable {
 /// Writes a content that a later writer can continue: if it is released before it has finished, the bytes written
 /// so far stay.
 public protocol ResumableBlobWriter: BlobWriter {
-    /// The bytes that existed before this writer, from the first one; must be called before the first write.
+    /// The bytes that an earlier writer left, from the first one. It is called before this writer writes.
     func storedBytes() throws -> any BlobReader
 
     /// Removes all bytes and starts over.
     func restart() throws
 
-    /// Makes this writer delete its bytes when it is released.
+    /// Makes this writer leave nothing when it is released.
     func discard()
 }
 
@@ -140,8 +140,7 @@ public struct BlobRecord: Sendable, Hashable {
     public let content: [UInt8]?
     /// Whether the bytes are outside the row: in a file, or in the ``BlobStorage`` of the engine.
     public let isFile: Bool
-    /// The place of the bytes in a ``BlobStorage``, in its own format; `nil` for bytes in the row or in a file
-    /// named by the digest.
+    /// The place where a ``BlobStorage`` has the bytes, in a format of its own; `nil` for bytes in the row or in a file named by the digest.
     public let place: [UInt8]?
 
     /// Creates a record.

@@ -4,22 +4,21 @@ internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
-/// One connection writes. ``GroupCommit`` decides which thread uses it and when it commits, and this class performs
-/// the actions. A few other connections read, each from a snapshot, and never wait for a write. In memory there is
-/// only one connection, and reads take turns with writes.
+/// One connection writes. A ``WriteQueue`` decides which thread uses it and when it commits, and this class performs the actions.
+/// A few other connections read, each a snapshot, and never wait for a write. In memory there is one connection, and reads take
+/// turns with writes.
 ///
 /// If the disk is full, SQLite may roll back the whole transaction at once. Then every write in it fails.
 ///
-/// Unchecked: the lock of `commits` gives `writer` to the thread that performs an action, one at a time; everything
-/// else is immutable or guarded by its own lock (`Guarded`).
+/// Unchecked: the lock of `queue` gives `writer` to the thread that performs an action, one at a time; the rest is constant
+/// or guarded by a lock of its own (`Guarded`).
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
-    private let commits: Guarded<GroupCommit<WriteTurn>>
+    private let queue: WriteQueue
     private var writer: SQLiteWriter
     private let owner = Guarded<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let listener = Guarded<Listener?>(nil)
-    /// The listener of commits. It is a struct, because a bare closure would be wrapped again at each access
-    /// through the lock.
+    /// The listener of commits. A closure alone would be wrapped in a new object each time it is read from behind the lock.
     private struct Listener: Sendable {
         let notify: @Sendable (CommitNotice) -> Void
     }
@@ -31,7 +30,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     /// Opens a database file; `nil` creates an empty database in memory.
     ///
-    /// Nothing is written before the file was checked.
+    /// It writes nothing before it has checked the file.
     init(
         path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, leavesShortLog: Bool = false,
         emptiesLog: Bool = false, sizes: CountSizes = CountSizes()
@@ -54,7 +53,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         // The log has frames that can't be used. This is still the only connection to the file.
         if emptiesLog { _ = try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") }
         writer = SQLiteWriter(connection, sizes)
-        commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))
+        queue = WriteQueue(largestBatch: path == nil ? 1 : Self.largestBatch)
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in
             ReaderPool(limit: readers) {
@@ -89,18 +88,18 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
         let result = Guarded<Result?>(nil)
-        let job: WriteTurn.Job = { writer in
+        let job: WriteTurn.Job = { [self] in
             let made = try body(writer)
             result.withLock { $0 = made }
         }
-        try run(WriteTurn(job: job), job)
+        try queue.run(WriteTurn(job: job), on: self, job)
         return try Self.found(result.withLock { $0 })
     }
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
         var result: Result?
-        try run(WriteTurn()) { result = try body($0) }
+        try queue.run(WriteTurn(), on: self) { result = try body(writer) }
         return try Self.found(result)
     }
 
@@ -113,10 +112,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     /// Runs a closure within the write of this thread. Inside an exclusive read it is a separate transaction.
     private func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        if writer.hasBegun { return try writer.joined(body) }
+        if writer.hasBegun { return try writer.joined { try body(writer) } }
         do {
             try writer.begin()
-            let result = try writer.whole(body)
+            let result = try writer.whole { try body(writer) }
             try writer.commit()
             announce()
             return result
@@ -129,100 +128,11 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Runs a closure on the writing connection between two transactions.
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         var result: Result?
-        try run(WriteTurn(), alone: true) { _ in result = try body() }
+        try queue.run(WriteTurn(), on: self, alone: true) { result = try body() }
         return try Self.found(result)
     }
 
-    /// Waits for a turn to write, runs a closure in it, and waits for the commit.
-    ///
-    /// - Parameters:
-    ///   - turn: The turn to wait for.
-    ///   - alone: Whether the closure runs between two transactions.
-    ///   - body: The closure that this thread runs, unless another thread has done the job of the turn.
-    /// - Throws: Errors of the closure, or the reason why its changes were not committed.
-    private func run(
-        _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
-    ) throws {
-        perform(.arrived(turn, alone: alone), for: turn)
-        while true {
-            switch turn.wait() {
-            case .run(let place):
-                var failure: (any Error)?
-                let event = run(place, &failure, body)
-                perform(event, for: turn, failure: failure)
-            case .ended(let failure?): throw failure
-            case .ended(nil): return
-            }
-        }
-    }
-
-    /// Reports an event and performs all resulting actions on this thread.
-    ///
-    /// - Parameters:
-    ///   - first: The event.
-    ///   - own: The turn of this thread. Until it has ended, this thread also does the jobs of other turns.
-    ///   - failure: The error, if the event is a failure.
-    private func perform(_ first: GroupCommit<WriteTurn>.Event, for own: WriteTurn, failure: (any Error)? = nil) {
-        var (event, failure) = (Optional(first), failure)
-        while let current = event {
-            event = nil
-            for action in commits.withLock({ $0.handle(current) }) {
-                switch action {
-                case .run(let turn, let place):
-                    if turn !== own, let job = turn.job, !own.hasEnded {
-                        event = run(place, &failure, job)
-                    } else {
-                        turn.wake(.run(place))
-                    }
-                case .commit: event = commit(&failure)
-                case .rollBack:
-                    writer.rollBack()
-                    event = .rolledBack
-                case .wake(let turns, let outcome):
-                    let error = outcome.error(failure)
-                    for turn in turns { turn.wake(.ended(error)) }
-                case .close:
-                    if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
-                }
-            }
-        }
-    }
-
-    /// Runs a closure in its turn and reports its result.
-    private func run(
-        _ place: GroupCommit<WriteTurn>.Place, _ failure: inout (any Error)?, _ body: (any StorageWriter) throws -> Void
-    ) -> GroupCommit<WriteTurn>.Event {
-        do {
-            try owning {
-                switch place {
-                case .alone: try body(writer)
-                case .savepoint: try writer.part { try body(writer) }
-                case .transaction:
-                    try writer.begin()
-                    try writer.whole(body)
-                }
-            }
-            return .wrote(.kept)
-        } catch {
-            failure = error
-            return .wrote(writer.connection.isInTransaction ? .failed : .lost)
-        }
-    }
-
-    private func commit(_ failure: inout (any Error)?) -> GroupCommit<WriteTurn>.Event {
-        do {
-            try owning {
-                try writer.commit()
-                announce()
-            }
-            return .committed
-        } catch {
-            failure = error
-            return .commitFailed
-        }
-    }
-
-    /// Gives this thread the writing connection while a closure runs.
+    /// Lets this thread use the writing connection in a closure.
     private func owning(_ body: () throws -> Void) rethrows {
         owner.withLock { $0 = ThreadID.current }
         defer { owner.withLock { $0 = nil } }
@@ -230,7 +140,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func announce() {
-        for action in writer.dequeueCommitActions() { action() }
+        for action in writer.nesting.dequeueActions() { action() }
         if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence {
             listener.notify(CommitNotice(sequence: newest))
         }
@@ -238,11 +148,39 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     func close() {
         pool?.close()
-        let turn = WriteTurn()
-        // Inside a write of this thread, the connection is needed until the write ends.
-        if isWriting { return perform(.closing(nil), for: turn) }
-        perform(.closing(turn), for: turn)
-        _ = turn.wait()
+        // Inside a write of this thread the connection is needed until that ends.
+        queue.close(self, waits: !isWriting)
+    }
+}
+
+// MARK: - Queue
+
+extension SQLiteEngine: QueuedStorage {
+    func run(_ place: WritePlace, _ body: () throws -> Void) throws {
+        try owning {
+            switch place {
+            case .alone: try body()
+            case .savepoint: try writer.part(body)
+            case .transaction:
+                try writer.begin()
+                try writer.whole(body)
+            }
+        }
+    }
+
+    var hasTransaction: Bool { writer.connection.isInTransaction }
+
+    func commitTransaction() throws {
+        try owning {
+            try writer.commit()
+            announce()
+        }
+    }
+
+    func rollBackTransaction() { writer.rollBack() }
+
+    func closeConnection() {
+        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
     }
 }
 
@@ -327,16 +265,15 @@ extension SQLiteEngine {
 
 // MARK: - SQLiteStorage
 
-/// Creates the built-in storage engines, for code that wraps or tests a storage engine. Other code opens a
-/// ``Database``.
+/// Creates the built-in storage engines, for code that wraps or tests an engine. All other code opens a ``Database``.
 public enum SQLiteStorage {
-    /// An engine in memory; its data is lost when the object is released.
+    /// Creates an engine in memory, whose documents are gone with it.
     public static func inMemory() throws -> any StorageEngine {
         try SQLiteEngine(path: nil, durability: .normal, cacheBytes: DatabaseOptions().cacheBytes)
     }
 
-    /// An engine in a SQLite file, which is created if it does not exist. Unlike ``Database/open(_:options:)``, it
-    /// does not keep other processes from opening the file.
+    /// Creates an engine in a SQLite file, and the file if it is missing. Unlike ``Database/open(_:options:)`` it does not keep
+    /// other processes from opening the file.
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt`, `newerFormat` or `inputOutput`.
     public static func file(_ path: String, durability: Durability = .normal) throws -> any StorageEngine {

@@ -1,10 +1,10 @@
 internal import SettleCore
 
-/// Reads from one connection.
-class SQLiteReader: StorageReader {
+/// Reads through one connection.
+class SQLiteReader: SkippingReader {
     let connection: SQLiteConnection
     let sizes: CountSizes
-    /// Whether a snapshot could not be ended, so that this reader must not be used again.
+    /// Whether a snapshot could not be ended. The reader must not be used again then.
     private(set) var isStale = false
 
     init(_ connection: SQLiteConnection, _ sizes: CountSizes = CountSizes()) {
@@ -82,16 +82,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
-        guard skipped > 0 else { return try page(of: scan, limit: limit) }
-        guard case .live(let range) = scan else {
-            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
-        }
-        guard let first = try live(at: skipped, in: range) else { return [] }
-        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
-    }
-
-    private func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         let (range, kind): (DocumentRange, DocumentKind)
         switch scan.part {
         case .changes(let range): return try records(changedIn: range, limit: limit, withContent: false).map(\.id)
@@ -112,8 +103,8 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    /// The id of a live document by its position, found with the sums.
-    private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+    /// The id of a live document by its place, from the sums.
+    func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         try prepareCounts()
         let counts = try idCounts()
         let inside = try counts.count(.live, from: range.low, to: range.high)
@@ -122,7 +113,7 @@ class SQLiteReader: StorageReader {
         return try counts.liveID(at: before + (range.descending ? inside - 1 - Int64(place) : Int64(place)))
     }
 
-    /// Updates the sums; a reader uses them unchanged.
+    /// Brings the sums up to date before they are read. A reader finds them so.
     func prepareCounts() throws {}
 
     private func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {

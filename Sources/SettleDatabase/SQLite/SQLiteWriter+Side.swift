@@ -52,7 +52,7 @@ extension SQLiteWriter {
         guard let content, let number = number(of: token) else {
             throw DatabaseError(.invalid, "no content can have the token \(token)")
         }
-        changes += 1
+        nesting.changes += 1
         let statement = try connection.statement(.restoreContent)
         statement.bind(1, number)
         statement.bind(2, content.storedAttachments)
@@ -66,14 +66,14 @@ extension SQLiteWriter {
     func removeJournal() throws { try run(.removeJournal) { _ in } }
 
     private func run(_ sql: SQL, _ bind: (SQLiteStatement) -> Void) throws {
-        changes += 1
+        nesting.changes += 1
         let statement = try connection.statement(sql)
         bind(statement)
         try statement.run()
     }
 
     private func put(_ entry: StoredJournalEntry) throws {
-        changes += 1
+        nesting.changes += 1
         var kept: JournalFlags = []
         if case .kept = entry.old { kept.insert(.old) }
         if case .kept = entry.new { kept.insert(.new) }

@@ -1,8 +1,8 @@
 internal import SettleCore
 
 /// Changes the file in the open transaction of the writing connection.
-final class SQLiteWriter: SQLiteReader, StorageWriter {
-    /// The newest sequence, including the open transaction.
+final class SQLiteWriter: SQLiteReader, NestingWriter {
+    /// The newest sequence, those of the open transaction included.
     var newest: UpdateSequence?
     /// The last sealed sequence, if it was read.
     var sealed: Int64?
@@ -10,17 +10,11 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     var settings: [String: String?] = [:]
     /// The document that was read last.
     var lastRead: DocumentRecord?
-    /// The number of changes that were begun. Contents of attachments do not count, because they are harmless
-    /// alone.
-    var changes = 0
-    /// The actions to perform after the open transaction is committed.
-    private(set) var commitActions: [@Sendable () -> Void] = []
+    var nesting = WriteNesting()
 
     /// Whether a transaction was begun and not ended here; SQLite may have rolled it back.
     var hasBegun = false
-    /// The reason why the open write can't succeed anymore, although its closure may continue.
-    var doomed: (any Error)?
-    /// The reason why SQLite rolled back the open transaction, if it did.
+    /// The error after which SQLite undid the open transaction, if it did.
     var undone: (any Error)?
 
     override var lastSequence: UpdateSequence {
@@ -32,23 +26,12 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         }
     }
 
-    /// Discards cached data of a transaction that was rolled back.
+    /// Clears the caches after a transaction was rolled back.
     func forget() {
         newest = nil
         sealed = nil
         settings = [:]
         lastRead = nil
-    }
-
-    func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
-
-    /// Discards the actions for the commit except the first few, because the rest was rolled back.
-    func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
-
-    /// Returns and removes the actions to perform, after the transaction is committed.
-    func dequeueCommitActions() -> [@Sendable () -> Void] {
-        defer { commitActions.removeAll(keepingCapacity: true) }
-        return commitActions
     }
 
     override func prepareCounts() throws { try sealCounts() }
@@ -69,7 +52,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
-        changes += 1
+        nesting.changes += 1
         lastRead = nil
         try sealIfMany()
         let before = newest
@@ -95,15 +78,14 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
                 statement.bind(3, RecordFlags(record.tree).rawValue)
             }
         case .remove(let record):
-            // The sequence is assigned first: after the record is removed, the file may not contain the newest
-            // sequence anymore.
+            // Read before the removal: afterwards no row of the file may have the newest sequence.
             sequence = try nextSequence()
             isExpected = try rewrite(.removeRecord, record, now: nil)
             if isExpected { try put(.setting(name: "last_sequence", value: sequence.description)) }
         }
         if isExpected { return sequence }
         newest = before
-        changes -= 1
+        nesting.changes -= 1
         return nil
     }
 
@@ -145,8 +127,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {
-        changes += 1
-        // SQLite reuses the number of the last row after that row is removed.
+        nesting.changes += 1
+        // SQLite gives the number of the last row again when that is gone.
         let floor = try setting(BodyToken.floorSetting).flatMap { UInt64($0) }.flatMap(number)
         let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
         statement.bind(1, content.storedAttachments)
@@ -181,53 +163,23 @@ extension SQLiteWriter {
         if connection.isInTransaction { try? connection.statement(.rollback).run() }
         hasBegun = false
         forget()
-        forgetCommitActions(after: 0)
+        nesting.forgetActions(after: 0)
     }
 
-    /// Throws if SQLite has rolled back the transaction.
-    private func checkTransaction() throws {
+    /// Throws when SQLite has undone the transaction.
+    func checkTransaction() throws {
         guard !connection.isInTransaction else { return }
         throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
-    /// Runs a closure as the only content of the transaction so far.
-    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        doomed = nil
-        let result = try body(self)
-        if let doomed { throw doomed }
-        try checkTransaction()
-        return result
-    }
+    func beginPart() throws { try connection.statement(.savepoint).run() }
 
-    /// Runs a closure as a part of the surrounding write. If the closure fails halfway, that write can't succeed.
-    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try checkTransaction()
-        let before = changes
-        do { return try body(self) } catch {
-            if changes != before, doomed == nil { doomed = error }
-            throw error
-        }
-    }
+    func keepPart(_: Void) throws { try connection.statement(.release).run() }
 
-    func part<Result>(_ body: () throws -> Result) throws -> Result {
-        let outer = doomed
-        doomed = nil
-        defer { doomed = outer }
-        let (actions, before) = (commitActions.count, changes)
-        try checkTransaction()
-        try connection.statement(.savepoint).run()
-        do {
-            let result = try whole { _ in try body() }
-            try connection.statement(.release).run()
-            return result
-        } catch {
-            if connection.isInTransaction { undoPart() }
-            if !connection.isInTransaction, undone == nil { undone = error }
-            forget()
-            forgetCommitActions(after: actions)
-            changes = before
-            throw error
-        }
+    func undoPart(_: Void, after error: any Error) {
+        if connection.isInTransaction { undoPart() }
+        if !connection.isInTransaction, undone == nil { undone = error }
+        forget()
     }
 
     private func undoPart() {
@@ -251,7 +203,7 @@ extension SQLiteWriter {
                 "\"\(record.id)\" can't be restored at \(record.sequence), for there are changes up to \(try lastSequence)"
             )
         }
-        changes += 1
+        nesting.changes += 1
         lastRead = nil
         try sealIfMany()
         let statement = try connection.statement(.insertRecord)
@@ -326,7 +278,7 @@ extension SQLiteWriter {
         if try !hadIt || !idCounts().update([(document.id, difference)]) { try rebuildCounts() }
     }
 
-    /// Computes all sums again from the documents.
+    /// Computes all sums from the documents.
     ///
     /// - Complexity: O(*n*).
     func rebuildCounts() throws {

@@ -11,12 +11,13 @@ public struct DocumentRecord: Sendable {
     public var tree: RevisionTree
     /// The winner's content; `nil` if the reader did not request it.
     public var content: RevisionContent?
-    /// Why the tree, which is then empty, or the winner's content can't be read; `nil` for an intact document.
+    /// The error because of which the tree, which is then empty, or the winner's content can't be read; `nil` for an intact
+    /// document.
     public var damage: DatabaseError? {
         get { failure as? DatabaseError }
         set { failure = newValue }
     }
-    /// An error takes one word here, and almost no document has one.
+    /// The same, in one word: almost no document has an error, and a `DatabaseError` would make each record larger.
     private var failure: (any Error)?
 
     /// Creates a record.
@@ -30,7 +31,7 @@ public struct DocumentRecord: Sendable {
 
 // MARK: - Stored
 
-/// Reading and writing documents as engines store them. They are read as far as they can be.
+/// Reads and writes documents as engines store them. Of a damaged document it reads what it can.
 extension DocumentRecord {
     /// The version of a stored tree that begins with a checksum.
     private static let checkedVersion: UInt8 = 2
@@ -75,7 +76,7 @@ extension DocumentRecord {
         return sum
     }
 
-    /// A document whose id is damaged. It has no revisions, so that nobody takes it for a document.
+    /// A document whose id is damaged. It has no revisions, so no caller mistakes it for a document.
     package init(damagedID text: String, _ sequence: UpdateSequence) {
         self.init(
             id: DocumentID(unchecked: text.isEmpty ? "?" : text), sequence: sequence, tree: RevisionTree(), content: nil
@@ -185,6 +186,6 @@ public enum BodyToken {
     public static let record: UInt64 = 1
     /// Tokens of contents that are kept apart begin here.
     public static let firstApart: UInt64 = 2
-    /// The setting with the token after which new ones start, so that no token is reused.
+    /// The setting with the token after which new tokens start, so that no token is reused.
     static let floorSetting = "content_floor"
 }

@@ -21,11 +21,11 @@ public enum DocumentScan: Sendable {
 public struct DocumentRange: Sendable {
     /// The lowest id, itself included, or `nil` for no bound.
     public var from: DocumentID?
-    /// The id behind which the range begins, or `nil`; together with `from` the stricter one counts.
+    /// The range begins after this id, or `nil` for no bound. If `from` is set too, the higher bound counts.
     public var after: DocumentID?
     /// The highest id, itself included, or `nil` for no bound.
     public var through: DocumentID?
-    /// The id before which the range ends, or `nil`.
+    /// The range ends before this id, or `nil` for no bound. If `through` is set too, the lower bound counts.
     public var before: DocumentID?
     /// Whether the highest comes first.
     public var descending: Bool
@@ -60,7 +60,7 @@ public struct SequenceRange: Sendable {
     }
 }
 
-/// How many documents a database has.
+/// The numbers of documents of a database.
 public struct DocumentCounts: Hashable, Sendable {
     /// Documents with a live leaf: CouchDB's `doc_count`.
     public var live: Int
@@ -101,6 +101,30 @@ extension StorageReader {
     }
 }
 
+// MARK: - Skipping
+
+/// A reader that lists ids from the first one on, and finds a live document by its place. Skipping follows from both.
+package protocol SkippingReader: StorageReader {
+    /// The ids of the first documents of a scan.
+    func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID]
+
+    /// The id of a live document by its place in a range, from 0; `nil` past the last.
+    ///
+    /// - Complexity: O(log *n*) in the documents of the database.
+    func live(at place: Int, in range: DocumentRange) throws -> DocumentID?
+}
+
+extension SkippingReader {
+    package func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+        guard skipped > 0 else { return try page(of: scan, limit: limit) }
+        guard case .live(let range) = scan else {
+            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
+        }
+        guard let first = try live(at: skipped, in: range) else { return [] }
+        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
+    }
+}
+
 // MARK: - ScanPart
 
 /// The part of the documents that a scan is about: those of a kind in a range of ids, or those of a range of changes.
@@ -132,13 +156,13 @@ package enum DocumentKind {
 
 extension DocumentRange {
     /// The part of the range that begins, in its order, with one of its ids.
-    package func beginning(with id: DocumentID) -> DocumentRange {
+    func beginning(with id: DocumentID) -> DocumentRange {
         var range = self
         if descending { range.through = id } else { range.from = id }
         return range
     }
 
-    /// A value behind all ids, for UTF-8 never has such a byte.
+    /// Bytes that sort after every id: UTF-8 never contains this one.
     package static let end: [UInt8] = [0xFF]
 
     /// The bytes from which ids are in the range.
@@ -171,7 +195,7 @@ extension UnsafeRawBufferPointer {
 
 // MARK: - RecordFlags
 
-/// What the index of an engine's documents tells apart; a document is of one kind only.
+/// The kinds of documents that an engine's index distinguishes. Each document is of one kind.
 package enum RecordFlags: Int64, Sendable {
     /// There is one live leaf.
     case plain = 0

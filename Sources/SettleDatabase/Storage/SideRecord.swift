@@ -6,17 +6,17 @@ public enum SideRecord: Sendable, Hashable {
     case local(LocalDocument)
     /// A setting of the database.
     case setting(name: String, value: String)
-    /// When a document is to be purged, in milliseconds since 1970.
+    /// The time at which a document expires, in milliseconds since 1970.
     case expiration(of: DocumentID, at: Int64)
     /// The content of an attachment.
     case blob(BlobRecord)
     /// An entry of the journal.
     case journal(StoredJournalEntry)
     /// The content of a revision that is kept apart from its document's record, by its token; `nil` where only tokens are listed.
-    /// Written so, tokens given later are higher.
+    /// After it is written, new tokens are higher.
     case content(UInt64, RevisionContent?)
 
-    /// The name of a side record; there is one record at most under each.
+    /// The name of a side record. At most one record has it.
     public enum Key: Sendable, Hashable {
         /// A local document, by its whole id.
         case local(DocumentID)
@@ -32,7 +32,7 @@ public enum SideRecord: Sendable, Hashable {
         case content(UInt64)
     }
 
-    /// The side records of one kind that are read, and their order.
+    /// The side records of one kind in an order, or the first of them.
     public enum Scan: Sendable, Hashable {
         /// Local documents in the order of their ids.
         case locals(after: DocumentID?)
@@ -50,8 +50,20 @@ public enum SideRecord: Sendable, Hashable {
         case newestJournal
         /// The tokens of contents kept apart, ascending, without the contents.
         case contents(after: UInt64)
-        /// The same, the highest token first.
+        /// The tokens of contents kept apart, descending, without the contents.
         case newestContents
+    }
+
+    /// The record's key.
+    package var key: Key {
+        switch self {
+        case .local(let document): .local(document.id)
+        case .setting(let name, _): .setting(name)
+        case .expiration(let id, _): .expiration(id)
+        case .blob(let blob): .blob(blob.digest)
+        case .journal(let entry): .journal(entry.number)
+        case .content(let token, _): .content(token)
+        }
     }
 }
 
@@ -92,12 +104,12 @@ extension StorageReader {
         if case .setting(_, let value)? = try sideRecord(.setting(name)) { value } else { nil }
     }
 
-    /// When a document is to be purged, in milliseconds since 1970.
+    /// The time at which a document expires, in milliseconds since 1970; `nil` for a document that does not expire.
     public func expiration(of id: DocumentID) throws -> Int64? {
         if case .expiration(_, let time)? = try sideRecord(.expiration(id)) { time } else { nil }
     }
 
-    /// The documents to be purged by a time, and when, the earliest first.
+    /// The documents that expire by a time, and their times, the earliest first.
     public func expirations(through time: Int64, limit: Int) throws -> [(id: DocumentID, time: Int64)] {
         try sideRecords(.expirations(through: time), limit: limit).compactMap {
             if case .expiration(let id, let time) = $0 { (id, time) } else { nil }
@@ -150,7 +162,7 @@ extension StorageWriter {
         if let value { try put(.setting(name: name, value: value)) } else { try remove(.setting(name)) }
     }
 
-    /// Sets or clears when a document is to be purged, in milliseconds since 1970.
+    /// Sets or clears the time at which a document expires, in milliseconds since 1970.
     public func setExpiration(_ time: Int64?, of id: DocumentID) throws {
         if let time { try put(.expiration(of: id, at: time)) } else { try remove(.expiration(id)) }
     }

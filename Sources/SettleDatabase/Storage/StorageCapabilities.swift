@@ -18,13 +18,13 @@ public protocol LeasingStorage: StorageEngine {
     /// The leases of the database's jobs.
     var leases: any JobLeases { get }
 
-    /// Makes the write of this thread fail as a whole unless a lease is still this node's when it is committed.
+    /// Makes the write of this thread fail as a whole if this node no longer has a lease when the write is committed.
     ///
     /// - Throws: ``DatabaseError`` with code `conflict`, here or at the commit.
     func require(_ lease: JobLease) throws
 }
 
-/// An engine that brings a place for the contents of large attachments. A database on any other engine has its own place: files
+/// An engine that has a place for the contents of large attachments. A database on any other engine has a place of its own: files
 /// beside it, or rows in memory.
 public protocol BlobKeepingStorage: StorageEngine {
     /// Where the contents of large attachments are.
@@ -71,7 +71,7 @@ public protocol PrefetchingStorage: StorageEngine {
 
 /// An engine that can't store ids of any length.
 public protocol LimitedStorage: StorageEngine {
-    /// How many bytes an id may have at most. A longer one is refused by a write, with code `invalid`.
+    /// The most bytes of an id. A write refuses a longer one with code `invalid`.
     var longestID: Int { get }
 }
 
@@ -104,7 +104,7 @@ public protocol SuspendableStorage: StorageEngine {
 
 // MARK: - StorageCapabilities
 
-/// What the engine of a database can do besides the core, found once when the database is opened.
+/// The capabilities of a database's engine besides the core, found once when the database is opened.
 final class StorageCapabilities: Sendable {
     let shared: (any SharedStorage)?
     let leasing: (any LeasingStorage)?
@@ -130,7 +130,8 @@ final class StorageCapabilities: Sendable {
         maintained = engine as? any MaintainedStorage
     }
 
-    /// Has the engine do a task. One without tasks finds no problems and takes no space, and what it has committed is durable.
+    /// Has the engine do a task. For an engine without tasks the report has no problems and no size, and says that commits are
+    /// durable.
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
         if let maintained { return try maintained.maintain(task) }
         var report = MaintenanceReport()
@@ -143,35 +144,34 @@ final class StorageCapabilities: Sendable {
 
 /// A task that only a storage engine can do.
 public enum MaintenanceTask: Sendable, CaseIterable {
-    /// Gives unused space back to the system, while nothing else is written.
+    /// Gives unused space back to the system. Other writes wait meanwhile.
     case reclaimSpace
     /// Checks what only the engine can check. Takes time O(*n*) in all that is stored.
     case check
     /// Measures the space on disk, in constant time.
     case measure
-    /// Adds up what apps gave, in time O(*n*) in documents and contents.
+    /// Adds up the sizes of bodies and attachments, in time O(*n*) in documents and contents.
     case weigh
 }
 
-/// The result of a ``MaintenanceTask``; what another task would report has its default.
+/// The result of a ``MaintenanceTask``. Values that only other tasks report have their defaults.
 public struct MaintenanceReport: Sendable {
-    /// Of reclaiming: whether everything that was committed is now on the disk for good; not while someone still reads an older
-    /// state.
+    /// After reclaiming: whether all commits are durable on the disk. They are not while a snapshot of an older state is open.
     public var isDurable = false
-    /// Of a check: what is wrong, in words.
+    /// After a check: a sentence for each problem.
     public var problems: [String] = []
-    /// Of measuring: the size of what is kept on disk, in bytes, without contents of attachments that are not in their rows.
+    /// After measuring: the size on disk in bytes, without contents of attachments that are not in their rows.
     public var bytes: Int64 = 0
-    /// Of measuring: how much of that is not in use, in bytes.
+    /// After measuring: the bytes of that size that are not in use.
     public var freeBytes: Int64 = 0
-    /// Of weighing: how much of what apps gave is kept.
+    /// After weighing: the sizes of bodies and attachments.
     public var payload = StoragePayload()
 
     /// Creates an empty report.
     public init() {}
 }
 
-/// How much of what apps gave to a database is kept, in bytes.
+/// The sizes of the bodies and attachments that a database keeps, in bytes.
 public struct StoragePayload: Sendable, Hashable {
     /// The bodies of winners.
     public var winners: Int64
@@ -179,7 +179,7 @@ public struct StoragePayload: Sendable, Hashable {
     public var apart: Int64
     /// Contents of attachments, as they are stored.
     public var attachments: Int64
-    /// Those of them that are not in their rows.
+    /// Contents of attachments that are not in their rows.
     public var attachmentFiles: Int64
 
     /// Makes figures.

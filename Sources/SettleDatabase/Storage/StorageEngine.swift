@@ -37,7 +37,7 @@ public protocol StorageEngine: Sendable {
     /// Runs a closure like ``commit(_:)``, once, on this thread; other writers wait while it runs.
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
-    /// Sets what is to be called after each commit, before its writer continues; called in the order of commits.
+    /// Sets the closure that is called after each commit, before its writer continues, and in the order of commits.
     func onCommit(_ notify: @escaping @Sendable (CommitNotice) -> Void)
 
     /// Ends all use; later calls throw `closed`.
@@ -46,7 +46,7 @@ public protocol StorageEngine: Sendable {
 
 // MARK: - CommitNotice
 
-/// What a storage engine says about commits that became visible, its own or those of another process.
+/// A notice of commits that became visible, those of this process or of another one.
 public struct CommitNotice: Sendable, Hashable {
     /// The position of the newest change.
     public var sequence: UpdateSequence

@@ -6,8 +6,8 @@ public protocol StorageReader {
     /// The position of the newest change, 0 before the first.
     var lastSequence: UpdateSequence { get throws }
 
-    /// A document as far as it can be read, or `nil`; with the winner's content if asked for. What can't be read is empty, and
-    /// ``DocumentRecord/damage`` says why.
+    /// The document with an id, or `nil`; with the winner's content if asked for. Parts of a damaged document that can't be read are
+    /// empty, and ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
     /// The first documents of a scan, damaged ones as ``storedRecord(of:withContent:)`` returns them. A document with a damaged
@@ -40,7 +40,7 @@ public protocol StorageReader {
 extension StorageReader {
     /// A document, or `nil`; with the winner's content if asked for.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one of which that can't be read.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for a damaged one.
     public func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         let record = try storedRecord(of: id, withContent: withContent)
         if let damage = record?.damage { throw damage }
@@ -66,7 +66,7 @@ extension StorageReader {
         }
     }
 
-    /// The same where what can't be read is as good as not kept: for edits that put something else in its place.
+    /// The content of a revision of a document, `nil` also for one that can't be read: for edits that replace it.
     func readableContent(of node: RevisionNode, in record: DocumentRecord) throws -> RevisionContent? {
         do { return try content(of: node, in: record) } catch let error as DatabaseError
             where error.code == .damagedDocument
@@ -96,9 +96,9 @@ extension DocumentRecord {
 
 // MARK: - NotAtHand
 
-/// Says that a read would have to wait where it must not: for a free reader, for a long document, or for other threads.
+/// The error of a read that must not wait and would have to: for a free reader, for a long document, or for other threads.
 ///
-/// The caller does the same work on a thread that may wait.
+/// The caller repeats the work on a thread that may wait.
 public struct NotAtHand: Error {
     /// Makes the error.
     public init() {}

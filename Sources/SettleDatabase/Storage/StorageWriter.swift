@@ -1,6 +1,6 @@
 internal import SettleCore
 
-/// What can be changed in a storage engine's write.
+/// Changes the documents and side records of a database in a write of its storage engine.
 public protocol StorageWriter: StorageReader {
     /// Changes a document.
     ///
@@ -17,8 +17,8 @@ public protocol StorageWriter: StorageReader {
     /// content of a revision is never replaced.
     ///
     /// - Throws: ``DatabaseError`` of the storage; with code `attachmentMissing`, here or at the commit, for a new row that names a
-    ///   place (``BlobRecord/place``) which is not pinned any more; for the content of a revision with code `invalid` when no
-    ///   content apart can have its token, and `conflict` when there is one.
+    ///   place (``BlobRecord/place``) that is no longer pinned; for the content of a revision with code `invalid` if its token is not
+    ///   one of contents kept apart, and `conflict` if there is a content with the token.
     func put(_ record: SideRecord) throws
 
     /// Removes the side record with a key, if there is one.

@@ -91,7 +91,7 @@ final class Committer: Sendable {
 
     /// Locks the row of the database, runs a closure, and commits.
     func locked<Result>(
-        _ settings: SettingsCache, _ followed: FollowedState, _ body: (LockedSession) throws -> Result,
+        _ settings: SettingsCache, _ followed: FollowedState, _ body: (WriteSession) throws -> Result,
         done: (DatabaseState) -> Void
     ) throws -> Result {
         var attempt = 0
@@ -113,30 +113,31 @@ final class Committer: Sendable {
 
     private func locked<Result>(
         _ connection: PostgresConnection, _ row: PostgresResult, _ settings: SettingsCache, _ followed: FollowedState,
-        _ body: (LockedSession) throws -> Result, _ done: (DatabaseState) -> Void
+        _ body: (WriteSession) throws -> Result, _ done: (DatabaseState) -> Void
     ) throws -> Result {
         do {
             let state = try lockedState(row)
             followed.follow(state, settings, isForeign: true)
             let link = ConnectionLink(connection)
-            let session = LockedSession(
-                database, link, node: node, state: state, settings: try settings.values(at: state.settingsAge, link))
+            let session = WriteSession(
+                database, link, settings: try settings.values(at: state.settingsAge, link),
+                .locked(LockedRow(state, link, node: node)))
             let result = try body(session)
             try session.checkUploads()
             let calls = try session.dequeueCalls()
-            guard !calls.isEmpty || session.hasSent || session.state != session.start else {
+            guard let end = session.row, !calls.isEmpty || end.hasSent || end.state != end.start else {
                 connection.abandonTransaction()
-                for action in session.changes.actions { action() }
+                for action in session.nesting.actions { action() }
                 return result
             }
             if let failure = link.failure { throw failure }
             let mark = marks.next()
-            do { try finish(calls + [advance(to: session.state), self.mark(mark)], connection, mark) } catch let failure
+            do { try finish(calls + [advance(to: end.state), self.mark(mark)], connection, mark) } catch let failure
                 as PostgresFailure
             { throw failure.error }
-            followed.follow(session.state, settings, isForeign: false)
-            done(session.state)
-            for action in session.changes.actions { action() }
+            followed.follow(end.state, settings, isForeign: false)
+            done(end.state)
+            for action in session.nesting.actions { action() }
             return result
         } catch {
             connection.abandonTransaction()

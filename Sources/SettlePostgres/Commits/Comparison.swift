@@ -81,17 +81,3 @@ struct Comparison {
         )
     }
 }
-
-extension SideRecord {
-    /// The record's key.
-    var key: Key {
-        switch self {
-        case .local(let document): .local(document.id)
-        case .setting(let name, _): .setting(name)
-        case .expiration(let id, _): .expiration(id)
-        case .blob(let blob): .blob(blob.digest)
-        case .journal(let entry): .journal(entry.number)
-        case .content(let token, _): .content(token)
-        }
-    }
-}

@@ -64,6 +64,34 @@ final class SnapshotLink: PostgresLink {
     }
 }
 
+/// A connection in a transaction.
+final class ConnectionLink: PostgresLink {
+    let connection: PostgresConnection
+    /// The failure of a statement, because of which the transaction can't be committed.
+    private(set) var failure: DatabaseError?
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    func ask(_ calls: [PostgresCall]) throws -> [PostgresResult] {
+        if let failure { throw failure }
+        do { return try connection.run(calls) } catch let refusal as PostgresFailure {
+            failure = refusal.error
+            throw refusal.error
+        }
+    }
+
+    /// Undoes what was done since the last savepoint, and a failure since then.
+    func undoPart() throws {
+        do {
+            _ = try connection.run([PostgresCall(.rollbackToSavepoint), PostgresCall(.releaseSavepoint)])
+            failure = nil
+        } catch let refusal as PostgresFailure {
+            failure = refusal.error
+            throw refusal.error
+        }
+    }
+}
+
 // MARK: - FollowedState
 
 /// The state of a database as this node knows it, and the listener that is notified of changes.

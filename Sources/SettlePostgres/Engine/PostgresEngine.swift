@@ -16,7 +16,9 @@ final class PostgresEngine: StorageEngine {
     /// The number of the database.
     let database: Int64
     private let pool: PostgresPool
-    private let line = WriteLine()
+    private let queue = WriteQueue(largestBatch: CommitGroup.largestBatch, maximumBytes: CommitGroup.maximumBytes)
+    /// The commit that the thread with the turn in `queue` prepares.
+    private let group = Guarded(CommitGroup())
     private let settings: SettingsCache
     private let tokens: ContentTokens
     private let committer: Committer
@@ -53,7 +55,7 @@ final class PostgresEngine: StorageEngine {
     deinit { onClose() }
 
     /// The number of this node's writes that wait for their turn.
-    var waitingWrites: Int { line.count }
+    var waitingWrites: Int { queue.waitingCount }
 
     var isWriting: Bool { session != nil }
 
@@ -107,98 +109,83 @@ final class PostgresEngine: StorageEngine {
     // MARK: - Writing
 
     func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
-        if let session { return try session.joined(body) }
+        if let session { return try session.joined { try body(session) } }
         try checkOpen()
         var touched: [DocumentID] = []
         for _ in 0..<Self.attempts {
-            let session = OptimisticSession(
-                database, pool, settings: try settings.values(), tokens: tokens,
-                designAge: { [followed] in followed.announcedDesignAge })
+            let session = WriteSession(
+                database, pool, settings: try settings.values(),
+                .optimistic(tokens: tokens) { [followed] in followed.announcedDesignAge })
             var result: Result?
             do {
                 // Read the documents that the last attempt has read, all at once.
                 try session.prepare(touched, withContent: true)
-                result = try within(session) { try $0.whole(body) }
+                result = try within(session) { session in try session.whole { try body(session) } }
             } catch  where session.needsLock || session.isStale {}
             if session.needsLock { break }
-            let changes = session.changes
-            if let result, !session.isStale, try commit(changes) { return result }
-            touched = Array(changes.set.expected.keys)
+            if let result, !session.isStale, try commit(session) { return result }
+            touched = Array(session.changes.set.expected.keys)
         }
         return try locked(body)
     }
 
     func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        if let session { return try session.joined(body) }
+        if let session { return try session.joined { try body(session) } }
         try checkOpen()
         return try locked(body)
     }
 
-    /// Commits the changes of an optimistic session; returns false if another commit was faster.
-    private func commit(_ changes: WriteSession.Changes) throws -> Bool {
-        guard !changes.set.isEmpty else {
-            for action in changes.actions { action() }
+    /// Commits what an optimistic session has collected; false if another commit was faster.
+    private func commit(_ session: WriteSession) throws -> Bool {
+        let (set, actions) = (session.changes.set, session.nesting.actions)
+        guard !set.isEmpty else {
+            for action in actions { action() }
             return true
         }
-        let place = WriteLine.Place(changes.set, bytes: changes.bytes, actions: changes.actions)
-        let outcome: CommitOutcome
-        switch line.enter(place) {
-        case .lead(let others):
-            let group = [place] + others
-            let outcomes = committer.commit(group.compactMap(\.set), settings, followed)
-            if let state = outcomes.state { ring(database, state) }
-            for (other, outcome) in zip(group, outcomes.each) {
-                if case .committed = outcome { for action in other.actions { action() } }
-            }
-            line.leave(unanswered: outcomes.each.contains(where: \.isUnanswered))
-            for (other, outcome) in zip(others, outcomes.each.dropFirst()) { other.signal.fulfil(.ended(outcome)) }
-            outcome = outcomes.each[0]
-        case .ended(let ended): outcome = ended
-        case .alone: outcome = .stale
-        }
-        switch outcome {
+        let place = CommitGroup.Place(set, actions: actions)
+        let join: WriteTurn.Job = { [group] in group.withLock { $0.places.append(place) } }
+        try queue.run(WriteTurn(job: join), on: self, bytes: session.changes.bytes, join)
+        switch place.outcome {
         case .committed: return true
         case .stale: return false
         case .failed(let error): throw error
+        case nil: throw Self.lostTurn
         }
     }
 
     /// Runs a closure while the row of the database is locked.
     private func locked<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        switch line.enter(WriteLine.Place(nil)) {
-        case .alone: break
-        case .ended(.failed(let error)): throw error
-        case .lead, .ended: throw DatabaseError(.storage, "a write lost its turn; nothing was written")
-        }
-        var isUnanswered = false
-        defer { line.leave(unanswered: isUnanswered) }
-        do {
-            return try committer.locked(settings, followed) { session in
-                try within(session) { try $0.whole(body) }
+        var result: Result?
+        try queue.run(WriteTurn(), on: self, alone: true) {
+            result = try committer.locked(settings, followed) { session in
+                try within(session) { session in try session.whole { try body(session) } }
             } done: { [ring, database] state in
                 ring(database, state)
             }
-        } catch {
-            isUnanswered = CommitOutcome.failed(error).isUnanswered
-            throw error
         }
+        guard let result else { throw Self.lostTurn }
+        return result
+    }
+
+    private static var lostTurn: DatabaseError {
+        DatabaseError(.storage, "a write lost its turn; nothing was written")
     }
 
     // MARK: - Others
 
-    /// Applies the state of the row that another part of this node has read.
+    /// Follows a state of the row that was read.
     func follow(_ state: DatabaseState, isForeign: Bool) { followed.follow(state, settings, isForeign: isForeign) }
 
-    /// Called when another node has deleted the database.
+    /// Notifies the owner of the engine that another node has deleted the database.
     func wasDeleted() { onDeletion.withLock { $0 }?() }
 
-    /// Sets the closure that is called after another node has deleted the database.
+    /// Sets the closure that is called when another node has deleted the database.
     func onDeletion(_ body: @escaping @Sendable () -> Void) { onDeletion.withLock { $0 = body } }
 
-    /// Records that the followed state was read at `moment`.
+    /// Records the time at which the newest state was read.
     func record(readAt moment: ContinuousClock.Instant) { followed.record(readAt: moment) }
 
-    /// Extends the pins of this node, and removes unused data.
+    /// Prolongs the pins of this node, and removes uploads and marks that are no longer needed.
     func keepHouse() throws {
         try storedBlobs.tend()
         let house = Housekeeping(pool: pool)
@@ -213,6 +200,46 @@ final class PostgresEngine: StorageEngine {
         }
         if wasOpen { onClose() }
     }
+}
+
+// MARK: - Queue
+
+extension PostgresEngine: QueuedStorage {
+    func run(_ place: WritePlace, _ body: () throws -> Void) throws {
+        if place != .savepoint { group.withLock { $0 = CommitGroup() } }
+        do { try body() } catch {
+            refuseWaiting(after: [.failed(error)])
+            throw error
+        }
+    }
+
+    /// A transaction begins at the commit of the group, so no closure can end one.
+    var hasTransaction: Bool { true }
+
+    func commitTransaction() {
+        let places = group.withLock { group in
+            defer { group.places = [] }
+            return group.places
+        }
+        let outcomes = committer.commit(places.map(\.set), settings, followed)
+        if let state = outcomes.state { ring(database, state) }
+        for (place, outcome) in zip(places, outcomes.each) {
+            if case .committed = outcome { for action in place.actions { action() } }
+            place.outcome = outcome
+        }
+        refuseWaiting(after: outcomes.each)
+    }
+
+    /// Refuses the writers that wait, after a turn that PostgreSQL did not answer for long.
+    private func refuseWaiting(after outcomes: [CommitOutcome]) {
+        let refuses = group.withLock { group in outcomes.contains { group.refusesWaiting(after: $0) } }
+        if refuses { queue.refuseWaiting(CommitGroup.impatient) }
+    }
+
+    func rollBackTransaction() { group.withLock { $0.places = [] } }
+
+    /// A pool has the connections.
+    func closeConnection() {}
 }
 
 // MARK: - Capabilities

@@ -3,8 +3,8 @@ internal import SettleDatabase
 
 /// Queries one database in PostgreSQL.
 ///
-/// Documents that ``prepare(_:withContent:)`` has fetched are cached for the following calls.
-class PostgresReader: StorageReader {
+/// Documents that ``prepare(_:withContent:)`` has fetched are at hand for the queries that follow.
+class PostgresReader: SkippingReader {
     /// The number of the database.
     let database: Int64
     private let link: any PostgresLink
@@ -80,16 +80,7 @@ class PostgresReader: StorageReader {
         }
     }
 
-    func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
-        guard skipped > 0 else { return try page(of: scan, limit: limit) }
-        guard case .live(let range) = scan else {
-            return Array(try page(of: scan, limit: limit.adding(clamped: skipped)).dropFirst(skipped))
-        }
-        guard let first = try live(at: skipped, in: range) else { return [] }
-        return limit == 1 ? [first] : try page(of: .live(range.beginning(with: first)), limit: limit)
-    }
-
-    private func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+    func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         let most = PostgresValue.integer(Int64(clamping: max(limit, 0)))
         switch scan.part {
         case .changes: return try records(scan, limit: limit, withContent: false).map(\.id)
@@ -126,7 +117,7 @@ class PostgresReader: StorageReader {
         }
     }
 
-    private func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+    func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
         let result = try ask(
             .place(range.descending ? .descending : .ascending), .bytes(range.low), .bytes(range.high),
             .short(DocumentKind.live.flag), .integer(Int64(place)))

@@ -3,16 +3,15 @@ internal import SettleDatabase
 
 /// A write: the reads and changes of its closure, on top of the stored state.
 ///
-/// There are two kinds. An *optimistic* session reads without a lock, and its changes are committed only if
-/// everything it has read is unchanged. A *locked* session locks the database's row at the start, and sends its
-/// changes when a query needs them.
+/// It has two ways. An *optimistic* session reads without a lock, and its changes are committed if all it has read is still so. A
+/// *locked* session has the database's row (``LockedRow``) from the beginning and sends its changes when a question needs them.
 ///
-///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ CommitQueue: lock, compare, write, commit
+///     optimistic   read ─ read ─ closure ends ─→ ChangeSet ─→ WriteQueue: lock, compare, write, commit
 ///     locked       lock ─ read ─ change ─ question about a range: changes are sent ─ … ─→ write, commit
 ///
-/// An optimistic session can't verify a query about a range or a number of documents later. Such a query needs the
-/// lock: the session says so, and its closure runs again in a locked session.
-class WriteSession: PostgresReader, StorageWriter {
+/// A question that an optimistic session can't compare later, about a range or a number of documents, needs the lock: the session
+/// says so, and its closure runs again in a locked one.
+final class WriteSession: PostgresReader, NestingWriter {
     /// The changes that the write will commit.
     struct Changes {
         var set = ChangeSet()
@@ -21,10 +20,7 @@ class WriteSession: PostgresReader, StorageWriter {
         var documents: [DocumentID: Entry] = [:]
         /// The positions of changed documents in the list of changes.
         var places: [DocumentID: Int] = [:]
-        var actions: [@Sendable () -> Void] = []
-        /// The number of changes that were made.
-        var count = 0
-        /// Their approximate size in bytes.
+        /// About how many bytes they have.
         var bytes = 0
         /// The sequence of the newest change.
         var sequence: Int64 = 0
@@ -37,51 +33,61 @@ class WriteSession: PostgresReader, StorageWriter {
         var hasContent: Bool
     }
 
-    var changes = Changes()
-    /// The error with which the open part must fail, although its closure may continue.
-    private var doomed: (any Error)?
-    /// The settings by name.
-    let settings: SettingsCache.Values
+    /// With the lock or without it.
+    enum Way {
+        /// Tokens of contents are reserved, and design documents compared with the age that observers were notified of.
+        case optimistic(tokens: ContentTokens, designAge: () -> Int64)
+        case locked(LockedRow)
+    }
 
-    init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values) {
-        self.settings = settings
+    var changes = Changes()
+    var nesting = WriteNesting()
+    /// Settings, as the session has them, by name.
+    let settings: SettingsCache.Values
+    private var way: Way
+    /// Whether the closure of an optimistic session asked what can't be compared later, so that it has to run again with the lock.
+    var needsLock = false
+    /// Whether it is known already that an optimistic session can't be committed, because two readings of one document differ.
+    private(set) var isStale = false
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - database: The number of the database.
+    ///   - link: The connection or pool that answers its questions.
+    ///   - settings: The settings as they were read last.
+    ///   - way: Whether it has the lock.
+    init(_ database: Int64, _ link: any PostgresLink, settings: SettingsCache.Values, _ way: Way) {
+        (self.settings, self.way) = (settings, way)
         super.init(database, link)
+        // An optimistic session gets its sequences at the commit. Until then its changes have places above all of them.
+        changes.sequence = row?.state.sequence ?? 1 << 62
+    }
+
+    /// The locked row; `nil` in an optimistic session.
+    var row: LockedRow? {
+        get { if case .locked(let row) = way { row } else { nil } }
+        set { if let newValue { way = .locked(newValue) } }
+    }
+
+    /// A token for a new content.
+    private func newToken() throws -> UInt64 {
+        switch way {
+        case .optimistic(let tokens, _): return try tokens.next()
+        case .locked(var row):
+            row.state.token += 1
+            way = .locked(row)
+            return UInt64(row.state.token)
+        }
+    }
+
+    /// Checks at the commit that no other node has changed a design document. With the lock none can.
+    func requireCurrentDesign() {
+        if case .optimistic(_, let designAge) = way { changes.set.designAge = designAge() }
     }
 
     /// The maximum size of changes in memory, in bytes.
     static let maximumBytes = 16 << 20
-
-    // MARK: - Differences between the two kinds
-
-    /// Called before a query about more than single documents and side records.
-    func prepareForScan() throws {}
-
-    /// A token for a new content.
-    func newToken() throws -> UInt64 { throw DatabaseError(.storage, "a session without tokens") }
-
-    /// Called with each change; the changes may now be too many for memory.
-    func changed() throws {}
-
-    /// Begins a part that can fail alone. Returns closures that undo and keep it.
-    func beginPart() throws -> (undo: () -> Void, keep: () throws -> Void) { ({}, {}) }
-
-    /// Called before a document is removed.
-    func prepareForRemoval() throws {}
-
-    /// Stores a content under a given token, for an exact copy.
-    func putContent(_ content: RevisionContent, at token: UInt64) throws { throw Self.onlyLocked }
-
-    func require(_ lease: JobLease) throws {}
-
-    func requireCurrentDesign() throws {}
-
-    func restore(_ record: DocumentRecord) throws { throw Self.onlyLocked }
-
-    func restoreSequence(_ sequence: UpdateSequence) throws { throw Self.onlyLocked }
-
-    private static var onlyLocked: DatabaseError {
-        DatabaseError(.invalid, "what is restored for an exact copy is written by `hold` only")
-    }
 
     // MARK: - Documents
 
@@ -104,14 +110,11 @@ class WriteSession: PostgresReader, StorageWriter {
                 ChangeSet.Base(sequence: $0.record.sequence.number, edition: $0.edition, flags: $0.record.flags)
             }
             let expected = base ?? ChangeSet.Base()
-            if let before = changes.set.expected[id], before != expected { markStale() }
+            if let before = changes.set.expected[id], before != expected { isStale = true }
             if changes.set.expected[id] == nil { changes.set.expected[id] = expected }
             changes.documents[id] = Entry(record: row?.record, hasContent: withContent)
         }
     }
-
-    /// Called when two reads of a document differ, so that the write can't be committed.
-    func markStale() {}
 
     override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try prepare([id], withContent: withContent)
@@ -123,7 +126,6 @@ class WriteSession: PostgresReader, StorageWriter {
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
         switch change {
         case .insert(let record):
-            // A document that was not read is assumed to be absent, which the commit checks.
             if let entry = changes.documents[record.id], entry.record != nil { return nil }
             if changes.documents[record.id] == nil { try assumeAbsent(record.id) }
             if changes.documents[record.id]?.record != nil { return nil }
@@ -144,7 +146,7 @@ class WriteSession: PostgresReader, StorageWriter {
             try changed()
             return record.sequence
         case .remove(let record):
-            try prepareForRemoval()
+            try requireLock()
             guard try isExpected(record) else { return nil }
             append(.remove, record.id)
             changes.sequence += 1
@@ -152,12 +154,6 @@ class WriteSession: PostgresReader, StorageWriter {
             try changed()
             return UpdateSequence(changes.sequence)
         }
-    }
-
-    /// Assumes that a document that was not read does not exist.
-    func assumeAbsent(_ id: DocumentID) throws {
-        changes.set.expected[id] = ChangeSet.Base()
-        changes.documents[id] = Entry(record: nil, hasContent: true)
     }
 
     private func isExpected(_ record: DocumentRecord) throws -> Bool {
@@ -180,7 +176,7 @@ class WriteSession: PostgresReader, StorageWriter {
         return record.sequence
     }
 
-    /// Records a document that is written under the sequence it has.
+    /// Writes a document under the sequence it has.
     func recordRestored(_ record: DocumentRecord) throws {
         try checkLength(of: record.id)
         changes.sequence = record.sequence.number
@@ -202,7 +198,7 @@ class WriteSession: PostgresReader, StorageWriter {
 
     /// Appends a change to the list, replacing an earlier change of the document.
     private func append(_ change: ChangeSet.DocumentChange, _ id: DocumentID) {
-        changes.count += 1
+        nesting.changes += 1
         if let place = changes.places[id] {
             let isTree = if case .tree = changes.set.documents[place].change { true } else { false }
             changes.set.documents[place].change = .superseded(takesSequence: !isTree)
@@ -216,59 +212,24 @@ class WriteSession: PostgresReader, StorageWriter {
     func putContent(_ content: RevisionContent) throws -> UInt64 {
         let token = try newToken()
         changes.set.newContents[token] = content
-        changes.count += 1
+        nesting.changes += 1
         changes.bytes += content.body.utf8.count + 100
         try changed()
         return token
     }
 
     override func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
-        try record(key) { try super.sideRecord(key) }
-    }
-
-    // MARK: - Parts and actions
-
-    func afterCommit(_ action: @escaping @Sendable () -> Void) { changes.actions.append(action) }
-
-    func part<Result>(_ body: () throws -> Result) throws -> Result {
-        let outer = doomed
-        doomed = nil
-        defer { doomed = outer }
-        let (undo, keep) = try beginPart()
-        let saved = changes
-        do {
-            let result = try whole { _ in try body() }
-            try keep()
-            return result
-        } catch {
-            undo()
-            changes = saved
-            throw error
-        }
-    }
-
-    /// Runs a closure as the whole content of this write.
-    func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        let result = try body(self)
-        if let doomed { throw doomed }
-        return result
-    }
-
-    /// Runs a closure as a part of the surrounding write: if it fails midway, that write can't succeed.
-    func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        let before = changes.count
-        do { return try body(self) } catch {
-            if changes.count != before, doomed == nil { doomed = error }
-            throw error
-        }
+        if changes.set.records[key] == nil, let setting = row?.settings[key] { return setting }
+        return try record(key) { try super.sideRecord(key) }
     }
 
     // MARK: - Questions about ranges
 
+    /// The locked row itself moves on at the commit.
     override var lastSequence: UpdateSequence {
         get throws {
-            try prepareForScan()
-            return try super.lastSequence
+            try requireLock()
+            return UpdateSequence(changes.sequence)
         }
     }
 
@@ -277,9 +238,14 @@ class WriteSession: PostgresReader, StorageWriter {
         return try super.records(scan, limit: limit, withContent: withContent)
     }
 
-    override func ids(_ scan: DocumentScan, skipping skipped: Int, limit: Int) throws -> [DocumentID] {
+    override func page(of scan: DocumentScan, limit: Int) throws -> [DocumentID] {
         try prepareForScan()
-        return try super.ids(scan, skipping: skipped, limit: limit)
+        return try super.page(of: scan, limit: limit)
+    }
+
+    override func live(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try prepareForScan()
+        return try super.live(at: place, in: range)
     }
 
     override func count(_ scan: DocumentScan) throws -> Int {
@@ -298,17 +264,17 @@ class WriteSession: PostgresReader, StorageWriter {
 /// Side records in a write.
 extension WriteSession {
     func put(_ record: SideRecord) throws {
-        changes.count += 1
+        nesting.changes += 1
         switch record {
         case .blob(let blob):
-            // An existing content stays unchanged, and its row does no harm.
-            changes.count -= 1
+            // The content of an attachment that is there stays as it is, and its row is harmless alone.
+            nesting.changes -= 1
             changes.set.removedBlobs.remove(blob.digest)
             changes.set.newBlobs[blob.digest] = blob
             changes.bytes += blob.content?.count ?? 0
         case .journal: throw Self.withoutJournal
         case .content(let token, let content):
-            changes.count -= 1
+            nesting.changes -= 1
             guard let content, Self.isToken(token) else {
                 throw DatabaseError(.invalid, "no content can have the token \(token)")
             }
@@ -323,7 +289,7 @@ extension WriteSession {
 
     func remove(_ key: SideRecord.Key) throws {
         if case .content(let token) = key, !Self.isToken(token) { return }
-        changes.count += 1
+        nesting.changes += 1
         switch key {
         case .blob(let digest):
             changes.set.newBlobs[digest] = nil

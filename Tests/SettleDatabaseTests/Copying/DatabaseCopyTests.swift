@@ -16,7 +16,7 @@ import Testing
     private static func make(_ kind: String, in folder: TemporaryFolder) throws -> Database {
         switch kind {
         case "memory": try Database.inMemory()
-        case "shared": try SharedServer().node().database
+        case "shared": try SharedStore().node().database
         default: try Database.create(folder(UUID().uuidString))
         }
     }
@@ -122,9 +122,9 @@ import Testing
         let token = try target.engine.hold { try $0.putContent(RevisionContent(body: .empty)) }
         #expect(token > (try #require(newest)))
         // An engine that counts tokens learns it, too.
-        let server = try SharedServer()
-        try source.copy(to: server.node().database)
-        #expect(server.restoredTokens.values == [newest])
+        let store = try SharedStore()
+        try source.copy(to: store.node().database)
+        #expect(store.restoredTokens == [newest])
     }
 
     @Test func `a target that is not empty, or the copy of another, is refused`() throws {
@@ -145,7 +145,7 @@ import Testing
         options.journal = true
         let source = try Database.inMemory(options: options)
         try source.add("a")
-        let target = try SharedServer().node().database
+        let target = try SharedStore().node().database
         let error = #expect(throws: DatabaseError.self) { try source.copy(to: target) }
         #expect(error?.code == .invalid && error?.message.contains("no peer has acknowledged") == true)
         #expect(try target.lastSequence() == 0)
@@ -161,13 +161,13 @@ import Testing
         let source = try Self.sample()
         let long = [300, 400].map { DocumentID(unchecked: String(repeating: "x", count: $0)) }
         for id in long { try source.add(id) }
-        let target = try Database.make(on: SharedEngine(SharedServer(), node: 1, longestID: 299))
+        let target = try Database.make(on: SharedStore().engine(longestID: 299))
         let error = #expect(throws: DatabaseError.self) { try source.copy(to: target) }
         #expect(error?.code == .invalid)
         #expect(error?.message.contains("2 ids are longer than the 299 bytes") == true)
         #expect(error?.message.contains("(300 bytes)") == true && error?.message.contains("(400 bytes)") == true)
         #expect(try target.engine.read { try $0.sideRecords(.settings(after: nil), limit: 9) } == [])
-        let wide = try Database.make(on: SharedEngine(SharedServer(), node: 1, longestID: 400))
+        let wide = try Database.make(on: SharedStore().engine(longestID: 400))
         try source.copy(to: wide)
         #expect(try wide.counts().live == 4)
     }

@@ -47,6 +47,20 @@ import Testing
         #expect(outcomes(shared + [.wrote(.lost), .rolledBack]).woken == [0: .lost, 1: .lost, 2: .failed])
     }
 
+    @Test func `a commit has no more bytes than allowed, unless one writer has more`() {
+        let bytes = [30, 6, 4, 1]
+        let events = bytes.indices.map { GroupCommit<Int>.Event.arrived($0, alone: false, bytes: bytes[$0]) }
+        func open(after more: [GroupCommit<Int>.Event]) -> [Int]? {
+            let world = (events + more).reduce(GroupCommitWorld(largestBatch: 256, maximumBytes: 10)) { $0.after($1) }
+            guard case .commit? = world.doing else { return nil }
+            return world.open
+        }
+        let first: [GroupCommit<Int>.Event] = [.wrote(.kept)]
+        #expect(open(after: first) == [0])
+        #expect(open(after: first + [.committed, .wrote(.kept)]) == nil)
+        #expect(open(after: first + [.committed, .wrote(.kept), .wrote(.kept)]) == [1, 2])
+    }
+
     @Test func `closing commits the writes made so far and runs no more`() {
         let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed])
         #expect(world.woken == [0: .done, 1: .done, 2: .closed, 90: .done])

@@ -27,7 +27,9 @@ struct GroupCommitWorld {
     private(set) var isClosed = false
     private(set) var problems: [String] = []
 
-    init(largestBatch: Int) { machine = Machine(largestBatch: largestBatch) }
+    init(largestBatch: Int, maximumBytes: Int = .max) {
+        machine = Machine(largestBatch: largestBatch, maximumBytes: maximumBytes)
+    }
 
     /// A text that is equal for equal worlds.
     var key: String {
@@ -60,7 +62,7 @@ struct GroupCommitWorld {
 
     private mutating func happen(_ event: Machine.Event) {
         switch (event, doing) {
-        case (.arrived(_, let alone), _): writers.append(alone)
+        case (.arrived(_, let alone, _), _): writers.append(alone)
         case (.closing, _): closings += 1
         case (.wrote(let ending), .run(let writer, let place)?):
             doing = nil

@@ -8,6 +8,10 @@ import Testing
         #expect(StorageEngineSuite.run(readsWait: true) { try SQLiteStorage.inMemory() } == [])
     }
 
+    @Test func `the engine in dictionaries passes`() {
+        #expect(StorageEngineSuite.run { MemoryEngine() } == [])
+    }
+
     @Test(arguments: Durability.allCases)
     func `the engine in a file passes`(durability: Durability) throws {
         let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import SettleTesting
 final class SharedMemoryStore: ServerStore {
     private struct Opened {
         weak var database: Database?
-        let storage: SharedStorage
+        let storage: SharedStore
         let engine: SharedEngine
     }
 
@@ -26,16 +26,14 @@ final class SharedMemoryStore: ServerStore {
     var isShared: Bool { true }
 
     func open(_ name: String) throws -> Database {
-        try memory.reach()
+        try memory.network.pass()
         guard let storage = memory.databases[name] else { throw DatabaseError(.notFound, "there is no \(name)") }
         if let open = opened.withLock({ $0[name] }), open.storage === storage, let database = open.database {
             return database
         }
-        let engine = SharedEngine(storage)
-        let database = try Database.make(on: engine)
-        storage.add(engine)
-        opened.withLock { $0[name] = Opened(database: database, storage: storage, engine: engine) }
-        return database
+        let node = try storage.node()
+        opened.withLock { $0[name] = Opened(database: node.database, storage: storage, engine: node.engine) }
+        return node.database
     }
 
     func create(_ name: String) throws -> Database {
@@ -50,7 +48,7 @@ final class SharedMemoryStore: ServerStore {
     }
 
     func contains(_ name: String) throws -> Bool {
-        try memory.reach()
+        try memory.network.pass()
         return memory.databases[name] != nil
     }
 
@@ -60,7 +58,7 @@ final class SharedMemoryStore: ServerStore {
 
     func freshen(_ names: [String]) throws {
         let now = ContinuousClock.now
-        try memory.ask()
+        try memory.network.ask()
         let known = memory.databases
         record.found(memory.record?.version)
         for name in names {
@@ -75,7 +73,7 @@ final class SharedMemoryStore: ServerStore {
         let memory: SharedMemory
 
         func read<Result: Sendable>(_ body: ([String]) throws -> Result) throws -> Result {
-            try memory.reach()
+            try memory.network.pass()
             return try body(memory.databases.keys.sorted())
         }
     }
@@ -94,7 +92,7 @@ final class SharedMemoryStore: ServerStore {
         func release() {}
 
         func read() throws -> (bytes: [UInt8], version: Int64)? {
-            try memory.reach()
+            try memory.network.pass()
             return memory.record
         }
 

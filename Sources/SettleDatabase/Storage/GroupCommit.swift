@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import SettlePlatform
 
 /// Decides the order in which the writers of a database run, and which of them share a commit: group commit.
@@ -15,27 +14,20 @@ internal import SettlePlatform
 /// at most one thread performs a ``Action/run(_:_:)``, ``Action/commit`` or ``Action/rollBack``, and reports its
 /// result.
 struct GroupCommit<Writer: Sendable>: Sendable {
-    /// The context in which a writer's closure runs.
-    enum Place {
-        /// The first of a transaction, which the executor begins.
-        case transaction
-        /// A savepoint of the open transaction, so that the closure can fail alone.
-        case savepoint
-        /// Between two transactions.
-        case alone
-    }
+    typealias Place = WritePlace
 
     /// The result of a writer's closure.
     enum Ending {
         case kept
         /// The closure failed. In a savepoint, its changes are already rolled back.
         case failed
-        /// The closure failed, and the transaction is gone or can't be used anymore.
+        /// The closure failed, and the transaction is gone or can no longer be used.
         case lost
     }
 
     enum Event: Sendable {
-        case arrived(Writer, alone: Bool)
+        /// A writer waits for its turn, with about so many bytes of changes.
+        case arrived(Writer, alone: Bool, bytes: Int = 0)
         case wrote(Ending)
         case committed
         case commitFailed
@@ -44,7 +36,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         case closing(Writer?)
     }
 
-    /// The result that a writer gets when it is woken.
+    /// The outcome with which a writer is woken.
     enum Outcome: Sendable {
         case done
         /// Its own closure failed.
@@ -72,19 +64,39 @@ struct GroupCommit<Writer: Sendable>: Sendable {
     }
 
     private let largestBatch: Int
+    private let maximumBytes: Int
     private var phase = Phase.idle
-    private var waiting = Queue<(writer: Writer, alone: Bool)>()
+    private var waiting = Queue<(writer: Writer, alone: Bool, bytes: Int)>()
     /// The writers whose work is in the open transaction.
     private var batch: [Writer] = []
-    /// The writers that wait until the database is closed; `nil` while it is open.
+    /// The bytes of all writers that ran in the open transaction.
+    private var bytes = 0
+    /// The writers that wait for the end; `nil` while the database is open.
     private var closers: [Writer]?
 
-    init(largestBatch: Int) { self.largestBatch = largestBatch }
+    /// Creates the machine of an idle database.
+    ///
+    /// - Parameters:
+    ///   - largestBatch: The most writers that share a commit.
+    ///   - maximumBytes: The most bytes of changes that share a commit; a writer with more has a commit of its own.
+    init(largestBatch: Int, maximumBytes: Int = .max) {
+        (self.largestBatch, self.maximumBytes) = (largestBatch, maximumBytes)
+    }
 
-    /// Processes an event and returns the actions to perform, in order.
+    /// The number of writers that wait for their turn.
+    var waitingCount: Int { waiting.count }
+
+    /// Removes the writers that wait for their turn. The caller wakes them.
+    mutating func dequeueWaiting() -> [Writer] {
+        var removed: [Writer] = []
+        while let next = waiting.popFirst() { removed.append(next.writer) }
+        return removed
+    }
+
+    /// Handles an event and returns the actions to perform, in order.
     mutating func handle(_ event: Event) -> [Action] {
         switch (event, phase) {
-        case (.arrived(let writer, let alone), _): return arrive(writer, alone)
+        case (.arrived(let writer, let alone, let bytes), _): return arrive(writer, alone, bytes)
         case (.closing(let writer), _): return close(writer)
         case (.wrote(let ending), .running(let writer, .alone)):
             return [.wake([writer], ending == .kept ? .done : .failed)] + next()
@@ -107,9 +119,9 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         }
     }
 
-    private mutating func arrive(_ writer: Writer, _ alone: Bool) -> [Action] {
+    private mutating func arrive(_ writer: Writer, _ alone: Bool, _ bytes: Int) -> [Action] {
         guard closers == nil else { return [.wake([writer], .closed)] }
-        waiting.append((writer, alone))
+        waiting.append((writer, alone, bytes))
         if case .idle = phase { return next() }
         return []
     }
@@ -118,8 +130,7 @@ struct GroupCommit<Writer: Sendable>: Sendable {
         let closing = writer.map { [$0] } ?? []
         guard closers == nil else { return [.wake(closing, .done)] }
         closers = closing
-        var refused: [Writer] = []
-        while let next = waiting.popFirst() { refused.append(next.writer) }
+        let refused = dequeueWaiting()
         let end: [Action]
         if case .idle = phase { end = next() } else { end = [] }
         return [.wake(refused, .closed)] + end
@@ -132,7 +143,8 @@ struct GroupCommit<Writer: Sendable>: Sendable {
 
     /// Lets the next writer into the open transaction, or commits it.
     private mutating func shareOrCommit() -> [Action] {
-        guard batch.count < largestBatch, waiting.first?.alone == false else {
+        guard batch.count < largestBatch, let next = waiting.first, !next.alone, next.bytes <= maximumBytes - bytes
+        else {
             phase = .committing
             return [.commit]
         }
@@ -154,56 +166,18 @@ struct GroupCommit<Writer: Sendable>: Sendable {
             return []
         }
         let place = next.alone ? .alone : place
+        bytes = (place == .savepoint ? bytes : 0) + next.bytes
         phase = .running(next.writer, place)
         return [.run(next.writer, place)]
     }
 }
 
-// MARK: - WriteTurn
-
-/// A thread that waits for its turn to write, and for the commit of its changes.
-final class WriteTurn: Sendable {
-    /// A signal that wakes the thread.
-    enum Signal: Sendable {
-        /// The thread runs its closure now.
-        case run(GroupCommit<WriteTurn>.Place)
-        /// The write is over, with the error it failed with.
-        case ended((any Error)?)
-    }
-
-    /// A closure that another thread may run for this one during its own turn.
-    typealias Job = @Sendable (any StorageWriter) throws -> Void
-
-    let job: Job?
-    private let semaphore = DispatchSemaphore(value: 0)
-    private let newest = Guarded<Signal?>(nil)
-
-    init(job: Job? = nil) { self.job = job }
-
-    /// Whether the thread was woken for the last time.
-    var hasEnded: Bool {
-        if case .ended? = newest.withLock({ $0 }) { true } else { false }
-    }
-
-    func wake(_ signal: Signal) {
-        newest.withLock { $0 = signal }
-        semaphore.signal()
-    }
-
-    /// Waits to be woken, if it was not woken already.
-    func wait() -> Signal {
-        semaphore.wait()
-        return newest.withLock { $0 } ?? .ended(nil)
-    }
-}
-
-extension GroupCommit.Outcome {
-    /// The error that a woken thread throws, given the executor's newest failure.
-    func error(_ failure: (any Error)?) -> (any Error)? {
-        switch self {
-        case .done: nil
-        case .failed, .lost: failure ?? DatabaseError(.storage, "the write was not committed; retry")
-        case .closed: DatabaseError(.closed, "the database was closed")
-        }
-    }
+/// Where the closure of a writer runs.
+package enum WritePlace: Sendable {
+    /// As the first of a transaction, which the storage begins.
+    case transaction
+    /// In a savepoint of the open transaction, so that it can fail alone.
+    case savepoint
+    /// Between two transactions.
+    case alone
 }

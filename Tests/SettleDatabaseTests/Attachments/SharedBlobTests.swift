@@ -5,20 +5,20 @@ import Testing
 
 @testable import SettleDatabase
 
-/// Large contents on a server that several nodes share.
+/// Large contents in a store that several nodes share.
 @Suite struct SharedBlobTests {
-    private let server: SharedServer
-    private let one: (number: Int, database: Database)
-    private let two: (number: Int, database: Database)
+    private let store: SharedStore
+    private let one: SharedNode
+    private let two: SharedNode
     private let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
     init() throws {
-        server = try SharedServer()
-        one = try server.node()
-        two = try server.node()
+        store = try SharedStore()
+        one = try store.node()
+        two = try store.node()
     }
 
-    private var uploads: Int { server.uploads.withLock { $0.count } }
+    private var uploads: Int { store.contents.count }
 
     @discardableResult
     private func save(_ id: DocumentID, _ attachment: DocumentAttachment, on database: Database) throws -> Document {
@@ -26,8 +26,7 @@ import Testing
     }
 
     @Test func `the double keeps the contract of an engine`() {
-        #expect(
-            StorageEngineSuite.run(readsWait: true) { SharedEngine(try SharedServer(), node: 1, longestID: 100) } == [])
+        #expect(StorageEngineSuite.run(readsWait: true) { try SharedStore().engine(longestID: 100) } == [])
     }
 
     @Test func `a large content is written under a name of its own, and read by all nodes, also in ranges`() throws {
@@ -35,7 +34,7 @@ import Testing
         #expect(uploads == 0)
         let saved = try save("a", one.database.makeAttachment("x", content: content), on: one.database)
         #expect(uploads == 1)
-        let row = try server.engine.read { try $0.blob(saved.attachments[0].blob) }
+        let row = try store.engine.read { try $0.blob(saved.attachments[0].blob) }
         #expect(row?.isFile == true && row?.content == nil)
         let read = try #require(try two.database.document("a")?.attachments.first)
         #expect(try two.database.content(of: read) == content)
@@ -96,7 +95,7 @@ import Testing
         let lost = try one.database.makeAttachment("x", content: content)
         let writer = try one.database.attachmentWriter(contentType: "image/png")
         try writer.write(content)
-        server.kill(one.number)
+        store.contents.kill(one.name)
         #expect(uploads == 3)
         #expect(try two.database.info().blobs == 1)
         #expect(try two.database.problems() == [])
@@ -123,7 +122,7 @@ import Testing
     @Test func `an attachment that is pending in another database is refused, even if that content is pending here`()
         throws
     {
-        let elsewhere = try SharedServer().node().database
+        let elsewhere = try SharedStore().node().database
         let (mine, other) = (
             try one.database.makeAttachment("x", content: content),
             try elsewhere.makeAttachment("x", content: content)
@@ -148,11 +147,11 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5))) func `nodes that add, remove and collect the same content lose nothing`() throws {
-        let (server, content) = (server, content)
+        let (store, content) = (store, content)
         let failures = Log<String>()
         onThreads(4) { thread in
             do {
-                let database = try server.node().database
+                let database = try store.node().database
                 for round in 0..<30 {
                     if thread == 0 {
                         try database.compact()
