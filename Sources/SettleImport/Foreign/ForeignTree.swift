@@ -70,9 +70,11 @@ extension ForeignTree {
     ///   - sequence: Its highest sequence.
     ///   - isDeleted: Whether a revision is a tombstone, as the tree says.
     ///   - read: Reads the content of a revision; `nil` if it is not in the file. An error about the file becomes a fault of the
-    ///     document, unless the system failed.
+    ///     document.
+    /// - Returns: The document, with its faults.
+    /// - Throws: ``ForeignFileError`` with code `inputOutput` if the system fails; what else `read` throws.
     func document(
-        id: DocumentID, sequence: UInt64, isDeleted: (Node) -> Bool, read: (Node) throws -> ForeignContent?
+        id: DocumentID, sequence: UInt64, isDeleted: KeyPath<Content, Bool>, read: (Node) throws -> ForeignContent?
     ) throws -> ForeignDocument {
         var document = ForeignDocument(id: id, sequence: sequence, leaves: [])
         let leaves = leaves
@@ -82,12 +84,13 @@ extension ForeignTree {
             return document
         }
         let limit = max(20, Self.maximumEntries / max(1, leaves.count))
-        let deletion = leaves.allSatisfy { isDeleted(nodes[$0]) } ? leaves.map { nodes[$0].revision }.max() : nil
+        let deletion =
+            leaves.allSatisfy { nodes[$0].content[keyPath: isDeleted] } ? leaves.map { nodes[$0].revision }.max() : nil
         for index in leaves {
             let node = nodes[index]
             guard let history = history(of: index, limit: limit) else { continue }
             do {
-                guard var revision = try revision(id, history, node, isDeleted(node), read) else {
+                guard var revision = try revision(id, history, node, node.content[keyPath: isDeleted], read) else {
                     document.faults.append(
                         ForeignFault(revision: node.revision, message: "the body is not in the file"))
                     continue
@@ -117,20 +120,22 @@ extension ForeignTree {
 
     /// The revisions on which the branches part, if their contents are in the file.
     private func bases(
-        of document: ForeignDocument, _ limit: Int, _ isDeleted: (Node) -> Bool,
+        of document: ForeignDocument, _ limit: Int, _ isDeleted: KeyPath<Content, Bool>,
         _ read: (Node) throws -> ForeignContent?
     ) throws -> [Revision<ForeignAttachment>] {
         var tree = RevisionTree()
         for leaf in document.leaves { tree.insert(leaf.history, isDeleted: leaf.isDeleted) }
         let points = Set(tree.branchPoints)
         var bases: [Revision<ForeignAttachment>] = []
-        for (index, node) in nodes.enumerated() where points.contains(node.revision) && parents.contains(node.revision) {
+        for (index, node) in nodes.enumerated() where points.contains(node.revision) && parents.contains(node.revision)
+        {
             guard let history = history(of: index, limit: limit) else { continue }
             do {
                 guard let content = try read(node) else { continue }
                 bases.append(
                     Revision(
-                        id: document.id, history: history, isDeleted: isDeleted(node) || content.isDeleted,
+                        id: document.id, history: history,
+                        isDeleted: node.content[keyPath: isDeleted] || content.isDeleted,
                         body: content.body, attachments: content.attachments))
             } catch let error as ForeignFileError where error.code != .inputOutput { continue }
         }

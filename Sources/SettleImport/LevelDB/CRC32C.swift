@@ -21,7 +21,8 @@ package enum CRC32C {
             var value = ~sum
             var offset = 0
             while offset + 8 <= bytes.count {
-                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(value)
+                let word =
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(value)
                 value = 0
                 for place in 0..<8 { value ^= tables[(7 - place) * 256 + Int(word >> UInt64(8 * place) & 255)] }
                 offset += 8

@@ -58,6 +58,8 @@ package struct LevelBlock {
     /// A cursor from which the next entry is the first one that is not below something, or one a few places before it.
     ///
     /// - Parameter isBelow: Whether a key is below it.
+    /// - Returns: The cursor.
+    /// - Throws: ``Malformed``.
     package func cursor(isBelow: ([UInt8]) -> Bool) throws(Malformed) -> Cursor {
         var (low, high) = (0, restarts)
         while high - low > 1 {
@@ -221,7 +223,9 @@ final class LevelTable {
             throw ForeignFileError(
                 .unsupported, "\(file.name) is compressed by a method that Settle doesn't read (\(kind))")
         }
-        guard let block = LevelBlock(bytes) else { throw damaged(file, "the block at \(handle.lowerBound) is malformed") }
+        guard let block = LevelBlock(bytes) else {
+            throw damaged(file, "the block at \(handle.lowerBound) is malformed")
+        }
         return block
     }
 

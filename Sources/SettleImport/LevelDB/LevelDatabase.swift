@@ -41,7 +41,8 @@ final class LevelDatabase {
 
     /// Whether a folder is a database of LevelDB.
     static func isDatabase(_ folder: URL) -> Bool {
-        guard let status = FileStatus(path: folder.appending(path: "CURRENT").path), status.isRegular, status.size < 4096
+        guard let status = FileStatus(path: folder.appending(path: "CURRENT").path), status.isRegular,
+            status.size < 4096
         else { return false }
         let text = (try? Data(contentsOf: folder.appending(path: "CURRENT"))) ?? Data()
         return text.starts(with: "MANIFEST-".utf8)
@@ -60,6 +61,7 @@ final class LevelDatabase {
             throw ForeignFileError(.damaged, "CURRENT does not name a manifest")
         }
         manifest = try Self.manifest(ForeignFile(folder.appending(path: name)))
+        guard !manifest.comparator.isEmpty else { throw ForeignFileError(.damaged, "\(name) is damaged: it is cut") }
         guard manifest.comparator == "leveldb.BytewiseComparator" else {
             throw Self.refusal(of: manifest.comparator, folder)
         }
@@ -84,7 +86,7 @@ final class LevelDatabase {
         lock.l_whence = Int16(SEEK_SET)
         guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return }
         throw ForeignFileError(
-            .inUse, "\(folder.lastPathComponent) is open in another program (process \(lock.l_pid)): close that first")
+            .inUse, "\(folder.lastPathComponent) is open in another program: close that first")
     }
 
     private static func manifest(_ file: ForeignFile) throws -> LevelManifest {
@@ -105,10 +107,12 @@ final class LevelDatabase {
         if comparator == "idb_cmp1" {
             return ForeignFileError(
                 .unsupported,
-                "\(name) is an IndexedDB of Chromium, which only the browser can read: copy the documents out in the app")
+                "\(name) is an IndexedDB of Chromium, which only the browser can read: copy the documents out in the app"
+            )
         }
         return ForeignFileError(
-            .unsupported, "\(name) is a LevelDB whose keys are in an order of its own (\(comparator)), not one of PouchDB")
+            .unsupported,
+            "\(name) is a LevelDB whose keys are in an order of its own (\(comparator)), not one of PouchDB")
     }
 
     /// The logs that count, in order.
@@ -136,7 +140,8 @@ final class LevelDatabase {
                 try add(record, of: number, to: &newest)
             }
             if log.unread > 0 {
-                unread.append("the last \(log.unread) bytes of \(file.name), which are \(log.isDamaged ? "damaged" : "cut")")
+                unread.append(
+                    "the last \(log.unread) bytes of \(file.name), which are \(log.isDamaged ? "damaged" : "cut")")
             }
         }
         recent = newest.map { ($0.key, $0.value) }.sorted { LevelKey.precedes($0.0, $1.0) }
@@ -146,7 +151,8 @@ final class LevelDatabase {
         _ record: (position: Int, bytes: [UInt8]), of log: Int, to newest: inout [[UInt8]: Entry]
     ) throws {
         guard let changes = record.bytes.withUnsafeBytes({ LevelBatch.changes(in: $0) }) else {
-            throw ForeignFileError(.damaged, "\(logs[log].name) is damaged: the record at \(record.position) is malformed")
+            throw ForeignFileError(
+                .damaged, "\(logs[log].name) is damaged: the record at \(record.position) is malformed")
         }
         for change in changes {
             let key = Array(record.bytes[change.key])
@@ -206,7 +212,9 @@ final class LevelDatabase {
                 && !LevelKey.precedes(candidate.largest.dropLast(8), key)
             {
                 var cursor = try LevelTable.Cursor(table(candidate), from: key)
-                guard try cursor.next(), let found = LevelKey(cursor.key), found.user.elementsEqual(key) else { continue }
+                guard try cursor.next(), let found = LevelKey(cursor.key), found.user.elementsEqual(key) else {
+                    continue
+                }
                 if let newest, newest.sequence >= found.sequence { continue }
                 newest = Entry(
                     sequence: found.sequence, value: found.isValue ? .block(cursor.block, cursor.value) : .deleted)
@@ -216,7 +224,8 @@ final class LevelDatabase {
     }
 
     /// The table of a level that may have a key; two where its entries lie on both sides of a border.
-    private static func candidates(_ tables: [LevelManifest.Table], for key: [UInt8]) -> ArraySlice<LevelManifest.Table> {
+    private static func candidates(_ tables: [LevelManifest.Table], for key: [UInt8]) -> ArraySlice<LevelManifest.Table>
+    {
         let first = tables.firstIndexInOrder { !LevelKey.precedes($0.largest.dropLast(8), key) }
         return tables[first..<min(first + 2, tables.count)]
     }
@@ -234,7 +243,8 @@ final class LevelDatabase {
                 throw ForeignFileError(.damaged, "\(folder.lastPathComponent) is damaged: keys are not in order")
             }
             last = key
-            if case .deleted = entry.value {} else {
+            if case .deleted = entry.value {
+            } else {
                 try body(key.dropFirst(prefix.count)) { try self.bytes(of: entry.value) ?? [] }
             }
             for index in sources.indices { try sources[index].advance(past: key) }
@@ -294,7 +304,9 @@ final class LevelDatabase {
                 if let key {
                     // Older entries of the key follow it.
                     while let current = run.current, current.key == key { try run.next() }
-                } else { try run.next() }
+                } else {
+                    try run.next()
+                }
             }
         }
     }
@@ -326,7 +338,8 @@ final class LevelDatabase {
                     }
                     current = (
                         user,
-                        Entry(sequence: key.sequence, value: key.isValue ? .block(cursor.block, cursor.value) : .deleted)
+                        Entry(
+                            sequence: key.sequence, value: key.isValue ? .block(cursor.block, cursor.value) : .deleted)
                     )
                     return
                 }

@@ -199,7 +199,9 @@ package struct LevelManifest {
     package mutating func apply(_ record: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < record.count {
-            guard let tag = VariableNumber.read(record, &position), apply(tag, in: record, &position) else { return false }
+            guard let tag = VariableNumber.read(record, &position), apply(tag, in: record, &position) else {
+                return false
+            }
         }
         return true
     }

@@ -102,7 +102,9 @@ struct PouchMetadata {
                     if isDeletion { branches[index].isDeleted = true }
                     try text.skip()
                 }
-            } else { try text.skip() }
+            } else {
+                try text.skip()
+            }
             try text.expect(",")
             try text.expect("[")
             open.append(branches.count - 1)
@@ -130,29 +132,34 @@ extension PouchMetadata {
     ///
     /// - Parameters:
     ///   - id: The document's id.
+    ///   - length: The length of the content with a digest, which old versions of PouchDB don't write into the document.
     ///   - json: The JSON of a revision, named as spelled, with or without `_id` and `_rev`; `nil` if it is not in the file.
+    /// - Returns: The document, with its faults.
     /// - Throws: ``ForeignFileError`` with code `inputOutput`; what else is wrong with a revision is a fault of the document.
-    func document(_ id: DocumentID, json: (String) throws -> [UInt8]?) throws -> ForeignDocument {
-        try tree.document(id: id, sequence: sequence, isDeleted: { $0.content.isDeleted }) { node in
-            try json("\(node.revision.generation)-\(node.content.hash)").map { try Self.content($0) }
+    func document(
+        _ id: DocumentID, length: (String) throws -> Int?, json: (String) throws -> [UInt8]?
+    ) throws -> ForeignDocument {
+        try tree.document(id: id, sequence: sequence, isDeleted: \.isDeleted) { node in
+            try json("\(node.revision.generation)-\(node.content.hash)").map { try Self.content($0, length) }
         }
     }
 
     /// Reads the JSON of a revision.
-    private static func content(_ json: [UInt8]) throws -> ForeignContent {
+    private static func content(_ json: [UInt8], _ length: (String) throws -> Int?) throws -> ForeignContent {
         let document: WireDocument
         do {
             document = try WireDocument(DocumentReader.read(json, allowsReserved: true), .answer)
         } catch {
             throw ForeignFileError(.damaged, "the body can't be read: \(error)")
         }
-        let attachments = document.attachments.map { attachment in
+        let attachments = try document.attachments.map { attachment in
             let digest = attachment.digest ?? ""
             var place = ForeignAttachment.Place.key(digest)
             if case .inline(let bytes) = attachment.content { place = .bytes(bytes) }
             let sum = digest.hasPrefix("md5-") ? Base64.decode(digest.utf8.dropFirst(4)) : nil
             return ForeignAttachment(
-                name: attachment.name, contentType: attachment.contentType, length: attachment.length ?? 0,
+                name: attachment.name, contentType: attachment.contentType,
+                length: try attachment.length ?? Int64(length(digest) ?? 0),
                 revpos: attachment.revpos ?? 0, digest: sum.flatMap { $0.count == 16 ? .md5($0) : nil }, place: place)
         }
         return ForeignContent(body: document.body, isDeleted: document.isDeleted, attachments: attachments)

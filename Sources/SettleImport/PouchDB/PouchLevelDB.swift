@@ -24,7 +24,8 @@ package enum LevelDBReader {
         guard databases.count == 1 else {
             let list = databases.prefix(10).joined(separator: ", ")
             throw ForeignFileError(
-                .unsupported, "\(url.lastPathComponent) holds \(databases.count) databases: give the folder of one (\(list))")
+                .unsupported,
+                "\(url.lastPathComponent) holds \(databases.count) databases: give the folder of one (\(list))")
         }
         return try PouchLevelDB(url.appending(path: first))
     }
@@ -153,10 +154,12 @@ package final class PouchLevelDB: ForeignReader {
                 return faulty("its metadata is not in the file")
             }
             let metadata = try PouchMetadata(json)
-            return try metadata.document(id) { revision in
-                guard let sequence = metadata.sequence(of: revision) else { return nil }
-                return try self.database.value(of: Self.key("by-sequence", Self.digits(sequence)))
-            }
+            return try metadata.document(
+                id, length: { try self.content($0)?.count },
+                json: { revision in
+                    guard let sequence = metadata.sequence(of: revision) else { return nil }
+                    return try self.database.value(of: Self.key("by-sequence", Self.digits(sequence)))
+                })
         } catch let error as ForeignFileError where error.code == .damaged { return faulty(error.message) }
     }
 
@@ -175,7 +178,8 @@ package final class PouchLevelDB: ForeignReader {
         try database.forEach(prefix: Self.key("document-store", "_local/")) { key, json in
             let id = "_local/" + String(decoding: key, as: UTF8.self)
             let metadata = try PouchMetadata(json())
-            guard let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
+            guard
+                let leaf = metadata.tree.leaves.map({ metadata.tree.nodes[$0] }).max(by: { $0.revision < $1.revision }),
                 !leaf.content.isDeleted,
                 let sequence = metadata.sequence(of: "\(leaf.revision.generation)-\(leaf.content.hash)"),
                 let json = try self.database.value(of: Self.key("by-sequence", Self.digits(sequence)))
@@ -185,16 +189,21 @@ package final class PouchLevelDB: ForeignReader {
     }
 
     private func pass(_ id: String, _ json: [UInt8], _ body: (DocumentID, DocumentBody) throws -> Void) throws {
-        guard let name = DocumentID(id), name.isLocal, let members = try PouchMetadata.localBody(json, id: id) else { return }
+        guard let name = DocumentID(id), name.isLocal, let members = try PouchMetadata.localBody(json, id: id) else {
+            return
+        }
         try body(name, members)
     }
 
     // MARK: - Attachments
 
+    /// The content with a digest.
+    private func content(_ digest: String) throws -> [UInt8]? {
+        try database.value(of: Self.key("attach-binary-store", digest))
+    }
+
     package func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try AttachmentPieces.read(attachment, body) { key in
-            try self.database.value(of: Self.key("attach-binary-store", key))
-        }
+        try AttachmentPieces.read(attachment, body, content: content)
     }
 }
 
@@ -203,6 +212,8 @@ package final class PouchLevelDB: ForeignReader {
 /// Passes attachments of PouchDB in pieces.
 enum AttachmentPieces {
     private static let size = 64 << 10
+    /// The MD5 of nothing.
+    private static let emptyDigest = "md5-1B2M2Y8AsgTpgAmY7PhCfg=="
 
     /// Passes the bytes of an attachment.
     ///
@@ -219,7 +230,7 @@ enum AttachmentPieces {
         case .bytes(let bytes): try pass(bytes, body)
         case .key(let key):
             if let bytes = try content(key) { return try pass(bytes, body) }
-            guard attachment.length == 0 else {
+            guard key == emptyDigest else {
                 throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
             }
         case .missing(let message): throw ForeignFileError(.missing, message)
