@@ -64,6 +64,8 @@ let package = Package(
         .library(name: "SettleServer", targets: ["SettleServer"]),
         // Databases in PostgreSQL, for servers and programs that ask for it.
         .library(name: "SettlePostgres", targets: ["SettlePostgres"]),
+        // Databases of other products, for apps that move to Settle.
+        .library(name: "SettleImport", targets: ["SettleImport"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
         .executable(name: "settle-simulate", targets: ["SettleSimulate"]),
@@ -129,6 +131,11 @@ let package = Package(
                 "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP", "SettleReplication", "SettleViews",
             ],
             swiftSettings: strict),
+        // Files and dumps of other products, for the tool and for apps that move to Settle.
+        .target(
+            name: "SettleImport",
+            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite", "CZlib"],
+            swiftSettings: strict),
         // SwiftUI's side of `Settle`; empty where SwiftUI is not.
         .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
         .target(
@@ -168,7 +175,7 @@ let package = Package(
             name: "SettleCommands",
             dependencies: [
                 "SettlePlatform", "SettleCrypto", "SettleCore", "SettleQuery", "SettleDatabase", "SettleHTTP",
-                "SettleReplication", "SettleViews", "Settle",
+                "SettleReplication", "SettleViews", "Settle", "SettleImport",
                 "SettleServer", "SettleScripting", "SettlePostgres", "CSettleBuild",
             ],
             swiftSettings: strict),
@@ -205,6 +212,9 @@ let package = Package(
             name: "SettleDatabaseTests",
             dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"] + postgres,
             exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "SettleImportTests", dependencies: ["SettlePlatform", "SettleImport", "Settle", "SettleTesting"],
+            swiftSettings: strict),
         // ICU (`libicu-dev`), which only the tests of the order of strings compare with.
         .target(
             name: "CICU", path: "Tests/CICU", cSettings: [.treatAllWarnings(as: .error)],

@@ -1,0 +1,174 @@
+public import Foundation
+public import SettleCore
+
+/// Reads one kind of file of another product. Each product has one reader; a caller uses ``ForeignDatabase``.
+///
+/// A reader never writes to the original. It is used by one task at a time.
+package protocol ForeignReader: AnyObject {
+    /// The product and version, such as "Couchbase Lite 1.4 (iOS), user_version 102".
+    var product: String { get }
+    /// The identity that the product gave the database, by which a second run knows that it resumes.
+    var identity: String? { get }
+    /// The names of the collections. A product without collections has one, `_default._default`.
+    var collections: [String] { get }
+    /// What is in the file and is not imported, such as views and cookies, each in a few words.
+    var leftOut: [String] { get }
+
+    /// The number of documents of a collection, tombstones included, for progress.
+    func count(in collection: String) throws -> Int
+
+    /// Passes the documents of a collection in ascending order of the source's sequences, from the one after `sequence`.
+    ///
+    /// - Throws: ``ForeignFileError`` if the file can't be read on; what `body` throws.
+    func forEachDocument(
+        in collection: String, after sequence: UInt64, _ body: (ForeignDocument) throws -> Void
+    ) throws
+
+    /// Passes the local documents, without checkpoints of replications.
+    func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws
+
+    /// Passes the stored bytes of an attachment in pieces of at most 64 KiB.
+    ///
+    /// - Throws: ``ForeignFileError`` with code `missing` if the content is not in the file.
+    func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
+}
+
+/// The name of the collection of a product without collections.
+package let defaultCollection = "_default._default"
+
+// MARK: - ForeignDocument
+
+/// A document of another product's database: its leaves with their histories, and what could not be read of it.
+public struct ForeignDocument: Sendable {
+    /// The document's id.
+    public var id: DocumentID
+    /// The highest sequence of the document in its source.
+    public var sequence: UInt64
+    /// The leaves, tombstones included, in any order.
+    public var leaves: [Revision<ForeignAttachment>]
+    /// The revisions on which branches begin, if their contents are kept: the bases of merges. They are stored before the
+    /// leaves.
+    public var bases: [Revision<ForeignAttachment>] = []
+    /// When the document expires.
+    public var expiration: Date?
+    /// The revision that the product showed to the app, if that is another one than the winner here.
+    public var shown: RevisionID?
+    /// What could not be read of the document.
+    public var faults: [ForeignFault] = []
+
+    /// Creates a document.
+    public init(id: DocumentID, sequence: UInt64, leaves: [Revision<ForeignAttachment>]) {
+        self.id = id
+        self.sequence = sequence
+        self.leaves = leaves
+    }
+}
+
+/// A part of a document that could not be read, and why.
+public struct ForeignFault: Sendable, Equatable {
+    /// The revision.
+    public var revision: RevisionID?
+    /// The attachment, if the fault is one of an attachment.
+    public var attachment: String?
+    /// The cause, such as "the body is not in the file".
+    public var message: String
+
+    /// Creates a fault.
+    public init(revision: RevisionID?, attachment: String? = nil, message: String) {
+        self.revision = revision
+        self.attachment = attachment
+        self.message = message
+    }
+}
+
+// MARK: - ForeignAttachment
+
+/// An attachment whose content is in another product's file.
+public struct ForeignAttachment: Sendable {
+    /// The name, as in `_attachments`.
+    public var name: String
+    /// The media type.
+    public var contentType: String
+    /// The length of the content in bytes, before any compression.
+    public var length: Int64
+    /// The generation that brought it; 0 if unknown.
+    public var revpos: UInt64
+    /// The digest of the stored bytes, with which they are compared; `nil` if the format has none.
+    public var digest: ForeignDigest?
+    /// Whether the stored bytes are gzip.
+    public var isGzip: Bool
+    /// Where the reader finds the bytes.
+    package var place: Place
+
+    /// The place of a content.
+    package enum Place: Sendable {
+        /// A file beside the database.
+        case file(URL)
+        /// The bytes themselves.
+        case bytes([UInt8])
+        /// A key of the reader, such as the digest by which PouchDB stores contents.
+        case key(String)
+        /// Chunks of the database's file, as positions in it.
+        case chunks([UInt64])
+        /// The content is not there; the message says why.
+        case missing(String)
+    }
+
+    /// Creates an attachment.
+    package init(
+        name: String, contentType: String, length: Int64, revpos: UInt64, digest: ForeignDigest?, isGzip: Bool = false,
+        place: Place
+    ) {
+        self.name = name
+        self.contentType = contentType
+        self.length = length
+        self.revpos = revpos
+        self.digest = digest
+        self.isGzip = isGzip
+        self.place = place
+    }
+}
+
+/// The digest of an attachment in another product's file.
+public enum ForeignDigest: Sendable, Equatable {
+    /// SHA-1, 20 bytes.
+    case sha1([UInt8])
+    /// MD5, 16 bytes.
+    case md5([UInt8])
+}
+
+// MARK: - ForeignFileError
+
+/// Why a file of another product can't be imported.
+public struct ForeignFileError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of failure.
+    public enum Code: String, Sendable {
+        /// The file is of a kind that is not read: encrypted, or a format that only its product can open. The message says what
+        /// to do.
+        case unsupported
+        /// It is none of the known kinds.
+        case unknown
+        /// A part is not there, such as a write-ahead log or the content of an attachment.
+        case missing
+        /// The file contradicts its own format.
+        case damaged
+        /// Another program has it open.
+        case inUse
+        /// The system could not read it.
+        case inputOutput
+    }
+
+    /// The kind of the failure.
+    public let code: Code
+    /// What the file is, why it can't be read, and what to do.
+    public let message: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
