@@ -20,7 +20,8 @@ let strict: [SwiftSetting] =
 let hot =
     strict
     + (Context.environment["SETTLE_OPTIMIZED"] == "1"
-        ? [.unsafeFlags(["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"], .when(configuration: .debug))] : [])
+        ? [.unsafeFlags(["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"], .when(configuration: .debug))]
+        : [])
 
 /// What Xcode sets for a new app: isolation to the main actor by default, and the features that go with it.
 let appDefaults: [SwiftSetting] = [
