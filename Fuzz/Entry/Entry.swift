@@ -10,6 +10,8 @@ private let target = FuzzTarget.identifier
 private let target = FuzzTarget.clocks
 #elseif FUZZ_MOBILE
 private let target = FuzzTarget.mobile
+#elseif FUZZ_FLEECE
+private let target = FuzzTarget.fleece
 #else
 private let target = FuzzTarget.file
 #endif

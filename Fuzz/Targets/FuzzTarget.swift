@@ -13,6 +13,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case file
     /// Frames and messages of Couchbase Mobile's protocol.
     case mobile
+    /// Values, trees and version vectors of Couchbase Lite's files.
+    case fleece
 
     /// Runs the target on an input.
     public func run(_ bytes: [UInt8]) throws {
@@ -23,6 +25,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .clocks: try ClockTarget.run(bytes)
         case .file: try FileTarget.shared.run(bytes)
         case .mobile: try MobileTarget.run(bytes)
+        case .fleece: try FleeceTarget.run(bytes)
         }
     }
 }
