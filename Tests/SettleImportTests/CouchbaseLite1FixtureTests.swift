@@ -59,10 +59,10 @@ import Testing
     ]
 
     @Test(arguments: fixtures) func `every revision, body and attachment is read`(fixture: Fixture) throws {
-        let before = try ForeignFixtures.state(of: ForeignFixtures.url(fixture.folder))
+        let before = try ForeignFixtures.wholeState(of: ForeignFixtures.url(fixture.folder))
         do {
             let reader = try #require(try ForeignSQLite.reader(at: fixture.url))
-            let expected = try ForeignFixtures.expected(fixture.expected)
+            let expected = try ForeignFixtures.json(fixture.expected)
             let documents = try reader.documents()
             #expect(try reader.count(in: defaultCollection) == documents.count)
             #expect(documents.map(\.sequence) == documents.map(\.sequence).sorted())
@@ -87,7 +87,7 @@ import Testing
             #expect(reader.product.contains("user_version \(expected["user_version"]?.int ?? -1)"))
             try reader.check()
         }
-        #expect(try ForeignFixtures.state(of: ForeignFixtures.url(fixture.folder)) == before)
+        #expect(try ForeignFixtures.wholeState(of: ForeignFixtures.url(fixture.folder)) == before)
     }
 
     private func compare(_ document: ForeignDocument, _ rows: [JSONValue], _ reader: any ForeignReader) throws {
@@ -145,7 +145,7 @@ import Testing
 
     @Test func `rows that repeat a revision are one revision`() throws {
         let url = ForeignFixtures.url("sync-android/v100WithDuplicates")
-        let before = try ForeignFixtures.state(of: url)
+        let before = try ForeignFixtures.wholeState(of: url)
         do {
             let reader = try #require(
                 try ForeignSQLite.reader(at: url.appending(path: "datastores/v100DBWithDuplicates")))
@@ -162,7 +162,7 @@ import Testing
             #expect(try reader.localDocuments().isEmpty)
             print("v100WithDuplicates: \(attachments.count) attachments")
         }
-        #expect(try ForeignFixtures.state(of: url) == before)
+        #expect(try ForeignFixtures.wholeState(of: url) == before)
     }
 
     @Test func `a later run goes on after a sequence`() throws {

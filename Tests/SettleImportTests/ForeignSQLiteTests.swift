@@ -84,14 +84,14 @@ import Testing
             try FileManager.default.copyItem(
                 at: URL(filePath: url.path + end), to: bundle.appending(path: "db.sqlite3" + end))
         }
-        let before = try ForeignFixtures.state(of: bundle)
+        let before = try ForeignFixtures.wholeState(of: bundle)
         var copies: Set<String> = []
         do {
             let reader = try #require(try ForeignSQLite.reader(at: bundle))
             #expect(try reader.documents().map(\.id.string) == ["a"])
             copies = Self.copies()
         }
-        #expect(try ForeignFixtures.state(of: bundle) == before)
+        #expect(try ForeignFixtures.wholeState(of: bundle) == before)
         // Another test may have copies of its own; that of this one is gone.
         #expect(!copies.isEmpty && !copies.isSubset(of: Self.copies()))
     }

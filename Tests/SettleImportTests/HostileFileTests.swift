@@ -30,7 +30,7 @@ import Testing
         Victim(folder: "sync-android/legacy_database_with_indexes/AbstractQueryTestBase", path: ""),
         Victim(folder: "cblite2-made/tree.cblite2", path: ""),
         Victim(folder: "cblite2-made/tree-with-wal.cblite2", path: ""),
-        Victim(folder: "cblite2-made/vv.cblite2", path: ""),
+        Victim(folder: "cblite2-made/vv.cblite2", path: ""), Victim(folder: "pouchdb-websql-made", path: "_pouch_fix"),
     ]
 
     @Test(.enabled(if: ForeignFixtures.has("cbl1")), arguments: victims)
@@ -137,22 +137,22 @@ import Testing
 
     @Test func `many branches of long histories take bounded memory`() throws {
         var revisions: [MadeDatabase.TreeRevision] = []
-        for index in 0..<8_000 {
-            revisions.append(.init(id: "\(8_001 - index)-aa", parent: index < 7_999 ? index + 1 : nil))
+        for index in 0..<4_000 {
+            revisions.append(.init(id: "\(4_001 - index)-aa", parent: index < 3_999 ? index + 1 : nil))
         }
-        revisions += (0..<8_000).map {
-            .init(id: "8002-\(String(0x1_0000 + $0, radix: 16))0", parent: 0, body: [0x70, 0])
+        revisions += (0..<4_000).map {
+            .init(id: "4002-\(String(0x1_0000 + $0, radix: 16))0", parent: 0, body: [0x70, 0])
         }
         let made = try MadeDatabase()
         try made.sqlite(
             "a.cblite2/db.sqlite3", version: 500,
             MadeDatabase.schemaOf3() + [
                 MadeDatabase.row(
-                    "a", sequence: 1, version: MadeDatabase.binary("8002-100000"), body: [0x70, 0],
+                    "a", sequence: 1, version: MadeDatabase.binary("4002-100000"), body: [0x70, 0],
                     extra: MadeDatabase.tree(revisions))
             ])
         let document = try #require(try ForeignSQLite.reader(at: made.folder)?.documents().first)
-        #expect(document.leaves.count == 8_000)
+        #expect(document.leaves.count == 4_000)
         #expect(document.leaves.map(\.history.signatures.count).reduce(0, +) <= 4_000_000)
     }
 }

@@ -5,6 +5,7 @@ internal import SettlePlatform
 ///
 ///     docs, revs                        Couchbase Lite 1.x, TouchDB, CDTDatastore, sync-android
 ///     kvmeta, kv_default                Couchbase Lite 2 to 4
+///     document-store, by-sequence       PouchDB
 ///
 /// The tables decide, and not the name: `NAME.cblite2` is a folder of Couchbase Lite 1.2 and of 4.
 package enum ForeignSQLite {
@@ -16,6 +17,8 @@ package enum ForeignSQLite {
         case cloudant
         /// Couchbase Lite 2 to 4.
         case couchbaseLite
+        /// PouchDB on SQLite.
+        case pouchDB
     }
 
     /// Opens the database at a place if it can be one of a family; see ``reader(at:)``.
@@ -28,6 +31,7 @@ package enum ForeignSQLite {
             case .couchbase1: (reader as? CouchbaseLite1Reader).map { $0.isOfCloudant != true } ?? false
             case .cloudant: (reader as? CouchbaseLite1Reader).map { $0.isOfCloudant != false } ?? false
             case .couchbaseLite: reader is CouchbaseLiteReader
+            case .pouchDB: reader is PouchSQLite
             }
         return isOfFamily ? reader : nil
     }
@@ -129,6 +133,9 @@ package enum ForeignSQLite {
             file.has("revs", "sequence", "doc_id", "revid", "parent", "deleted", "json")
         {
             return try CouchbaseLite1Reader(file)
+        }
+        if file.has("document-store", "id", "json"), file.has("by-sequence", "seq", "json") {
+            return try PouchSQLite(file)
         }
         if tables.isSuperset(of: ["Records", "ObjectStoreInfo"])
             || tables.isSuperset(of: ["object_store", "object_data"])

@@ -4,27 +4,16 @@ import SettleCrypto
 
 @testable import SettleImport
 
-/// Files that other products have written, with what is known of them. They are beside the repository, where they exist.
-enum ForeignFixtures {
-    /// The folder of all files.
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "shared/files")
-
+extension ForeignFixtures {
     /// Whether a folder of files exists.
     static func has(_ folder: String) -> Bool {
-        FileManager.default.fileExists(atPath: root.appending(path: folder).path)
+        FileManager.default.fileExists(atPath: url(folder).path)
     }
-
-    static func url(_ path: String) -> URL { root.appending(path: path) }
-
-    /// What is known of a file.
-    static func expected(_ path: String) throws -> JSONValue { try JSONValue(utf8: bytes(url(path))) }
 
     static func bytes(_ url: URL) throws -> [UInt8] { Array(try Data(contentsOf: url)) }
 
-    /// The bytes and the modification time of each file of a folder, by its path.
-    static func state(of url: URL) throws -> [String: [UInt8]] {
+    /// The digest and the modification time of each file of a folder and the folders in it, by its path.
+    static func wholeState(of url: URL) throws -> [String: [UInt8]] {
         var files = [url]
         if let inside = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
             files += inside.compactMap { $0 as? URL }
