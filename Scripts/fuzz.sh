@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds the fuzzers and lets each run for SECONDS_EACH, JOBS at a time.
-# TARGETS names some of: document tree identifier clocks file mobile.
+# TARGETS names some of: document tree identifier level terms clocks file mobile.
 # New inputs are kept in .build/fuzz/corpus; an input that fails is printed and kept in .build/fuzz/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${SECONDS_EACH:-300}
-targets=${TARGETS:-document tree identifier clocks file mobile}
+targets=${TARGETS:-document tree identifier level terms clocks file mobile}
 out=.build/fuzz
 mkdir -p "$out"/{corpus,failures}
 
@@ -33,12 +33,13 @@ compile SettleMobile Sources/SettleMobile
 compile SettleReplication Sources/SettleReplication
 compile SettleViews Sources/SettleViews
 compile Settle Sources/Settle
+compile SettleImport Sources/SettleImport
 compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
         "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleHTTP,SettleMobile}.o \
-        "$out"/{SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{SettleReplication,SettleViews,Settle,SettleImport,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 
