@@ -272,7 +272,8 @@ let package = Package(
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.
         .target(
-            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile", "SettleImport"], path: "Fuzz/Targets", swiftSettings: strict),
+            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile", "SettleImport"], path: "Fuzz/Targets",
+            swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.

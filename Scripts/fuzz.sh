@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds the fuzzers and lets each run for SECONDS_EACH, JOBS at a time.
-# TARGETS names some of: document tree identifier clocks file mobile fleece.
+# TARGETS names some of: document tree identifier level terms clocks file mobile fleece.
 # New inputs are kept in .build/fuzz/corpus; an input that fails is printed and kept in .build/fuzz/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${SECONDS_EACH:-300}
-targets=${TARGETS:-document tree identifier clocks file mobile fleece}
+targets=${TARGETS:-document tree identifier level terms clocks file mobile fleece}
 out=.build/fuzz
 mkdir -p "$out"/{corpus,failures}
 

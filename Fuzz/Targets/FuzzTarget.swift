@@ -7,6 +7,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case tree
     /// Ids of documents and revisions.
     case identifier
+    /// Blocks, logs and batches of LevelDB, and compressed bytes.
+    case level
+    /// Terms of Erlang and trees of PouchDB.
+    case terms
     /// A document with clocks.
     case clocks
     /// The file of a database.
@@ -22,6 +26,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .document: try DocumentTarget.run(bytes)
         case .tree: try TreeTarget.run(bytes)
         case .identifier: try IdentifierTarget.run(bytes)
+        case .level: try LevelTarget.run(bytes)
+        case .terms: try TermTarget.run(bytes)
         case .clocks: try ClockTarget.run(bytes)
         case .file: try FileTarget.shared.run(bytes)
         case .mobile: try MobileTarget.run(bytes)
