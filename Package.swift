@@ -135,7 +135,9 @@ let package = Package(
         // Files and dumps of other products, for the tool and for apps that move to Settle.
         .target(
             name: "SettleImport",
-            dependencies: ["SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "CSQLite", "CZlib"],
+            dependencies: [
+                "SettlePlatform", "SettleCrypto", "SettleCore", "SettleDatabase", "SettleMobile", "CSQLite", "CZlib",
+            ],
             swiftSettings: strict),
         // SwiftUI's side of `Settle`; empty where SwiftUI is not.
         .target(name: "SettleUI", dependencies: ["Settle"], swiftSettings: strict),
@@ -278,7 +280,8 @@ let package = Package(
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.
         .target(
-            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile"], path: "Fuzz/Targets", swiftSettings: strict),
+            name: "FuzzTargets", dependencies: ["Settle", "SettleMobile", "SettleImport"], path: "Fuzz/Targets",
+            swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
 
         // Writes until it is killed, and checks what is left: `make crash-test`.

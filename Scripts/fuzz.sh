@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds the fuzzers and lets each run for SECONDS_EACH, JOBS at a time.
-# TARGETS names some of: document tree identifier clocks file mobile.
+# TARGETS names some of: document tree identifier level terms clocks file mobile fleece.
 # New inputs are kept in .build/fuzz/corpus; an input that fails is printed and kept in .build/fuzz/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${SECONDS_EACH:-300}
-targets=${TARGETS:-document tree identifier clocks file mobile}
+targets=${TARGETS:-document tree identifier level terms clocks file mobile fleece}
 out=.build/fuzz
 mkdir -p "$out"/{corpus,failures}
 
@@ -26,7 +26,7 @@ compile() {
 }
 modules=(
     SettlePlatform SettleCrypto SettleCore SettleQuery SettleDatabase SettleHTTP SettleMobile SettleReplication
-    SettleViews Settle FuzzTargets
+    SettleViews Settle SettleImport FuzzTargets
 )
 compiling=()
 for module in "${modules[@]}"; do
@@ -41,7 +41,7 @@ for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
         "$out"/{SettlePlatform,SettleCrypto,SettleCore,SettleQuery,SettleDatabase,SettleHTTP,SettleMobile}.o \
-        "$out"/{SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{SettleReplication,SettleViews,Settle,SettleImport,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -lcurl
 done
 

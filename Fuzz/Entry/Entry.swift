@@ -6,10 +6,16 @@ private let target = FuzzTarget.document
 private let target = FuzzTarget.tree
 #elseif FUZZ_IDENTIFIER
 private let target = FuzzTarget.identifier
+#elseif FUZZ_LEVEL
+private let target = FuzzTarget.level
+#elseif FUZZ_TERMS
+private let target = FuzzTarget.terms
 #elseif FUZZ_CLOCKS
 private let target = FuzzTarget.clocks
 #elseif FUZZ_MOBILE
 private let target = FuzzTarget.mobile
+#elseif FUZZ_FLEECE
+private let target = FuzzTarget.fleece
 #else
 private let target = FuzzTarget.file
 #endif

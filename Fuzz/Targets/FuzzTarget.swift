@@ -7,12 +7,18 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case tree
     /// Ids of documents and revisions.
     case identifier
+    /// Blocks, logs and batches of LevelDB, and compressed bytes.
+    case level
+    /// Terms of Erlang and trees of PouchDB.
+    case terms
     /// A document with clocks.
     case clocks
     /// The file of a database.
     case file
     /// Frames and messages of Couchbase Mobile's protocol.
     case mobile
+    /// Values, trees and version vectors of Couchbase Lite's files.
+    case fleece
 
     /// Runs the target on an input.
     public func run(_ bytes: [UInt8]) throws {
@@ -20,9 +26,12 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .document: try DocumentTarget.run(bytes)
         case .tree: try TreeTarget.run(bytes)
         case .identifier: try IdentifierTarget.run(bytes)
+        case .level: try LevelTarget.run(bytes)
+        case .terms: try TermTarget.run(bytes)
         case .clocks: try ClockTarget.run(bytes)
         case .file: try FileTarget.shared.run(bytes)
         case .mobile: try MobileTarget.run(bytes)
+        case .fleece: try FleeceTarget.run(bytes)
         }
     }
 }

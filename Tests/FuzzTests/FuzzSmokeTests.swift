@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test(arguments: zip(FuzzTarget.allCases, [5000, 5000, 5000, 5000, 400]))
+    @Test(arguments: zip(FuzzTarget.allCases, [5000, 5000, 5000, 5000, 5000, 5000, 400, 5000, 5000]))
     func `mutated seeds keep the laws`(target: FuzzTarget, count: Int) throws {
         let seeds = try Corpus.seeds(of: target).map(\.bytes)
         try #require(!seeds.isEmpty)

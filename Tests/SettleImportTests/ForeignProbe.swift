@@ -89,7 +89,7 @@ struct ForeignProbe {
 // MARK: - Fixtures
 
 /// Files of other products, which lie beside the repository where they may be kept, with the values that they hold.
-enum ForeignFixtures {
+enum FixtureFiles {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     static let folder = repository.appending(path: "../shared/files").standardizedFileURL

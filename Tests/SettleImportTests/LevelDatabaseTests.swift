@@ -85,7 +85,7 @@ import Testing
         try LevelWriter.withFolder { folder in
             let expected = try make(folder, seed: seed % 3)
             var random = SeededRandom(seed: seed)
-            try ForeignFixtures.damage(folder, &random)
+            try FixtureFiles.damage(folder, &random)
             do {
                 let database = try LevelDatabase(folder)
                 // A log that ends early leaves older values; they are reported.

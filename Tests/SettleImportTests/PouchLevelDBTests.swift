@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleImport
 
-@Suite(.enabled(if: ForeignFixtures.areThere))
+@Suite(.enabled(if: FixtureFiles.areThere))
 struct PouchLevelDBFixtureTests {
     static let databases = [
         "pouchdb-leveldb/lateStyle", "pouchdb-leveldb/laterStyle", "pouchdb-leveldb/middleStyle",
@@ -14,13 +14,13 @@ struct PouchLevelDBFixtureTests {
     ]
 
     private func probe(_ path: String) throws -> ForeignProbe {
-        try ForeignProbe(try #require(try LevelDBReader.reader(at: ForeignFixtures.url(path))))
+        try ForeignProbe(try #require(try LevelDBReader.reader(at: FixtureFiles.url(path))))
     }
 
     @Test(arguments: databases)
     func `a database of PouchDB has the documents that PouchDB wrote`(path: String) throws {
-        let reader = try #require(try LevelDBReader.reader(at: ForeignFixtures.url(path)))
-        let expected = try ForeignFixtures.json(path + ".expected.json")
+        let reader = try #require(try LevelDBReader.reader(at: FixtureFiles.url(path)))
+        let expected = try FixtureFiles.json(path + ".expected.json")
         let probe = try ForeignProbe(reader)
         // PouchDB of before 2014 kept local documents among the others.
         try probe.compare(with: expected, ignoring: ["_local/234234234234", "_local/foo"])
@@ -33,7 +33,7 @@ struct PouchLevelDBFixtureTests {
 
     @Test func `the leaves are those of PouchDB's own answers`() throws {
         let probe = try probe("pouchdb-leveldb-made/log")
-        try probe.compare(withAnswers: try ForeignFixtures.json("pouchdb-leveldb-made/truth_open_revs.json"))
+        try probe.compare(withAnswers: try FixtureFiles.json("pouchdb-leveldb-made/truth_open_revs.json"))
         #expect(probe.leafCount == 18)
         #expect(probe.locals == ["_local/mine": ["cursor": 17]])
         // The base of the branches of a document in conflict.
@@ -50,28 +50,28 @@ struct PouchLevelDBFixtureTests {
 
     @Test func `a folder with one store in each subfolder is refused`() throws {
         #expect {
-            try LevelDBReader.reader(at: ForeignFixtures.url("pouchdb-leveldb/oldStyle"))
+            try LevelDBReader.reader(at: FixtureFiles.url("pouchdb-leveldb/oldStyle"))
         } throws: { ("\($0)").contains("PouchDB 2 or older") }
     }
 
     @Test func `a folder with several databases asks for one`() throws {
         #expect {
-            try LevelDBReader.reader(at: ForeignFixtures.url("pouchdb-leveldb"))
+            try LevelDBReader.reader(at: FixtureFiles.url("pouchdb-leveldb"))
         } throws: { ("\($0)").contains("give the folder of one (lateStyle, laterStyle, middleStyle)") }
     }
 
     @Test(arguments: databases)
     func `a file that is read stays as it is`(path: String) throws {
-        try ForeignFixtures.withCopy(of: ForeignFixtures.url(path)) { copy in
-            let before = try ForeignFixtures.state(of: copy)
+        try FixtureFiles.withCopy(of: FixtureFiles.url(path)) { copy in
+            let before = try FixtureFiles.state(of: copy)
             _ = try ForeignProbe(try #require(try LevelDBReader.reader(at: copy)))
-            #expect(try ForeignFixtures.state(of: copy) == before)
+            #expect(try FixtureFiles.state(of: copy) == before)
         }
     }
 
     @Test(arguments: databases)
     func `reading goes on after a sequence`(path: String) throws {
-        let reader = try #require(try LevelDBReader.reader(at: ForeignFixtures.url(path)))
+        let reader = try #require(try LevelDBReader.reader(at: FixtureFiles.url(path)))
         let all = try ForeignProbe(reader)
         for place in all.sequences.indices {
             let rest = try ForeignProbe(reader, after: all.sequences[place])
@@ -85,8 +85,8 @@ struct PouchLevelDBFixtureTests {
         for number in 0..<20 {
             let seed = UInt64(part * 20 + number)
             var random = SeededRandom(seed: seed)
-            try ForeignFixtures.withCopy(of: ForeignFixtures.url(path)) { copy in
-                let damage = try ForeignFixtures.damage(copy, &random)
+            try FixtureFiles.withCopy(of: FixtureFiles.url(path)) { copy in
+                let damage = try FixtureFiles.damage(copy, &random)
                 do {
                     guard let reader = try LevelDBReader.reader(at: copy) else { return }
                     let probe = try ForeignProbe(reader)

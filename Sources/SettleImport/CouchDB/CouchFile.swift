@@ -23,8 +23,8 @@ final class CouchFile {
 
     let name: String
     let header: Header
-    /// How many headers after the one that counts are damaged.
-    let damagedHeaders: Int
+    /// How many bytes follow the last header that is whole: changes that were not committed, or whose header is damaged.
+    let unread: Int
     private let file: ForeignFile
 
     private static let blockSize = 4096
@@ -37,22 +37,17 @@ final class CouchFile {
     init(_ url: URL) throws {
         file = try ForeignFile(url)
         name = file.name
-        var damaged = 0
-        var found: Header?
+        var found: (header: Header, end: Int)?
         var block = file.size == 0 ? -1 : (file.size - 1) / Self.blockSize
         while block >= 0, found == nil {
             let start = block * Self.blockSize
             if try file.read(at: start, count: 1) == [1] {
-                if let term = try? Self.headerTerm(file, start) {
-                    found = try Self.header(term, name)
-                } else {
-                    damaged += 1
-                }
+                if let (term, end) = try? Self.headerTerm(file, start) { found = (try Self.header(term, name), end) }
             }
             block -= 1
         }
         guard let found else { throw ForeignFileError(.damaged, "\(name) has no header of CouchDB that is whole") }
-        (header, damagedHeaders) = (found, damaged)
+        (header, unread) = (found.header, file.size - found.end)
     }
 
     /// Whether a file begins as one of CouchDB.
@@ -61,7 +56,8 @@ final class CouchFile {
         return (try? headerTerm(file, 0)) != nil
     }
 
-    private static func headerTerm(_ file: ForeignFile, _ start: Int) throws -> StoredTerm {
+    /// The term of the header that begins at a place, and where it ends.
+    private static func headerTerm(_ file: ForeignFile, _ start: Int) throws -> (StoredTerm, end: Int) {
         let head = try file.read(at: start + 1, count: 4)
         let length = head.reduce(0) { $0 << 8 | Int($1) }
         guard length > checksumSize, length <= maximumHeader else { throw damaged(file, start) }
@@ -69,7 +65,7 @@ final class CouchFile {
         guard isSum(Array(bytes[..<checksumSize]), of: bytes[checksumSize...]),
             let term = StoredTerm(Array(bytes[checksumSize...]))
         else { throw damaged(file, start) }
-        return term
+        return (term, start + 5 + length + marks(start + 5, length))
     }
 
     private static func header(_ term: StoredTerm, _ name: String) throws -> Header {
@@ -93,6 +89,12 @@ final class CouchFile {
 
     private func damaged(_ position: Int) -> ForeignFileError { Self.damaged(file, position) }
 
+    /// How many blocks begin within some bytes.
+    private static func marks(_ start: Int, _ count: Int) -> Int {
+        let first = min(count, blockSize - start % blockSize)
+        return (count - first + blockSize - 2) / (blockSize - 1)
+    }
+
     /// Bytes at a position, without the first ones of blocks.
     private static func content(_ file: ForeignFile, _ position: Int, _ count: Int) throws -> [UInt8] {
         guard position >= 0, count >= 0, count <= ForeignFile.maximumRecord, position < file.size else {
@@ -100,7 +102,7 @@ final class CouchFile {
         }
         let start = position % blockSize == 0 ? position + 1 : position
         let first = min(count, blockSize - start % blockSize)
-        let marks = (count - first + blockSize - 2) / (blockSize - 1)
+        let marks = marks(start, count)
         var bytes = try file.read(at: start, count: count + marks)
         guard marks > 0 else { return bytes }
         var filled = first

@@ -35,8 +35,8 @@ package final class CouchFileReader: ForeignReader {
         product = "CouchDB, disk version \(versions)" + (files.count > 1 ? ", \(files.count) files" : "")
         let uuids = files.compactMap(\.header.uuid)
         identity = uuids.isEmpty ? nil : uuids.joined(separator: ",")
-        for file in files where file.damagedHeaders > 0 {
-            leftOut.append("the last changes in \(file.name), whose end is damaged")
+        for file in files where file.unread > 0 {
+            leftOut.append("the last \(file.unread) bytes of \(file.name), after the last commit that is whole")
         }
         if files.contains(where: \.header.hasSecurity) { leftOut.append("the security object") }
     }

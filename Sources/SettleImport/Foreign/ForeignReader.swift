@@ -31,6 +31,16 @@ package protocol ForeignReader: AnyObject {
     ///
     /// - Throws: ``ForeignFileError`` with code `missing` if the content is not in the file.
     func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
+
+    /// Checks the structure of the whole file, as far as its format can be checked.
+    ///
+    /// - Throws: ``ForeignFileError`` with code `damaged`.
+    func check() throws
+}
+
+extension ForeignReader {
+    /// Checks nothing: a format that is checked while it is read.
+    package func check() throws {}
 }
 
 /// The name of the collection of a product without collections.
@@ -55,6 +65,8 @@ public struct ForeignDocument: Sendable {
     public var shown: RevisionID?
     /// What could not be read of the document.
     public var faults: [ForeignFault] = []
+    /// The server's copy, as the product last saw it; `nil` if the product does not record it for each document.
+    public var server: ForeignServerState?
 
     /// Creates a document.
     public init(id: DocumentID, sequence: UInt64, leaves: [Revision<ForeignAttachment>]) {
@@ -78,6 +90,21 @@ public struct ForeignFault: Sendable, Equatable {
         self.revision = revision
         self.attachment = attachment
         self.message = message
+    }
+}
+
+/// What a product recorded of the server's copy of a document.
+public struct ForeignServerState: Sendable, Equatable {
+    /// Whether the server has the revision that the app saw.
+    public var hasCurrent: Bool
+    /// The signature of the server's revision, if it is known. Its generation may be another one at the server, because
+    /// products with version vectors don't record it.
+    public var signature: RevisionSignature?
+
+    /// Creates a state.
+    public init(hasCurrent: Bool, signature: RevisionSignature? = nil) {
+        self.hasCurrent = hasCurrent
+        self.signature = signature
     }
 }
 

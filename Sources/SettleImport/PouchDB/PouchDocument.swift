@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 internal import SettlePlatform
 
 /// What PouchDB's stores have of a document besides its bodies, the value of `document-store`.
@@ -7,7 +7,7 @@ internal import SettlePlatform
 ///
 /// A tree takes two levels of JSON for each generation, more than a document may have. So it is read with a list of the open
 /// levels, and nothing recurses.
-struct PouchMetadata {
+package struct PouchMetadata {
     /// What the tree has of a revision.
     struct Entry {
         /// The part of the id after the dash, as spelled.
@@ -27,7 +27,7 @@ struct PouchMetadata {
     /// Reads metadata.
     ///
     /// - Throws: ``ForeignFileError`` with code `damaged`.
-    init(_ json: [UInt8]) throws {
+    package init(_ json: [UInt8]) throws {
         do {
             var text = JSONCursor(json)
             try text.members { name, text in
@@ -43,6 +43,12 @@ struct PouchMetadata {
             throw ForeignFileError(.damaged, "its revisions can't be read")
         }
     }
+
+    /// The leaves, as places in the tree.
+    package var leaves: [Int] { tree.leaves }
+
+    /// The history of a place in the tree.
+    package func history(of index: Int) -> RevisionHistory? { tree.history(of: index, limit: 1000) }
 
     /// The highest sequence of the document.
     var sequence: UInt64 { max(last ?? 0, sequences.values.max() ?? 0) }

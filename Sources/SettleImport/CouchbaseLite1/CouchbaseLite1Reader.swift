@@ -1,0 +1,356 @@
+internal import Foundation
+internal import SettleCore
+internal import SettlePlatform
+
+/// Reads databases of Couchbase Lite 1.x, TouchDB, CDTDatastore and sync-android, which have one schema.
+///
+///     docs         doc_id ── docid
+///     revs         sequence, doc_id, revid, parent ── a sequence, deleted, json
+///     attachments  sequence ── filename, key (SHA-1 of the stored bytes); since 1.1 in the JSON of `revs`
+///
+/// Rows are not the nodes of the tree: sync-android once wrote the same revision several times, and a child may point to any of its
+/// rows. So rows are joined by revision id. The column `current` is not read, because it is wrong in the same files.
+final class CouchbaseLite1Reader: ForeignReader {
+    let product: String
+    /// Whether the product is CDTDatastore or sync-android; `nil` for an early file, which may be of TouchDB or CDTDatastore.
+    let isOfCloudant: Bool?
+    let identity: String?
+    let collections = [defaultCollection]
+    private(set) var leftOut: [String] = []
+    private let file: ForeignSQLiteFile
+    private let blobs: CouchbaseLite1Blobs
+    private var isListed = false
+
+    /// Opens a database whose tables are those of the family.
+    ///
+    /// - Throws: ``ForeignFileError`` with code `unsupported` for a version that is not known, or encrypted attachments.
+    init(_ file: ForeignSQLiteFile) throws {
+        self.file = file
+        guard file.version < 300 else {
+            throw ForeignFileError(
+                .unsupported, "\(file.name) has version \(file.version), which is newer than those that Settle reads")
+        }
+        let hasNames = file.has("attachments_key_filename", "key", "filename")
+        let names =
+            hasNames
+            ? try file.query("SELECT key, filename FROM attachments_key_filename").all { row in
+                row.text(0).flatMap { key in row.text(1).map { (key.lowercased(), $0) } }
+            } : []
+        blobs = CouchbaseLite1Blobs(beside: file.url, names: Dictionary(names) { first, _ in first })
+        guard !blobs.isEncrypted else {
+            throw ForeignFileError(
+                .unsupported, "the attachments of \(file.name) are encrypted: export them with the app that wrote them")
+        }
+        let isOfCloudant = file.has("revs", "available") || file.version >= 200 || file.version == 100 || hasNames
+        self.isOfCloudant = isOfCloudant || file.version > 7 ? isOfCloudant : nil
+        product = Self.product(of: file, isOfCloudant: isOfCloudant)
+        identity =
+            file.has("info", "key", "value")
+            ? try file.query("SELECT value FROM info WHERE +key = 'privateUUID'").first { $0.text(0) } : nil
+        try listLeftOut()
+    }
+
+    private static func product(of file: ForeignSQLiteFile, isOfCloudant: Bool) -> String {
+        let name =
+            switch file.version {
+            case _ where file.has("revs", "available"): "sync-android"
+            case _ where isOfCloudant: "CDTDatastore"
+            case ..<8: "TouchDB or CDTDatastore"
+            case ..<16: "TouchDB"
+            case ...20: "Couchbase Lite 1.0 or 1.1"
+            case ...101: "Couchbase Lite 1.1 or 1.2"
+            default: "Couchbase Lite 1.3 or 1.4"
+            }
+        return "\(name), user_version \(file.version)"
+    }
+
+    private func listLeftOut() throws {
+        let views = try file.count(of: "views")
+        if views > 0 { leftOut.append(views == 1 ? "1 view" : "\(views) views") }
+        var checkpoints = try file.count(of: "replicators")
+        if file.has("info", "key") { checkpoints += try file.count(of: "info", where: "key LIKE 'checkpoint/%'") }
+        if checkpoints > 0 {
+            leftOut.append(checkpoints == 1 ? "1 replication checkpoint" : "\(checkpoints) replication checkpoints")
+        }
+    }
+
+    /// Lists the rows of each document and each revision in memory, so that damage in an index of the file hides nothing.
+    private func makeList() throws {
+        guard !isListed else { return }
+        isListed = true
+        var statements = [
+            "CREATE TEMP TABLE foreign_revs(doc INTEGER, sequence INTEGER, PRIMARY KEY(doc, sequence)) WITHOUT ROWID",
+            """
+            INSERT OR IGNORE INTO temp.foreign_revs
+            SELECT CAST(doc_id AS INTEGER), sequence FROM main.revs NOT INDEXED WHERE doc_id IS NOT NULL
+            """,
+        ]
+        if hasAttachments {
+            statements += [
+                """
+                CREATE TEMP TABLE foreign_attachments(sequence INTEGER, entry INTEGER, PRIMARY KEY(sequence, entry))
+                WITHOUT ROWID
+                """,
+                """
+                INSERT OR IGNORE INTO temp.foreign_attachments
+                SELECT CAST(sequence AS INTEGER), rowid FROM main.attachments NOT INDEXED WHERE sequence IS NOT NULL
+                """,
+            ]
+        }
+        try file.makeList(statements)
+    }
+
+    private var hasAttachments: Bool { file.has("attachments", "sequence", "filename", "key") }
+
+    func count(in collection: String) throws -> Int {
+        try makeList()
+        return Int(try file.query("SELECT count(DISTINCT doc) FROM temp.foreign_revs").first { $0.integer(0) } ?? 0)
+    }
+
+    func check() throws { try file.check() }
+
+    func forEachDocument(
+        in collection: String, after sequence: UInt64, _ body: (ForeignDocument) throws -> Void
+    ) throws {
+        try makeList()
+        let documents = try file.query(
+            """
+            SELECT doc, max(sequence) AS newest FROM temp.foreign_revs GROUP BY doc HAVING newest > ?1 ORDER BY newest
+            """
+        ).bind(1, Int64(clamping: sequence))
+        try documents.forEach { row in
+            let (number, newest) = (row.integer(0), UInt64(clamping: row.integer(1)))
+            try body(try document(number, sequence: newest))
+        }
+    }
+
+    func read(_ attachment: ForeignAttachment, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard try !AttachmentContent.read(attachment, body) else { return }
+        throw ForeignFileError(.missing, "the content of \(attachment.name) is not in the file")
+    }
+
+    // MARK: Local documents
+
+    func forEachLocalDocument(_ body: (DocumentID, DocumentBody) throws -> Void) throws {
+        guard file.has("localdocs", "docid", "json") else { return }
+        try file.query("SELECT docid, json FROM localdocs NOT INDEXED").forEach { row in
+            guard let name = row.text(0), let bytes = row.bytes(1) else { return }
+            let id = DocumentID(unchecked: name.hasPrefix("_local/") ? name : "_local/" + name)
+            guard let document = try? DocumentReader.read(bytes, allowsReserved: true).body else {
+                leftOut.append("the local document \(name.debugDescription), which is not JSON")
+                return
+            }
+            if !Self.isCheckpoint(id, document) { try body(id, document) }
+        }
+    }
+
+    /// Whether a local document is a product's own.
+    private static func isCheckpoint(_ id: DocumentID, _ body: DocumentBody) -> Bool {
+        let name = id.string.dropFirst("_local/".count)
+        if name == "CBL_LocalCheckpoint" { return true }
+        return name.count == 40 && Hexadecimal.decode(name) != nil
+            && (body["lastSequence"] != nil || body["source_last_seq"] != nil)
+    }
+}
+
+// MARK: - Documents
+
+extension CouchbaseLite1Reader {
+    /// A revision in rows of the file.
+    private struct Rows {
+        /// The sequences, the newest first; those with a body before the others.
+        var sequences: [Int64] = []
+        var bodies = 0
+    }
+
+    private func document(_ number: Int64, sequence: UInt64) throws -> ForeignDocument {
+        let name = try file.query("SELECT docid FROM docs NOT INDEXED WHERE doc_id = ?1").bind(1, number)
+            .first { $0.text(0) }
+        let id = name.flatMap { DocumentID($0) }
+        var document = ForeignDocument(
+            id: id ?? DocumentID(unchecked: name ?? "(document \(number) without an id)"), sequence: sequence,
+            leaves: [])
+        guard let id, !id.isLocal else {
+            document.faults.append(ForeignFault(revision: nil, message: "the document has no valid id"))
+            return document
+        }
+        do {
+            try readRevisions(of: number, into: &document)
+        } catch let error as ForeignFileError where error.code == .damaged {
+            document.faults.append(ForeignFault(revision: nil, message: error.message))
+        }
+        return document
+    }
+
+    private func readRevisions(of number: Int64, into document: inout ForeignDocument) throws {
+        let (tree, rows) = try tree(of: number, faults: &document.faults)
+        let winner = tree.winner
+        for leaf in tree.leaves {
+            guard let node = tree.nodes[leaf], let rows = rows[leaf] else { continue }
+            var revision = Revision<ForeignAttachment>(
+                id: document.id, history: tree.history(of: leaf), isDeleted: node.isDeleted)
+            guard try fill(&revision, from: rows, faults: &document.faults) else { continue }
+            revision.isDeletionAtSource = revision.isDeleted && leaf == winner
+            document.leaves.append(revision)
+        }
+        for point in tree.branchPoints {
+            guard let node = tree.nodes[point], let rows = rows[point], rows.bodies > 0 else { continue }
+            var base = Revision<ForeignAttachment>(
+                id: document.id, history: tree.history(of: point), isDeleted: node.isDeleted)
+            var faults: [ForeignFault] = []
+            // A base is a help for merges; one that is not whole is none.
+            guard try fill(&base, from: rows, faults: &faults), faults.isEmpty,
+                !base.attachments.contains(where: \.isMissing)
+            else { continue }
+            document.bases.append(base)
+        }
+        if file.has("docs", "expiry_timestamp") {
+            document.expiration = try file.query(
+                "SELECT expiry_timestamp FROM docs NOT INDEXED WHERE doc_id = ?1 AND expiry_timestamp > 0"
+            ).bind(1, number).first { Date(timeIntervalSince1970: $0.double(0)) }
+        }
+    }
+
+    /// The tree of a document, and the rows of each revision.
+    private func tree(
+        of number: Int64, faults: inout [ForeignFault]
+    ) throws -> (tree: RecordedRevisions, rows: [RevisionID: Rows]) {
+        var (tree, rows) = (RecordedRevisions(), [RevisionID: Rows]())
+        var nodes: [(revision: RevisionID, parent: Int64?, isDeleted: Bool)] = []
+        var revisions: [Int64: RevisionID] = [:]
+        let available = file.has("revs", "available") ? "revs.available" : "1"
+        try file.query(
+            """
+            SELECT revs.sequence, revs.revid, revs.parent, revs.deleted, typeof(revs.json) <> 'null', \(available)
+            FROM temp.foreign_revs AS list CROSS JOIN main.revs AS revs ON revs.sequence = list.sequence
+            WHERE list.doc = ?1 ORDER BY list.sequence
+            """
+        ).bind(1, number).forEach { row in
+            let (sequence, name) = (row.integer(0), row.text(1))
+            guard let revision = name.flatMap({ RevisionID($0) }) else {
+                let text = name.map { "the revision \($0.debugDescription)" } ?? "a revision"
+                faults.append(ForeignFault(revision: nil, message: "\(text) has no valid id"))
+                return
+            }
+            revisions[sequence] = revision
+            nodes.append((revision, row.isNull(2) ? nil : row.integer(2), row.integer(3) != 0))
+            if row.integer(4) != 0, row.isNull(5) || row.integer(5) != 0 {
+                rows[revision, default: Rows()].sequences.insert(sequence, at: 0)
+                rows[revision]?.bodies += 1
+            } else {
+                rows[revision, default: Rows()].sequences.append(sequence)
+            }
+        }
+        for node in nodes {
+            tree.add(node.revision, parent: node.parent.flatMap { revisions[$0] }, isDeleted: node.isDeleted)
+        }
+        return (tree, rows)
+    }
+
+    /// Reads the body and the attachments of a revision.
+    ///
+    /// - Returns: Whether the revision can be imported.
+    private func fill(
+        _ revision: inout Revision<ForeignAttachment>, from rows: Rows, faults: inout [ForeignFault]
+    ) throws -> Bool {
+        let (id, isTombstone) = (revision.revision, revision.isDeleted)
+        func fault(_ message: String) { faults.append(ForeignFault(revision: id, message: message)) }
+        var (text, source) = ([UInt8](), rows.sequences.first)
+        do {
+            for sequence in rows.sequences.prefix(rows.bodies) where text.isEmpty {
+                let json = try file.query("SELECT json FROM revs NOT INDEXED WHERE sequence = ?1").bind(1, sequence)
+                    .first { $0.bytes(0) }
+                if let json, !json.isEmpty { (text, source) = (json, sequence) }
+            }
+        } catch let error as ForeignFileError where error.code == .damaged {
+            fault(error.message)
+            return false
+        }
+        var listed: [ForeignAttachment] = []
+        if text.isEmpty {
+            if !isTombstone {
+                fault("the body is not in the file")
+                return false
+            }
+        } else {
+            do {
+                let read = try DocumentReader.read(text, allowsReserved: true)
+                revision.body = read.body
+                for member in read.reserved {
+                    let value = try JSONValue(utf8: member.value)
+                    if member.name == WireAttachment.listName {
+                        for entry in value.object ?? [:] { listed.append(attachment(entry.name, entry.value)) }
+                    } else if member.name == "_deleted", value == true {
+                        revision.isDeleted = true
+                    }
+                }
+            } catch {
+                fault("the body is not valid JSON: \(error)")
+                // A tombstone says all that counts without a body.
+                guard isTombstone else { return false }
+            }
+        }
+        if let source { revision.attachments = try attachments(at: source) }
+        if revision.attachments.isEmpty {
+            for sequence in rows.sequences where sequence != source && revision.attachments.isEmpty {
+                revision.attachments = try attachments(at: sequence)
+            }
+        }
+        let names = Set(revision.attachments.map(\.name))
+        revision.attachments += listed.filter { !names.contains($0.name) }
+        return true
+    }
+
+    /// The attachments that the table has for a row.
+    private func attachments(at sequence: Int64) throws -> [ForeignAttachment] {
+        guard hasAttachments else { return [] }
+        let columns = ["type", "length", "revpos", "encoding"].map { file.has("attachments", $0) ? "a.\($0)" : "NULL" }
+        return try file.query(
+            """
+            SELECT a.filename, a.key, \(columns.joined(separator: ", "))
+            FROM temp.foreign_attachments AS list CROSS JOIN main.attachments AS a ON a.rowid = list.entry
+            WHERE list.sequence = ?1 ORDER BY list.entry
+            """
+        ).bind(1, sequence).all { row in
+            let digest = row.bytes(1).flatMap { Self.digest($0, isText: row.isText(1)) }
+            return ForeignAttachment(
+                name: row.text(0) ?? "", contentType: row.text(2) ?? WireAttachment.defaultType,
+                length: max(row.integer(3), 0), revpos: UInt64(clamping: row.integer(4)),
+                digest: digest.map { .sha1($0) }, isGzip: row.integer(5) == 1,
+                place: digest.map { blobs.place(of: $0) } ?? .missing("its digest is damaged"))
+        }
+    }
+
+    private static func digest(_ key: [UInt8], isText: Bool) -> [UInt8]? {
+        let bytes = isText || key.count == 40 ? Hexadecimal.decode(String(decoding: key, as: UTF8.self)) : key
+        return bytes?.count == 20 ? bytes : nil
+    }
+
+    /// An attachment that the JSON lists.
+    private func attachment(_ name: String, _ value: JSONValue) -> ForeignAttachment {
+        let digest = value["digest"]?.string.flatMap { text in
+            text.hasPrefix("sha1-") ? Base64.decode(text.utf8.dropFirst("sha1-".utf8.count)) : nil
+        }
+        var attachment = ForeignAttachment(
+            name: name, contentType: value["content_type"]?.string ?? WireAttachment.defaultType,
+            length: max(value["length"]?.int.map(Int64.init) ?? 0, 0),
+            revpos: value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0,
+            digest: digest?.count == 20 ? digest.map { .sha1($0) } : nil, isGzip: value["encoding"] == "gzip",
+            place: .missing("its digest is not one of Couchbase Lite"))
+        if case .sha1(let digest) = attachment.digest { attachment.place = blobs.place(of: digest) }
+        guard let data = value["data"]?.string else { return attachment }
+        guard let bytes = Base64.decode(data.utf8) else {
+            attachment.place = .missing("its content is not valid base64")
+            return attachment
+        }
+        attachment.place = .bytes(bytes)
+        attachment.isGzip = attachment.isGzip && bytes.starts(with: [0x1F, 0x8B])
+        if !attachment.isGzip { attachment.length = Int64(bytes.count) }
+        return attachment
+    }
+}
+
+extension ForeignAttachment {
+    /// Whether the content is known not to be there.
+    var isMissing: Bool { if case .missing = place { true } else { false } }
+}
